@@ -1,0 +1,31 @@
+package dev.kastor.crds;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.ValidationRule;
+import org.jspecify.annotations.Nullable;
+
+/** Bounds on the number of replicas. */
+@ValidationRule(
+    value = "self.minReplicas <= self.maxReplicas",
+    messageExpression =
+        "'minReplicas (' + string(self.minReplicas) + ') is above maxReplicas (' +"
+            + " string(self.maxReplicas) + '). Lower minReplicas or raise maxReplicas.'")
+public record ElasticSpec(
+    @JsonPropertyDescription("Fewest replicas; with fewer the job waits.")
+        @Min(1)
+        @Max(4096)
+        @Default("1")
+        @Nullable Integer minReplicas,
+    @JsonPropertyDescription("Most replicas.") @Min(1) @Max(4096) @Default("1")
+        @Nullable Integer maxReplicas,
+    @JsonPropertyDescription("Which counts between the bounds are possible.") @Default("Any")
+        @Nullable AllowedReplicasKind allowedReplicas) {
+  /** Which replica counts a job can run with. */
+  public enum AllowedReplicasKind {
+    Any,
+    PowersOfTwo
+  }
+}

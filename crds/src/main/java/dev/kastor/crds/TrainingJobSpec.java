@@ -1,0 +1,35 @@
+package dev.kastor.crds;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.ValidationRule;
+import org.jspecify.annotations.Nullable;
+
+/** What the researcher asks for. Only {@code program} and {@code goodput.work} are required. */
+@ValidationRule(
+    value = "self.program == oldSelf.program",
+    message = "program cannot change after creation: submit a new job")
+@ValidationRule(
+    value = "self.goodput == oldSelf.goodput",
+    message = "goodput cannot change after creation: submit a new job")
+public record TrainingJobSpec(
+    @JsonPropertyDescription("Stop at a checkpoint and release all replicas until set to false.")
+        @Default("false")
+        @Nullable Boolean suspend,
+    @JsonPropertyDescription("How many replicas the job may run with.") @Default("{}")
+        @Nullable ElasticSpec elastic,
+    @JsonPropertyDescription("Batch sizes, learning rate and declared work.") @Required
+        GoodputSpec goodput,
+    @JsonPropertyDescription("How often state is saved and how much of it is kept.") @Default("{}")
+        @Nullable CheckpointSpec checkpoint,
+    @JsonPropertyDescription("What happens when replicas fail.") @Default("{}")
+        @Nullable FaultToleranceSpec faultTolerance,
+    @JsonPropertyDescription("The training program that every replica runs.") @Required
+        ProgramSpec program) {
+
+  /** Whether the job should hold no replicas. */
+  public boolean suspended() {
+    return Boolean.TRUE.equals(suspend);
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kastor.protocol;
+
+import java.util.List;
+
+/**
+ * A generation: who trains together and with which batch; the answer to {@code GET
+ * /v1/jobs/{namespace}/{name}/membership}.
+ *
+ * <p>Replicas in training switch to it at a step on which they agree; a listed replica without
+ * state takes it from the others, or from a checkpoint when nobody has any; a replica in training
+ * that is not listed leaves.
+ *
+ * @param generation grows with every change of members, batch or action
+ * @param action what the members do
+ * @param members in rank order; empty unless {@code action} is {@code RUN}
+ * @param batchPlan the batch of each member; meaningful only for {@code RUN}
+ */
+public record Membership(
+    long generation, Action action, List<Member> members, BatchPlan batchPlan) {
+  /** What a generation asks of the replicas. */
+  public enum Action {
+    /** Nothing yet: the caller keeps polling (a joiner whose turn has not come). */
+    WAIT,
+    /** Train. */
+    RUN,
+    /** Save a checkpoint at the agreed step, then exit. */
+    STOP,
+    /** The caller is not wanted (any more) and exits without saving. */
+    LEAVE
+  }
+
+  public Membership {
+    Check.atLeast("generation", generation, 0);
+    members = List.copyOf(members);
+  }
+}

@@ -1,0 +1,43 @@
+package dev.kastor.protocol;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a replica ended; sent in its last report and written as the container's termination message.
+ *
+ * @param kind what happened
+ * @param progress where training stood
+ * @param metricName name of the held-out metric, such as {@code accuracy} or {@code bitsPerByte}
+ * @param metric its value on held-out data; absent unless completed
+ * @param lostOrRepeatedExamples examples that the audit found missing or counted twice
+ * @param message what a person should read
+ */
+public record Outcome(
+    Kind kind,
+    @Nullable Progress progress,
+    @Nullable String metricName,
+    @Nullable Double metric,
+    long lostOrRepeatedExamples,
+    String message) {
+  /** The ways a replica ends by itself. */
+  public enum Kind {
+    /** The declared work is done. */
+    COMPLETED,
+    /** Told to stop: state is in a checkpoint. */
+    STOPPED,
+    /** No longer a member. */
+    LEFT,
+    /** Cannot go on and a restart would not help (bad program parameters, unreadable data). */
+    FAILED_PERMANENTLY,
+    /** Cannot go on; a restart may help. */
+    FAILED
+  }
+
+  public Outcome {
+    Check.atLeast("outcome.lostOrRepeatedExamples", lostOrRepeatedExamples, 0);
+    Check.atMostChars("outcome.message", message, 2048);
+    if (metric != null) {
+      Check.finite("outcome.metric", metric);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package dev.kastor.protocol;
+
+/**
+ * Measured time of optimizer steps under one placement and atomic batch size.
+ *
+ * @param nodes distinct nodes that held the replicas
+ * @param replicas replicas in the step
+ * @param atomicBatchSize examples per replica and pass
+ * @param steps how many steps the means are taken over, at least 1
+ * @param stepSeconds mean seconds of a step without accumulation: one pass and the synchronisation
+ * @param syncSeconds mean seconds of that spent in gradient synchronisation, at most stepSeconds
+ */
+public record StepProfile(
+    int nodes,
+    int replicas,
+    int atomicBatchSize,
+    int steps,
+    double stepSeconds,
+    double syncSeconds) {
+  public StepProfile {
+    Check.atLeast("profiles.nodes", nodes, 1);
+    Check.atLeast("profiles.replicas", replicas, nodes);
+    Check.atLeast("profiles.atomicBatchSize", atomicBatchSize, 1);
+    Check.atLeast("profiles.steps", steps, 1);
+    Check.nonNegative("profiles.stepSeconds", stepSeconds);
+    Check.nonNegative("profiles.syncSeconds", syncSeconds);
+    if (stepSeconds <= 0 || syncSeconds > stepSeconds) {
+      throw new IllegalArgumentException(
+          "profiles.stepSeconds (%s) must be above 0 and at least profiles.syncSeconds (%s)"
+              .formatted(stepSeconds, syncSeconds));
+    }
+  }
+}

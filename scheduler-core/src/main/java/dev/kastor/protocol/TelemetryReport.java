@@ -1,0 +1,63 @@
+package dev.kastor.protocol;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the replicas of one job measured since their last report: {@code POST
+ * /v1/jobs/{namespace}/{name}/telemetry}, at most 64 KiB of JSON, sent by rank 0.
+ *
+ * @param namespace namespace of the job; must match the path
+ * @param job name of the job; must match the path
+ * @param pod the sender
+ * @param generation membership generation of the sender
+ * @param sequence grows by one with every report of this sender
+ * @param replicas replicas of the current generation
+ * @param batch batch plan in force
+ * @param profiles step times by placement and batch since the last report
+ * @param gradient noise statistics; absent until the estimator has seen enough
+ * @param progress how far the job is
+ * @param trainingLoss mean loss since the last report; absent before the first step
+ * @param learningRate in force at the last step
+ * @param checkpoint newest durable checkpoint; absent before the first
+ * @param switches changes lived since the last report
+ * @param outcome set in the last report only
+ */
+public record TelemetryReport(
+    String namespace,
+    String job,
+    String pod,
+    long generation,
+    long sequence,
+    int replicas,
+    BatchPlan batch,
+    List<StepProfile> profiles,
+    @Nullable GradientStats gradient,
+    Progress progress,
+    @Nullable Double trainingLoss,
+    @Nullable Double learningRate,
+    @Nullable CheckpointInfo checkpoint,
+    List<Switch> switches,
+    @Nullable Outcome outcome) {
+  /** Largest accepted body in bytes. */
+  public static final int MAX_BYTES = 64 * 1024;
+
+  /** Most profiles, and most switches, in one report. */
+  public static final int MAX_ENTRIES = 100;
+
+  public TelemetryReport {
+    Check.atLeast("generation", generation, 0);
+    Check.atLeast("sequence", sequence, 0);
+    Check.atLeast("replicas", replicas, 0);
+    Check.atLeast("profiles: free entries", MAX_ENTRIES - profiles.size(), 0);
+    Check.atLeast("switches: free entries", MAX_ENTRIES - switches.size(), 0);
+    if (trainingLoss != null) {
+      Check.finite("trainingLoss", trainingLoss);
+    }
+    if (learningRate != null) {
+      Check.nonNegative("learningRate", learningRate);
+    }
+    profiles = List.copyOf(profiles);
+    switches = List.copyOf(switches);
+  }
+}

@@ -1,0 +1,20 @@
+package dev.kastor.scheduler;
+
+/** One thing for the cluster to do. */
+public sealed interface Change {
+  JobId job();
+
+  Reason reason();
+
+  /** A job that does not run gets an allocation. */
+  record Start(JobId job, Allocation to, Reason reason) implements Change {}
+
+  /** A running job gets more or fewer replicas. */
+  record Rescale(JobId job, Allocation from, Allocation to, Reason reason) implements Change {}
+
+  /** A running job keeps its replica count on other nodes. */
+  record Migrate(JobId job, Allocation from, Allocation to, Reason reason) implements Change {}
+
+  /** A running job loses all it has and waits. */
+  record Stop(JobId job, Allocation from, Reason reason) implements Change {}
+}

@@ -1,0 +1,15 @@
+package dev.kastor.scheduler;
+
+/**
+ * Decides who runs where.
+ *
+ * <p>Deterministic in the snapshots it has seen and its own seed. It may keep a warm start between
+ * calls but never the truth: dropping it may cost quality, not correctness.
+ */
+public interface Policy {
+  /** Its name in the registry. */
+  String name();
+
+  /** An allocation for every job of the snapshot; checked by the loop before it is applied. */
+  Plan plan(Snapshot snapshot);
+}

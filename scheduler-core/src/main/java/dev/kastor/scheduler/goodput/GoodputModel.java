@@ -1,0 +1,84 @@
+package dev.kastor.scheduler.goodput;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.PlacementShape;
+import java.util.Optional;
+
+/**
+ * Predicts a job's goodput for placements and batches, measured or not (Pollux, OSDI 2021, section
+ * 3).
+ *
+ * @param params fitted step-time constants
+ * @param gradient newest noise statistics
+ */
+public record GoodputModel(ThroughputParams params, GradientStats gradient) {
+  private static final int CANDIDATES = 50;
+  private static final double EPSILON = 1e-8;
+
+  /** Examples per second. */
+  public double throughput(PlacementShape shape, BatchPlan batch) {
+    return batch.globalBatchSize(shape.replicas()) / params.stepSeconds(shape, batch);
+  }
+
+  /** Statistical efficiency of a global batch, in (0, 1]. */
+  public double efficiency(double globalBatchSize) {
+    return gradient.efficiency(globalBatchSize);
+  }
+
+  /** Effective examples per second. */
+  public double goodput(PlacementShape shape, BatchPlan batch) {
+    return throughput(shape, batch) * efficiency(batch.globalBatchSize(shape.replicas()));
+  }
+
+  /**
+   * The batch of highest goodput; empty where no batch within the limits fits the replicas.
+   *
+   * <p>Tries 50 global batches in geometric progression from the smallest possible to the largest
+   * allowed. A single replica that exceeds the initial batch accumulates at least once, so that its
+   * gradient noise can be estimated from two passes (Pollux, section 4.3).
+   */
+  public Optional<BestBatch> best(PlacementShape shape, BatchLimits limits) {
+    int replicas = shape.replicas();
+    double smallest =
+        Math.max(limits.initialGlobalBatch(), (double) limits.minAtomicBatch() * replicas);
+    double largest = limits.maxGlobalBatch();
+    if (smallest > largest) {
+      return Optional.empty();
+    }
+    BestBatch best = null;
+    for (int i = 0; i < CANDIDATES; i++) {
+      double globalBatch = smallest * Math.pow(largest / smallest, (double) i / (CANDIDATES - 1));
+      Optional<BatchPlan> plan = split(globalBatch, replicas, limits);
+      if (plan.isEmpty()) {
+        continue;
+      }
+      int rounded = plan.get().globalBatchSize(replicas);
+      double throughput = throughput(shape, plan.get());
+      BestBatch candidate = new BestBatch(plan.get(), rounded, throughput, efficiency(rounded));
+      if (best == null || candidate.goodput() > best.goodput()) {
+        best = candidate;
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  /** Splits a global batch over replicas and passes; empty if the limits do not allow it. */
+  public static Optional<BatchPlan> split(double globalBatch, int replicas, BatchLimits limits) {
+    double perReplica = globalBatch / replicas;
+    int passes = (int) Math.ceil(perReplica / limits.maxAtomicBatch() - EPSILON);
+    if (replicas == 1 && perReplica > limits.initialGlobalBatch() + EPSILON) {
+      passes = Math.max(passes, 2);
+    }
+    passes = Math.max(passes, 1);
+    if (passes > 1 && !limits.accumulation()) {
+      return Optional.empty();
+    }
+    int atomic = (int) Math.ceil(perReplica / passes - EPSILON);
+    if (atomic < limits.minAtomicBatch() || atomic > limits.maxAtomicBatch()) {
+      return Optional.empty();
+    }
+    return Optional.of(new BatchPlan(atomic, passes - 1));
+  }
+}

@@ -1,0 +1,42 @@
+package dev.kastor.engine.train;
+
+/**
+ * A model bound to its training and held-out data.
+ *
+ * <p>Not thread-safe: one training thread owns it.
+ */
+public interface Trainable extends AutoCloseable {
+  /** Examples in the training set, numbered from 0. */
+  int trainingExamples();
+
+  /** The trained parameters as one flat vector; live: the optimizer writes into it. */
+  float[] parameters();
+
+  /** Running statistics that are not trained (batch norm), flat and live; may be empty. */
+  float[] statistics();
+
+  /**
+   * One forward-backward pass.
+   *
+   * @param examples numbers of training examples; their count is the atomic batch size
+   * @param gradient receives the gradient of the mean loss, same length as {@link #parameters}
+   * @param batchStatistics receives this batch's statistics, same length as {@link #statistics}
+   * @return the mean loss
+   */
+  double pass(int[] examples, float[] gradient, float[] batchStatistics);
+
+  /** Folds statistics, averaged over all passes and replicas of a step, into the running ones. */
+  void applyStatistics(float[] meanBatchStatistics);
+
+  /** The held-out metric of the current parameters. */
+  Metric evaluate();
+
+  /** Runs what a first pass would pay for (loading kernels, compiling) at this batch size. */
+  void warmUp(int atomicBatchSize);
+
+  @Override
+  void close();
+
+  /** A named held-out result. */
+  record Metric(String name, double value, boolean higherIsBetter) {}
+}
