@@ -1,0 +1,62 @@
+package dev.kastor.scheduler;
+
+/** A rule that a plan breaks, with the numbers. */
+public sealed interface PlanViolation {
+  /** One sentence for a person. */
+  String message();
+
+  /** More replicas on a node than it has slots. */
+  record OverCapacity(String node, int slots, int planned) implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan puts %d replicas on node %s, which has %d slots"
+          .formatted(planned, node, slots);
+    }
+  }
+
+  /** Replicas on a node that the snapshot does not have. */
+  record UnknownNode(JobId job, String node) implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan puts job %s on node %s, which the cluster does not have"
+          .formatted(job, node);
+    }
+  }
+
+  /** Replicas on a node of another GPU type than the job asked for. */
+  record WrongGpuType(JobId job, String node, String wanted, String actual)
+      implements PlanViolation {
+    @Override
+    public String message() {
+      return "job %s wants GPUs of type %s but the plan puts it on node %s of type %s"
+          .formatted(job, wanted, node, actual);
+    }
+  }
+
+  /** A replica count that the job cannot run with. */
+  record ReplicasNotAllowed(JobId job, int planned, Elasticity elasticity)
+      implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan gives job %s %d replicas, which it does not allow: %s"
+          .formatted(job, planned, elasticity);
+    }
+  }
+
+  /** A job that the snapshot does not have. */
+  record UnknownJob(JobId job) implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan names job %s, which is not in the snapshot".formatted(job);
+    }
+  }
+
+  /** Another allocation for a job that must keep its own. */
+  record PinnedJobChanged(JobId job, Allocation from, Allocation to) implements PlanViolation {
+    @Override
+    public String message() {
+      return "job %s is pinned to %s but the plan gives it %s"
+          .formatted(job, from.replicasByNode(), to.replicasByNode());
+    }
+  }
+}

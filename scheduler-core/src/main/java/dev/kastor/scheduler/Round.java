@@ -1,0 +1,19 @@
+package dev.kastor.scheduler;
+
+import java.util.List;
+
+/**
+ * One pass of the loop.
+ *
+ * @param snapshot what was decided on
+ * @param plan what the policy wanted
+ * @param violations rules the plan broke; the allocations then stay as they are
+ * @param changes what was handed to the cluster
+ */
+public record Round(
+    Snapshot snapshot, Plan plan, List<PlanViolation> violations, List<Change> changes) {
+  public Round {
+    violations = List.copyOf(violations);
+    changes = List.copyOf(changes);
+  }
+}
