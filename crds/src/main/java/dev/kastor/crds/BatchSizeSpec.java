@@ -24,7 +24,8 @@ public record BatchSizeSpec(
         @Min(1)
         @Max(16777216)
         @Nullable Integer max,
-    @JsonPropertyDescription("Examples per replica and pass.") @Nullable PerDevice perDevice,
+    @JsonPropertyDescription("Examples per replica and pass.") @Default("{}")
+        @Nullable PerDevice perDevice,
     @JsonPropertyDescription("Whether a replica may accumulate gradients over several passes.")
         @Default("true")
         @Nullable Boolean gradientAccumulation) {

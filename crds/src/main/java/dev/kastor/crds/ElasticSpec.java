@@ -5,9 +5,18 @@ import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.ValidationRule;
+import io.fabric8.kubernetes.model.annotation.SpecReplicas;
 import org.jspecify.annotations.Nullable;
 
 /** Bounds on the number of replicas. */
+@ValidationRule(
+    value =
+        "self.allowedReplicas != 'PowersOfTwo' || [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,"
+            + " 2048, 4096].exists(p, p >= self.minReplicas && p <= self.maxReplicas)",
+    messageExpression =
+        "'no power of two lies between minReplicas (' + string(self.minReplicas) + ') and"
+            + " maxReplicas (' + string(self.maxReplicas) + '). Widen the bounds or set"
+            + " allowedReplicas to Any.'")
 @ValidationRule(
     value = "self.minReplicas <= self.maxReplicas",
     messageExpression =
@@ -19,7 +28,7 @@ public record ElasticSpec(
         @Max(4096)
         @Default("1")
         @Nullable Integer minReplicas,
-    @JsonPropertyDescription("Most replicas.") @Min(1) @Max(4096) @Default("1")
+    @JsonPropertyDescription("Most replicas.") @SpecReplicas @Min(1) @Max(4096) @Default("1")
         @Nullable Integer maxReplicas,
     @JsonPropertyDescription("Which counts between the bounds are possible.") @Default("Any")
         @Nullable AllowedReplicasKind allowedReplicas) {

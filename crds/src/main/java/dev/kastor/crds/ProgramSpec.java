@@ -3,6 +3,7 @@ package dev.kastor.crds;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 public record ProgramSpec(
     @JsonPropertyDescription("Its name, such as glyph-mlp, glyph-cnn or byte-lm.")
         @Required
+        @Size(max = 63)
         @Pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
         String name,
-    @JsonPropertyDescription("Its parameters; each program documents its own.")
-        @Nullable Map<String, String> parameters) {}
+    @JsonPropertyDescription("Its parameters; each program documents its own.") @Size(max = 64)
+        @Nullable Map<String, @Size(max = 1024) String> parameters) {}

@@ -6,13 +6,32 @@ import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.ValidationRule;
 import org.jspecify.annotations.Nullable;
 
-/** What the researcher asks for. Only {@code program} and {@code goodput.work} are required. */
+/** What the researcher asks for. Only {@code program} and {@code goodput} are required. */
 @ValidationRule(
     value = "self.program == oldSelf.program",
     message = "program cannot change after creation: submit a new job")
 @ValidationRule(
     value = "self.goodput == oldSelf.goodput",
     message = "goodput cannot change after creation: submit a new job")
+@ValidationRule(
+    value =
+        "self.goodput.batchSize.gradientAccumulation || self.goodput.batchSize.initial <="
+            + " self.elastic.minReplicas * self.goodput.batchSize.perDevice.max",
+    messageExpression =
+        "'batchSize.initial (' + string(self.goodput.batchSize.initial) + ') does not fit minReplicas"
+            + " (' + string(self.elastic.minReplicas) + ') times perDevice.max (' +"
+            + " string(self.goodput.batchSize.perDevice.max) + '). Allow gradientAccumulation or raise"
+            + " one of them.'")
+@ValidationRule(
+    value =
+        "self.elastic.minReplicas * self.goodput.batchSize.perDevice.min <="
+            + " (self.goodput.mode == 'Fixed' ? self.goodput.batchSize.initial :"
+            + " has(self.goodput.batchSize.max) ? self.goodput.batchSize.max : 16 *"
+            + " self.goodput.batchSize.initial)",
+    messageExpression =
+        "'minReplicas (' + string(self.elastic.minReplicas) + ') times perDevice.min (' +"
+            + " string(self.goodput.batchSize.perDevice.min) + ') exceeds the largest global batch."
+            + " Lower one of them or raise batchSize.'")
 public record TrainingJobSpec(
     @JsonPropertyDescription("Stop at a checkpoint and release all replicas until set to false.")
         @Default("false")

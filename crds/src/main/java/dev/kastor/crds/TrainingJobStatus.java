@@ -3,6 +3,7 @@ package dev.kastor.crds;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.model.annotation.LabelSelector;
+import io.fabric8.kubernetes.model.annotation.StatusReplicas;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +48,7 @@ public record TrainingJobStatus(
 
   /** The scheduler's decision. */
   public record AllocationStatus(
-      @JsonPropertyDescription("Replicas on all nodes together.") int replicas,
+      @JsonPropertyDescription("Replicas on all nodes together.") @StatusReplicas int replicas,
       @JsonPropertyDescription("Replicas by node.") Map<String, Integer> nodes,
       @JsonPropertyDescription("Grows with each decision.") long version,
       @JsonPropertyDescription("When it was decided.") String since,

@@ -1,6 +1,7 @@
 package dev.kastor.crds;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.ValidationRule;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +17,11 @@ import org.jspecify.annotations.Nullable;
             + " 1",
     message = "work needs exactly one of epochs, examples and steps")
 public record WorkSpec(
-    @JsonPropertyDescription("Passes over the training data at the initial batch.") @Min(1)
+    @JsonPropertyDescription("Passes over the training data at the initial batch.")
+        @Min(1)
+        @Max(1_000_000)
         @Nullable Long epochs,
-    @JsonPropertyDescription("Examples at the initial batch.") @Min(1) @Nullable Long examples,
-    @JsonPropertyDescription("Optimizer steps at the initial batch.") @Min(1)
+    @JsonPropertyDescription("Examples at the initial batch.") @Min(1) @Max(1_000_000_000_000L)
+        @Nullable Long examples,
+    @JsonPropertyDescription("Optimizer steps at the initial batch.") @Min(1) @Max(1_000_000_000)
         @Nullable Long steps) {}
