@@ -15,6 +15,8 @@ package dev.kastor.engine.train;
  * @param statistics flat running statistics
  * @param noiseState the noise-scale estimator's state
  */
+// Arrays on purpose: vectors of millions of floats, written in place, never compared.
+@SuppressWarnings("ArrayRecordComponent")
 public record TrainingState(
     long step,
     double scaleInvariantSteps,

@@ -1,0 +1,66 @@
+package dev.kastor.engine.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Kills a real writer process with SIGKILL at spread-out moments of a save. */
+class CheckpointKillIT {
+  @TempDir Path directory;
+
+  @Test
+  void losesNoSavedStepWhenTheWriterIsKilled() throws Exception {
+    for (int round = 0; round < 6; round++) {
+      Path place = directory.resolve("round-" + round);
+      Path output = directory.resolve("output-" + round);
+      Process writer =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-XX:TieredStopAtLevel=1",
+                  "-Xmx128m",
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  KilledWriter.class.getName(),
+                  place.toString())
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile())
+              .start();
+      awaitSaves(output, writer, 3 + round);
+      // Varies the moment of the kill within a save; the law must hold at every moment.
+      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(700L * round));
+      writer.destroyForcibly();
+      assertThat(writer.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      long reported = wholeLines(output);
+
+      CheckpointStore store = new CheckpointStore(place, "uid-1", 3, InstantSource.system());
+
+      CheckpointStore.Loaded loaded = store.loadNewestValid().orElseThrow();
+      assertThat(loaded.step()).isGreaterThanOrEqualTo(reported);
+      States.assertIdentical(loaded.state(), States.random(loaded.step(), 200_000));
+      for (long step : store.steps()) {
+        assertThat(store.load(step).step()).isEqualTo(step);
+      }
+    }
+  }
+
+  private static void awaitSaves(Path output, Process writer, long saves) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (wholeLines(output) < saves) {
+      assertThat(writer.isAlive()).as(Files.readString(output)).isTrue();
+      assertThat(System.nanoTime()).isLessThan(deadline);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+  }
+
+  /** Steps the writer promised to be durable: it prints one line for each. */
+  private static long wholeLines(Path output) throws IOException {
+    return Files.readString(output).chars().filter(c -> c == '\n').count();
+  }
+}

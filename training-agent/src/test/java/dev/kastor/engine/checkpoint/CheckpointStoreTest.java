@@ -1,0 +1,188 @@
+package dev.kastor.engine.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.engine.train.TrainingState;
+import dev.kastor.protocol.CheckpointInfo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CheckpointStoreTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+  @TempDir Path directory;
+  private CheckpointStore store;
+
+  @BeforeEach
+  void open() throws IOException {
+    store = open(3);
+  }
+
+  private CheckpointStore open(int keepLast) throws IOException {
+    return new CheckpointStore(directory, "uid-1", keepLast, InstantSource.fixed(NOW));
+  }
+
+  @Test
+  void isEmptyAtFirst() throws IOException {
+    assertThat(store.loadNewestValid()).isEmpty();
+  }
+
+  @Test
+  void returnsWhatWasSaved() throws IOException {
+    TrainingState state = States.random(12, 40);
+    CheckpointInfo info = store.save(state);
+
+    CheckpointStore.Loaded loaded = open(3).loadNewestValid().orElseThrow();
+    assertThat(loaded.step()).isEqualTo(12);
+    States.assertIdentical(loaded.state(), state);
+    assertThat(info.bytes()).isEqualTo(Files.size(file(12)));
+    assertThat(info.savedAtEpochMillis()).isEqualTo(NOW.toEpochMilli());
+    assertThat(names()).containsExactly("step-12.ckpt");
+  }
+
+  @Test
+  void keepsTheLastFew() throws IOException {
+    for (int step = 10; step <= 60; step += 10) {
+      store.save(States.random(step, 5));
+    }
+    assertThat(store.steps()).containsExactly(60L, 50L, 40L);
+  }
+
+  @Test
+  void comparesStepsAsNumbers() throws IOException {
+    store.save(States.random(9, 5));
+    store.save(States.random(100, 5));
+
+    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(100);
+  }
+
+  @Test
+  void detectsEverySingleByteChange() throws IOException {
+    store.save(States.random(1, 4));
+    store.save(States.random(2, 4));
+    byte[] good = Files.readAllBytes(file(2));
+    for (int i = 0; i < good.length; i++) {
+      byte[] bad = good.clone();
+      bad[i] ^= (byte) (1 << (i % 8));
+      Files.write(file(2), bad);
+
+      assertThat(store.loadNewestValid().orElseThrow().step()).as("byte %d", i).isEqualTo(1);
+    }
+    Files.write(file(2), good);
+    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(2);
+  }
+
+  @Test
+  void detectsEveryTruncationAndAnExtraByte() throws IOException {
+    store.save(States.random(1, 4));
+    store.save(States.random(2, 4));
+    byte[] good = Files.readAllBytes(file(2));
+    for (int length = 0; length < good.length; length++) {
+      Files.write(file(2), Arrays.copyOf(good, length));
+      assertThat(store.loadNewestValid().orElseThrow().step()).as("length %d", length).isEqualTo(1);
+    }
+    Files.write(file(2), Arrays.copyOf(good, good.length + 1));
+    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(1);
+  }
+
+  @Test
+  void namesTheFileAndTheReason() throws IOException {
+    store.save(States.random(2, 4));
+    Files.write(file(2), new byte[10]);
+
+    assertThatThrownBy(() -> store.load(2))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("step-2.ckpt")
+        .hasMessageContaining("truncated");
+  }
+
+  @Test
+  void refusesAFileOfAnotherJob() throws IOException {
+    new CheckpointStore(directory, "uid-0", 3, InstantSource.fixed(NOW)).save(States.random(5, 4));
+
+    assertThatThrownBy(() -> store.load(5)).hasMessageContaining("uid-0");
+    assertThat(store.loadNewestValid()).isEmpty();
+  }
+
+  @Test
+  void refusesAFileUnderAnotherStepsName() throws IOException {
+    store.save(States.random(5, 4));
+    Files.move(file(5), file(6));
+
+    assertThatThrownBy(() -> store.load(6)).hasMessageContaining("it holds step 5");
+  }
+
+  @Test
+  void neverLetsADamagedFileDisplaceAGoodOne() throws IOException {
+    CheckpointStore two = open(2);
+    two.save(States.random(1, 4));
+    two.save(States.random(2, 4));
+    Files.write(file(2), new byte[10]);
+
+    CheckpointStore restarted = open(2);
+    restarted.save(States.random(3, 4));
+
+    assertThat(restarted.steps()).containsExactly(3L, 1L);
+  }
+
+  @Test
+  void removesAbandonedTemporaryFilesOnly() throws IOException {
+    Path old = Files.write(directory.resolve("step-1.x.tmp"), new byte[1]);
+    Files.setLastModifiedTime(old, FileTime.from(NOW.minusSeconds(3600)));
+    Path young = Files.write(directory.resolve("step-1.y.tmp"), new byte[1]);
+    Files.setLastModifiedTime(young, FileTime.from(NOW.minusSeconds(5)));
+    Path foreign = Files.write(directory.resolve("notes.txt"), new byte[1]);
+
+    store.save(States.random(2, 4));
+
+    assertThat(old).doesNotExist();
+    assertThat(young).exists();
+    assertThat(foreign).exists();
+  }
+
+  @Test
+  void servesReadersWhileAnotherProcessSaves() throws Exception {
+    store.save(States.random(1, 2000));
+    try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      Future<?> writer =
+          threads.submit(() -> {
+            CheckpointStore other = open(2);
+            for (int step = 2; step <= 60; step++) {
+              other.save(States.random(step, 2000));
+            }
+            return null;
+          });
+      long newest = 0;
+      while (!writer.isDone()) {
+        CheckpointStore.Loaded loaded = store.loadNewestValid().orElseThrow();
+        assertThat(loaded.step()).isGreaterThanOrEqualTo(newest);
+        newest = loaded.step();
+      }
+      writer.get();
+    }
+    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(60);
+  }
+
+  private Path file(long step) {
+    return directory.resolve("step-" + step + ".ckpt");
+  }
+
+  private String[] names() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.map(file -> file.getFileName().toString()).toArray(String[]::new);
+    }
+  }
+}
