@@ -1,0 +1,42 @@
+package dev.kastor.engine.data;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Reads a text file as bytes, whatever its encoding. */
+public final class PlainTextDataset {
+  private static final long MAX_BYTES = 1L << 30;
+
+  private PlainTextDataset() {}
+
+  /**
+   * Reads a file.
+   *
+   * @param leastBytes what a model needs at least in each of the two parts
+   */
+  public static Text read(Path file, int leastBytes) throws DataException {
+    byte[] bytes;
+    try {
+      long size = Files.size(file);
+      if (size > MAX_BYTES) {
+        throw new DataException(
+            file, "its size of %d bytes is above %d".formatted(size, MAX_BYTES));
+      }
+      try (InputStream in = Files.newInputStream(file)) {
+        bytes = in.readAllBytes();
+      }
+    } catch (IOException e) {
+      throw new DataException(file, e);
+    }
+    Text text = Text.split(bytes);
+    if (text.heldOut().length < leastBytes) {
+      throw new DataException(
+          file,
+          "%d bytes are too few: the held-out tenth must have at least %d"
+              .formatted(bytes.length, leastBytes));
+    }
+    return text;
+  }
+}
