@@ -1,0 +1,103 @@
+package dev.kastor.agent.ring;
+
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections to both neighbours and the watch over them.
+ *
+ * <p>A virtual thread pings the right neighbour while we compute, and closes the links when the
+ * left one stays silent beyond the limit. Data flows to the right only, so a hung right neighbour
+ * shows as silence to its own right and comes back around the ring as a closed connection.
+ */
+final class Links {
+  private static final int CHECKS_PER_LIMIT = 10;
+  private static final int PINGS_PER_LIMIT = 4;
+
+  private final SocketChannel left;
+  private final SocketChannel right;
+  private final FrameReader reader;
+  private final FrameWriter writer;
+  private final Duration silence;
+  private final Thread watch;
+  private volatile boolean closed;
+  private @Nullable Throwable cause;
+
+  Links(SocketChannel left, SocketChannel right, Duration silence) {
+    this.left = left;
+    this.right = right;
+    this.silence = silence;
+    this.reader = new FrameReader(left);
+    this.writer = new FrameWriter(right);
+    this.watch = Thread.ofVirtual().name("ring-watch").unstarted(this::watch);
+    watch.start();
+  }
+
+  FrameReader reader() {
+    return reader;
+  }
+
+  FrameWriter writer() {
+    return writer;
+  }
+
+  boolean broken() {
+    return closed;
+  }
+
+  /** Runs a piece of a collective operation; any failure closes the ring. */
+  void guarded(Operation operation) throws RingBrokenException {
+    try {
+      operation.run();
+    } catch (IOException e) {
+      close(e);
+      throw failure(e);
+    }
+  }
+
+  /** The failure that closed the ring first, or else this one. */
+  synchronized RingBrokenException failure(@Nullable Throwable later) {
+    Throwable first = cause != null ? cause : later;
+    if (first instanceof RingBrokenException broken) {
+      return broken;
+    }
+    String message = first == null ? null : first.getMessage();
+    return new RingBrokenException(
+        "ring broken: " + (message == null ? "closed" : message), first == null ? later : first);
+  }
+
+  synchronized void close(@Nullable Throwable why) {
+    if (!closed) {
+      closed = true;
+      cause = why;
+      Sockets.close(left);
+      Sockets.close(right);
+      watch.interrupt();
+    }
+  }
+
+  private void watch() {
+    long limit = silence.toNanos();
+    try {
+      while (!closed) {
+        Thread.sleep(Duration.ofNanos(limit / CHECKS_PER_LIMIT));
+        if (reader.silentNanos() > limit) {
+          close(new RingBrokenException("the left neighbour was silent for " + silence));
+        } else {
+          writer.pingIfIdle(limit / PINGS_PER_LIMIT);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IOException e) {
+      close(e);
+    }
+  }
+
+  /** A piece of a collective operation. */
+  interface Operation {
+    void run() throws IOException;
+  }
+}

@@ -1,0 +1,78 @@
+package dev.kastor.agent.ring;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** In-process replicas with real listeners, each doing its part in a thread of its own. */
+final class Crew implements AutoCloseable {
+  static final RingKey KEY = new RingKey("team/job", bytes("a secret of the job, 32 bytes long"));
+  static final RingLimits LIMITS =
+      new RingLimits(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofSeconds(20));
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  static RingListener listen() throws IOException {
+    return RingListener.open(KEY, LIMITS, InetAddress.getLoopbackAddress());
+  }
+
+  static InetSocketAddress address(RingListener listener) {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port());
+  }
+
+  static List<InetSocketAddress> addresses(List<RingListener> listeners) {
+    return listeners.stream().map(Crew::address).toList();
+  }
+
+  /** Runs a task per rank at once and gives the results in rank order. */
+  <T> List<T> together(int size, Task<T> task) throws InterruptedException, ExecutionException {
+    List<Future<T>> futures = start(size, task);
+    List<T> results = new ArrayList<>();
+    for (Future<T> future : futures) {
+      results.add(future.get());
+    }
+    return results;
+  }
+
+  <T> List<Future<T>> start(int size, Task<T> task) {
+    List<Future<T>> futures = new ArrayList<>();
+    for (int rank = 0; rank < size; rank++) {
+      int own = rank;
+      Callable<T> call = () -> task.run(own);
+      futures.add(threads.submit(call));
+    }
+    return futures;
+  }
+
+  List<Ring> rings(List<RingListener> listeners, long generation, RingLimits limits)
+      throws InterruptedException, ExecutionException {
+    List<InetSocketAddress> addresses = addresses(listeners);
+    return together(
+        listeners.size(),
+        rank -> Ring.open(listeners.get(rank), generation, rank, addresses, limits, () -> false));
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    threads.close();
+  }
+
+  /** What one rank does. */
+  interface Task<T> {
+    T run(int rank) throws Exception;
+  }
+}

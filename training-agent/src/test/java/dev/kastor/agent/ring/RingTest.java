@@ -1,0 +1,174 @@
+package dev.kastor.agent.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class RingTest {
+  private final Crew crew = new Crew();
+  private final List<RingListener> listeners = new ArrayList<>();
+
+  @AfterEach
+  void close() throws Exception {
+    for (RingListener listener : listeners) {
+      listener.close();
+    }
+    crew.close();
+  }
+
+  private List<Ring> rings(int size, RingLimits limits) throws Exception {
+    for (int i = 0; i < size; i++) {
+      listeners.add(Crew.listen());
+    }
+    return crew.rings(listeners, 1, limits);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 5})
+  void sumsAnyLengthToTheSameBitsOnAllMembers(int size) throws Exception {
+    List<Ring> rings = rings(size, Crew.LIMITS);
+    int several = 2 * Frame.CHUNK_FLOATS * size + 17;
+    for (int length : new int[] {0, 1, size - 1, size, 7, 101, 65_537, several}) {
+      float[][] inputs = new float[size][];
+      double[] expected = new double[length];
+      for (int rank = 0; rank < size; rank++) {
+        RandomGenerator random = RandomGeneratorFactory.getDefault().create(31L * length + rank);
+        inputs[rank] = new float[length];
+        for (int i = 0; i < length; i++) {
+          inputs[rank][i] = (float) random.nextGaussian();
+          expected[i] += inputs[rank][i];
+        }
+      }
+      List<float[]> sums =
+          crew.together(
+              size,
+              rank -> {
+                rings.get(rank).allReduce(inputs[rank]);
+                return inputs[rank];
+              });
+      for (float[] sum : sums) {
+        assertThat(sum).isEqualTo(sums.getFirst());
+        for (int i = 0; i < length; i++) {
+          assertThat((double) sum[i]).isBetween(expected[i] - 1e-5, expected[i] + 1e-5);
+        }
+      }
+    }
+    rings.forEach(Ring::close);
+  }
+
+  @Test
+  void gathersEachMembersBytesInRankOrder() throws Exception {
+    List<Ring> rings = rings(4, Crew.LIMITS);
+    List<List<byte[]>> all =
+        crew.together(4, rank -> rings.get(rank).allGather(new byte[rank * 1000]));
+    for (List<byte[]> gathered : all) {
+      assertThat(gathered).extracting(bytes -> bytes.length).containsExactly(0, 1000, 2000, 3000);
+    }
+    rings.forEach(Ring::close);
+  }
+
+  @Test
+  void refusesToGatherMoreThanAFrameHolds() throws Exception {
+    List<Ring> rings = rings(1, Crew.LIMITS);
+    assertThatThrownBy(() -> rings.getFirst().allGather(new byte[Ring.MAX_GATHER_BYTES + 1]))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("4096");
+  }
+
+  @Test
+  void allMembersNoticeAtOnceWhenOneDies() throws Exception {
+    List<Ring> rings = rings(5, Crew.LIMITS);
+    List<Future<Boolean>> steps =
+        crew.start(
+            5,
+            rank -> {
+              float[] data = new float[1_000_000];
+              try {
+                for (int step = 0; ; step++) {
+                  if (rank == 2 && step == 3) {
+                    rings.get(rank).close();
+                  }
+                  rings.get(rank).allReduce(data);
+                }
+              } catch (RingBrokenException e) {
+                return true;
+              }
+            });
+    long start = System.nanoTime();
+    for (Future<Boolean> step : steps) {
+      assertThat(step.get()).isTrue();
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Crew.LIMITS.silence());
+  }
+
+  @Test
+  void breaksWhenTheLeftNeighbourStaysSilent() throws Exception {
+    RingLimits impatient =
+        new RingLimits(Duration.ofMillis(200), Duration.ofSeconds(5), Duration.ofSeconds(20));
+    RingLimits mute =
+        new RingLimits(Duration.ofHours(1), Duration.ofSeconds(5), Duration.ofSeconds(20));
+    for (int i = 0; i < 2; i++) {
+      listeners.add(Crew.listen());
+    }
+    List<Ring> rings =
+        crew.together(
+            2,
+            rank ->
+                Ring.open(
+                    listeners.get(rank),
+                    1,
+                    rank,
+                    Crew.addresses(listeners),
+                    rank == 0 ? impatient : mute,
+                    () -> false));
+    assertThatThrownBy(() -> rings.getFirst().allReduce(new float[10]))
+        .isInstanceOf(RingBrokenException.class)
+        .hasMessageContaining("silent");
+    rings.forEach(Ring::close);
+  }
+
+  @Test
+  void waitsForANeighbourThatComputesLongerThanTheLimit() throws Exception {
+    RingLimits impatient =
+        new RingLimits(Duration.ofMillis(500), Duration.ofSeconds(5), Duration.ofSeconds(20));
+    List<Ring> rings = rings(2, impatient);
+    List<float[]> sums =
+        crew.together(
+            2,
+            rank -> {
+              if (rank == 1) {
+                long end = System.nanoTime() + 3 * impatient.silence().toNanos();
+                while (System.nanoTime() < end) {
+                  Thread.onSpinWait();
+                }
+              }
+              float[] data = {1};
+              rings.get(rank).allReduce(data);
+              return data;
+            });
+    assertThat(sums.getFirst()).containsExactly(2);
+    rings.forEach(Ring::close);
+  }
+
+  @Test
+  void givesUpFormingWhenAbandoned() throws Exception {
+    listeners.add(Crew.listen());
+    listeners.add(Crew.listen());
+    assertThatThrownBy(() ->
+            Ring.open(listeners.get(0), 1, 0, Crew.addresses(listeners), Crew.LIMITS, () -> true))
+        .isInstanceOf(RingBrokenException.class)
+        .hasMessageContaining("abandoned");
+  }
+}
