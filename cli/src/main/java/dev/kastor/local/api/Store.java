@@ -1,0 +1,207 @@
+package dev.kastor.local.api;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All objects, the revision counter and the recent changes that watches resume from.
+ *
+ * <p>Stored objects are never modified, only replaced. Every method takes the same re-entrant lock;
+ * a read-modify-write runs inside {@link #atomically}.
+ */
+final class Store {
+  /** Changes that are kept; a watch that asks for an older revision must list again. */
+  private static final int HISTORY = 20_000;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Map<ResourceType, SortedMap<String, ObjectNode>> objects = new HashMap<>();
+  private final Map<String, ObjectNode> byUid = new HashMap<>();
+  private final Deque<Change> history = new ArrayDeque<>();
+  private long revision = 1;
+  private boolean closed;
+
+  <T> T atomically(Supplier<T> action) {
+    lock.lock();
+    try {
+      return action.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  long revision() {
+    return atomically(() -> revision);
+  }
+
+  @Nullable ObjectNode get(ResourceType type, String namespace, String name) {
+    lock.lock();
+    try {
+      return ofType(type).get(key(namespace, name));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean hasUid(String uid) {
+    return atomically(() -> byUid.containsKey(uid));
+  }
+
+  /** Objects of one type in the order of namespace and name; all namespaces when it is empty. */
+  List<ObjectNode> list(ResourceType type, String namespace) {
+    return atomically(
+        () ->
+            ofType(type).values().stream()
+                .filter(o -> namespace.isEmpty() || Json.namespace(o).equals(namespace))
+                .toList());
+  }
+
+  /** Objects of any type that satisfy nothing but having {@code uid} as an owner. */
+  List<Owned> ownedBy(String uid) {
+    return atomically(
+        () -> {
+          List<Owned> owned = new ArrayList<>();
+          objects.forEach(
+              (type, map) ->
+                  map.values().stream()
+                      .filter(o -> owners(o).contains(uid))
+                      .forEach(o -> owned.add(new Owned(type, o))));
+          return owned;
+        });
+  }
+
+  static List<String> owners(ObjectNode object) {
+    List<String> uids = new ArrayList<>();
+    object.path("metadata").path("ownerReferences").forEach(r -> uids.add(r.path("uid").asText()));
+    return uids;
+  }
+
+  /** Stores a new state under a new revision and wakes watches; returns what was stored. */
+  ObjectNode put(ResourceType type, ObjectNode object) {
+    return atomically(
+        () -> {
+          ObjectNode stored = object.deepCopy();
+          revision++;
+          Json.metadata(stored).put("resourceVersion", Long.toString(revision));
+          String key = key(Json.namespace(stored), Json.name(stored));
+          ObjectNode before = ofType(type).put(key, stored);
+          byUid.put(Json.uid(stored), stored);
+          record(new Change(revision, type, before, stored, stored));
+          return stored;
+        });
+  }
+
+  void remove(ResourceType type, ObjectNode object) {
+    lock.lock();
+    try {
+      ObjectNode before = ofType(type).remove(key(Json.namespace(object), Json.name(object)));
+      if (before == null) {
+        return;
+      }
+      byUid.remove(Json.uid(before));
+      revision++;
+      ObjectNode last = before.deepCopy();
+      Json.metadata(last).put("resourceVersion", Long.toString(revision));
+      record(new Change(revision, type, before, null, last));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Changes of one type after {@code after}, waiting up to {@code patience} for the first; empty
+   * when time is up.
+   *
+   * @throws ApiException with code 410 when they are no longer kept
+   */
+  List<Change> awaitAfter(ResourceType type, long after, Duration patience)
+      throws InterruptedException {
+    long nanos = patience.toNanos();
+    lock.lockInterruptibly();
+    try {
+      while (true) {
+        if (!history.isEmpty() && after < history.peekFirst().revision() - 1) {
+          throw ApiException.of(
+              410, "Expired", "too old resource version: %d (%d)".formatted(after, revision));
+        }
+        List<Change> found = new ArrayList<>();
+        for (var it = history.descendingIterator(); it.hasNext(); ) {
+          Change change = it.next();
+          if (change.revision() <= after) {
+            break;
+          }
+          if (change.type().equals(type)) {
+            found.addFirst(change);
+          }
+        }
+        if (!found.isEmpty() || closed || nanos <= 0) {
+          return found;
+        }
+        nanos = changed.awaitNanos(nanos);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until the revision passes {@code after} or time is up; returns the revision. */
+  long awaitRevision(long after, Duration patience) throws InterruptedException {
+    long nanos = TimeUnit.NANOSECONDS.convert(patience);
+    lock.lockInterruptibly();
+    try {
+      while (revision <= after && !closed && nanos > 0) {
+        nanos = changed.awaitNanos(nanos);
+      }
+      return revision;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean closed() {
+    return atomically(() -> closed);
+  }
+
+  /** Lets every waiting watch end. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void record(Change change) {
+    history.addLast(change);
+    if (history.size() > HISTORY) {
+      history.removeFirst();
+    }
+    changed.signalAll();
+  }
+
+  private SortedMap<String, ObjectNode> ofType(ResourceType type) {
+    return objects.computeIfAbsent(type, t -> new TreeMap<>());
+  }
+
+  private static String key(String namespace, String name) {
+    return namespace + "/" + name;
+  }
+
+  /** An object with its type. */
+  record Owned(ResourceType type, ObjectNode object) {}
+}
