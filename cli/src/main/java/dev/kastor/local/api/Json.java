@@ -8,18 +8,18 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The one JSON and the one YAML mapper of the server, and access to well-known fields. */
-final class Json {
-  static final ObjectMapper MAPPER = new ObjectMapper();
-  static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
+/** The JSON and YAML mappers of local mode, and access to the well-known fields of an object. */
+public final class Json {
+  public static final ObjectMapper MAPPER = new ObjectMapper();
+  public static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
 
   private Json() {}
 
-  static ObjectNode object() {
+  public static ObjectNode object() {
     return JsonNodeFactory.instance.objectNode();
   }
 
-  static String text(JsonNode node) {
+  public static String text(JsonNode node) {
     try {
       return MAPPER.writeValueAsString(node);
     } catch (JsonProcessingException e) {
@@ -27,25 +27,25 @@ final class Json {
     }
   }
 
-  static ObjectNode metadata(ObjectNode object) {
+  public static ObjectNode metadata(ObjectNode object) {
     return object.get("metadata") instanceof ObjectNode m ? m : object.putObject("metadata");
   }
 
   /** A text field of the metadata, or null. */
-  static @Nullable String meta(ObjectNode object, String field) {
+  public static @Nullable String meta(ObjectNode object, String field) {
     JsonNode value = object.path("metadata").get(field);
     return value == null || value.isNull() ? null : value.asText();
   }
 
-  static String name(ObjectNode object) {
+  public static String name(ObjectNode object) {
     return object.path("metadata").path("name").asText();
   }
 
-  static String namespace(ObjectNode object) {
+  public static String namespace(ObjectNode object) {
     return object.path("metadata").path("namespace").asText();
   }
 
-  static String uid(ObjectNode object) {
+  public static String uid(ObjectNode object) {
     return object.path("metadata").path("uid").asText();
   }
 }

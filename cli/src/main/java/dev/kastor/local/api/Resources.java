@@ -3,6 +3,7 @@ package dev.kastor.local.api;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -57,6 +58,17 @@ public final class Resources {
   /** Objects of a type; those of all namespaces when {@code namespace} is empty. */
   public List<ObjectNode> list(ResourceType type, String namespace) {
     return store.list(type, namespace);
+  }
+
+  /** The newest revision; grows with every change. */
+  public long revision() {
+    return store.revision();
+  }
+
+  /** Waits for a change of a type after a revision; at most {@code patience}. */
+  public void awaitChange(ResourceType type, long after, Duration patience)
+      throws InterruptedException {
+    store.awaitAfter(type, after, patience);
   }
 
   /** Stores a new object. */

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -152,20 +151,6 @@ final class Store {
         }
         nanos = changed.awaitNanos(nanos);
       }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Waits until the revision passes {@code after} or time is up; returns the revision. */
-  long awaitRevision(long after, Duration patience) throws InterruptedException {
-    long nanos = TimeUnit.NANOSECONDS.convert(patience);
-    lock.lockInterruptibly();
-    try {
-      while (revision <= after && !closed && nanos > 0) {
-        nanos = changed.awaitNanos(nanos);
-      }
-      return revision;
     } finally {
       lock.unlock();
     }

@@ -1,0 +1,47 @@
+package dev.kastor.local.kubelet;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.local.api.Json;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+/**
+ * A node that the kubelet pretends to be.
+ *
+ * @param name its name and host name
+ * @param slots how many replicas it holds
+ * @param gpuType what a slot is
+ */
+public record LocalNode(String name, int slots, String gpuType) {
+  /** The resource that a replica asks one of. */
+  public static final String SLOT = "kastor.dev/slot";
+
+  private static final int MAX_PODS = 1000;
+
+  ObjectNode object() {
+    ObjectNode node = Json.object();
+    Json.metadata(node)
+        .put("name", name)
+        .putObject("labels")
+        .put("kubernetes.io/hostname", name)
+        .put("kastor.dev/gpu-type", gpuType);
+    ObjectNode status = node.putObject("status");
+    for (String field : new String[] {"capacity", "allocatable"}) {
+      status
+          .putObject(field)
+          .put(SLOT, Integer.toString(slots))
+          .put("cpu", Integer.toString(Runtime.getRuntime().availableProcessors()))
+          .put("pods", Integer.toString(MAX_PODS));
+    }
+    status.putArray("addresses").addObject().put("type", "InternalIP").put("address", "127.0.0.1");
+    status
+        .putArray("conditions")
+        .addObject()
+        .put("type", "Ready")
+        .put("status", "True")
+        .put("reason", "KubeletReady")
+        .put("message", "the local kubelet runs")
+        .put("lastTransitionTime", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+    return node;
+  }
+}
