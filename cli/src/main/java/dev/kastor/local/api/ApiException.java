@@ -44,8 +44,7 @@ public final class ApiException extends RuntimeException {
 
   static ApiException invalid(ResourceType type, String name, List<FieldError> errors) {
     List<String> lines = errors.stream().map(FieldError::line).toList();
-    String joined =
-        lines.size() == 1 ? lines.getFirst() : lines.toString();
+    String joined = lines.size() == 1 ? lines.getFirst() : lines.toString();
     return new ApiException(
         422,
         "Invalid",

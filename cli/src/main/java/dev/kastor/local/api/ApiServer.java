@@ -96,7 +96,8 @@ public final class ApiServer implements AutoCloseable {
         exchange.answer(e.code(), e.status());
       } catch (RuntimeException e) {
         LOG.error("{} {} failed", exchange.method(), exchange.path(), e);
-        ApiException failure = ApiException.of(500, "InternalError", String.valueOf(e.getMessage()));
+        ApiException failure =
+            ApiException.of(500, "InternalError", String.valueOf(e.getMessage()));
         exchange.answer(500, failure.status());
       }
     } catch (InterruptedException e) {

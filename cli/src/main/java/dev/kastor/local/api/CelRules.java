@@ -39,9 +39,8 @@ final class CelRules {
   static CelRules of(ObjectNode schema) {
     Map<String, Program> programs = new HashMap<>();
     Cel cel =
-        CelFactory.standardCelBuilder()
-            .setOptions(
-                CelOptions.current().enableHeterogeneousNumericComparisons(true).build())
+        CelFactory.plannerCelBuilder()
+            .setOptions(CelOptions.current().enableHeterogeneousNumericComparisons(true).build())
             .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
             .addCompilerLibraries(CelExtensions.strings())
             .addRuntimeLibraries(CelExtensions.strings())
@@ -80,11 +79,7 @@ final class CelRules {
   }
 
   private void check(
-      JsonNode node,
-      JsonNode value,
-      @Nullable JsonNode old,
-      String path,
-      List<FieldError> errors) {
+      JsonNode node, JsonNode value, @Nullable JsonNode old, String path, List<FieldError> errors) {
     for (JsonNode rule : node.path("x-kubernetes-validations")) {
       check(rule, node, value, old, path, errors);
     }
@@ -100,14 +95,13 @@ final class CelRules {
     if (values.isObject()) {
       value
           .properties()
-          .forEach(
-              e ->
-                  check(
-                      values,
-                      e.getValue(),
-                      old == null ? null : old.get(e.getKey()),
-                      path + "[" + e.getKey() + "]",
-                      errors));
+          .forEach(e ->
+              check(
+                  values,
+                  e.getValue(),
+                  old == null ? null : old.get(e.getKey()),
+                  path + "[" + e.getKey() + "]",
+                  errors));
     }
     if (value.isArray()) {
       for (int i = 0; i < value.size(); i++) {

@@ -32,8 +32,7 @@ record CustomType(ResourceType type, ObjectNode schema, StructuralCheck structur
               spec.at("/names/plural").asText(),
               spec.path("scope").asText().equals("Namespaced"),
               version.path("subresources").has("status"));
-      types.add(
-          new CustomType(type, schema, StructuralCheck.of(schema), CelRules.of(schema)));
+      types.add(new CustomType(type, schema, StructuralCheck.of(schema), CelRules.of(schema)));
     }
     return types;
   }

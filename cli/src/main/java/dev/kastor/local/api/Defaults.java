@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** Fills in the defaults of an OpenAPI schema, outer ones first so that they can open inner ones. */
+/**
+ * Fills in the defaults of an OpenAPI schema, outer ones first so that they can open inner ones.
+ */
 final class Defaults {
   private Defaults() {}
 
@@ -14,8 +16,7 @@ final class Defaults {
         String field = property.getKey();
         JsonNode inner = property.getValue();
         JsonNode now = object.get(field);
-        boolean missing =
-            now == null || (now.isNull() && !inner.path("nullable").asBoolean(false));
+        boolean missing = now == null || (now.isNull() && !inner.path("nullable").asBoolean(false));
         if (missing && inner.has("default")) {
           object.set(field, inner.get("default").deepCopy());
         } else if (missing) {

@@ -23,8 +23,7 @@ public record Deletion(
   public static final Deletion NOW = new Deletion(0L, false, null, null);
 
   static Deletion of(ObjectNode body, @Nullable String grace, @Nullable String propagation) {
-    String policy =
-        propagation != null ? propagation : body.path("propagationPolicy").asText("");
+    String policy = propagation != null ? propagation : body.path("propagationPolicy").asText("");
     Long seconds =
         grace != null
             ? Long.valueOf(grace)

@@ -17,7 +17,7 @@ final class Discovery {
   }
 
   Optional<ObjectNode> answer(String path) {
-    String[] parts = path.replaceAll("^/+|/+$", "").split("/");
+    String[] parts = path.replaceAll("^/+|/+$", "").split("/", -1);
     if (path.equals("/version")) {
       ObjectNode version = Json.object();
       return Optional.of(
@@ -62,8 +62,7 @@ final class Discovery {
         .filter(t -> t.group().equals(name))
         .map(ResourceType::version)
         .distinct()
-        .forEach(
-            v -> versions.addObject().put("groupVersion", name + "/" + v).put("version", v));
+        .forEach(v -> versions.addObject().put("groupVersion", name + "/" + v).put("version", v));
     if (versions.isEmpty()) {
       throw ApiException.of(404, "NotFound", "the server has no API group " + name);
     }

@@ -41,14 +41,13 @@ final class FieldOwnership {
   private static ObjectNode withoutNulls(ObjectNode node) {
     ObjectNode result = Json.object();
     node.properties()
-        .forEach(
-            e -> {
-              if (e.getValue() instanceof ObjectNode inner) {
-                result.set(e.getKey(), withoutNulls(inner));
-              } else if (!e.getValue().isNull()) {
-                result.set(e.getKey(), e.getValue());
-              }
-            });
+        .forEach(e -> {
+          if (e.getValue() instanceof ObjectNode inner) {
+            result.set(e.getKey(), withoutNulls(inner));
+          } else if (!e.getValue().isNull()) {
+            result.set(e.getKey(), e.getValue());
+          }
+        });
     return result;
   }
 
@@ -70,12 +69,11 @@ final class FieldOwnership {
       } else if (then instanceof ArrayNode thenList && now instanceof ArrayNode nowList) {
         List<JsonNode> kept = new ArrayList<>();
         nowList.forEach(kept::add);
-        thenList.forEach(
-            element -> {
-              if (next == null || !contains(next, element)) {
-                kept.remove(element);
-              }
-            });
+        thenList.forEach(element -> {
+          if (next == null || !contains(next, element)) {
+            kept.remove(element);
+          }
+        });
         nowList.removeAll().addAll(kept);
         if (next == null && nowList.isEmpty()) {
           current.remove(field);

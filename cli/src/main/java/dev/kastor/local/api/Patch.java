@@ -49,8 +49,7 @@ enum Patch {
     try {
       return (ObjectNode) JsonPatch.apply(patch, current.deepCopy());
     } catch (JsonPatchException | ClassCastException e) {
-      throw ApiException.of(
-          422, "Invalid", "the server rejected our request: " + e.getMessage());
+      throw ApiException.of(422, "Invalid", "the server rejected our request: " + e.getMessage());
     }
   }
 
@@ -59,19 +58,18 @@ enum Patch {
     ObjectNode result = current.deepCopy();
     patch
         .properties()
-        .forEach(
-            entry -> {
-              JsonNode value = entry.getValue();
-              String field = entry.getKey();
-              if (value.isNull()) {
-                result.remove(field);
-              } else if (value instanceof ObjectNode inner) {
-                ObjectNode base = result.get(field) instanceof ObjectNode o ? o : Json.object();
-                result.set(field, merge(base, inner));
-              } else {
-                result.set(field, value);
-              }
-            });
+        .forEach(entry -> {
+          JsonNode value = entry.getValue();
+          String field = entry.getKey();
+          if (value.isNull()) {
+            result.remove(field);
+          } else if (value instanceof ObjectNode inner) {
+            ObjectNode base = result.get(field) instanceof ObjectNode o ? o : Json.object();
+            result.set(field, merge(base, inner));
+          } else {
+            result.set(field, value);
+          }
+        });
     return result;
   }
 }

@@ -13,7 +13,7 @@ record Query(Map<String, String> values) {
     Map<String, String> values = new HashMap<>();
     String raw = uri.getRawQuery();
     if (raw != null) {
-      for (String pair : raw.split("&")) {
+      for (String pair : raw.split("&", -1)) {
         int equals = pair.indexOf('=');
         String key = equals < 0 ? pair : pair.substring(0, equals);
         String value = equals < 0 ? "" : pair.substring(equals + 1);

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -52,13 +51,12 @@ final class ResourceHandler {
         Deletion deletion = deletion(exchange);
         ObjectNode list = list(route, exchange.query());
         list.path("items")
-            .forEach(
-                o ->
-                    resources.delete(
-                        route.type(),
-                        Json.namespace((ObjectNode) o),
-                        Json.name((ObjectNode) o),
-                        deletion));
+            .forEach(o ->
+                resources.delete(
+                    route.type(),
+                    Json.namespace((ObjectNode) o),
+                    Json.name((ObjectNode) o),
+                    deletion));
         exchange.answer(200, list);
       }
       default -> throw notAllowed(exchange);
@@ -106,19 +104,18 @@ final class ResourceHandler {
     Predicate<ObjectNode> wanted = wanted(route, query);
     return resources
         .store()
-        .atomically(
-            () -> {
-              ObjectNode list = Json.object();
-              list.put("kind", route.type().kind() + "List");
-              list.put("apiVersion", route.type().apiVersion());
-              list.putObject("metadata")
-                  .put("resourceVersion", Long.toString(resources.store().revision()));
-              ArrayNode items = list.putArray("items");
-              resources.list(route.type(), route.namespace()).stream()
-                  .filter(wanted)
-                  .forEach(items::add);
-              return list;
-            });
+        .atomically(() -> {
+          ObjectNode list = Json.object();
+          list.put("kind", route.type().kind() + "List");
+          list.put("apiVersion", route.type().apiVersion());
+          list.putObject("metadata")
+              .put("resourceVersion", Long.toString(resources.store().revision()));
+          ArrayNode items = list.putArray("items");
+          resources.list(route.type(), route.namespace()).stream()
+              .filter(wanted)
+              .forEach(items::add);
+          return list;
+        });
   }
 
   private void watch(Route route, Exchange exchange) throws IOException, InterruptedException {
@@ -160,8 +157,7 @@ final class ResourceHandler {
   private static Predicate<ObjectNode> wanted(Route route, Query query) {
     Predicate<ObjectNode> inNamespace =
         o -> route.namespace().isEmpty() || Json.namespace(o).equals(route.namespace());
-    return inNamespace.and(
-        Selector.of(query.get("labelSelector"), query.get("fieldSelector")));
+    return inNamespace.and(Selector.of(query.get("labelSelector"), query.get("fieldSelector")));
   }
 
   private static String namespace(Route route, ObjectNode body) {

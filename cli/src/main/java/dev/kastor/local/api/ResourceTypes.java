@@ -64,11 +64,8 @@ public final class ResourceTypes {
 
   Optional<ResourceType> find(String group, String version, String plural) {
     return types.stream()
-        .filter(
-            t ->
-                t.group().equals(group)
-                    && t.version().equals(version)
-                    && t.plural().equals(plural))
+        .filter(t ->
+            t.group().equals(group) && t.version().equals(version) && t.plural().equals(plural))
         .findFirst();
   }
 }

@@ -73,37 +73,36 @@ public final class Resources {
 
   /** Stores a new object. */
   public ObjectNode create(ResourceType type, String namespace, ObjectNode body, Options options) {
-    return store.atomically(
-        () -> {
-          ObjectNode object = body.deepCopy();
-          prepare(type, namespace, object);
-          String name = Json.name(object);
-          if (find(type, namespace, name) != null) {
-            throw ApiException.alreadyExists(type, name);
-          }
-          if (customTypes.get(type) instanceof CustomType custom) {
-            object.remove("status");
-            object = custom.admit(object, null, options.strict());
-          } else if (type.equals(ResourceTypes.POD)) {
-            object.putObject("status").put("phase", "Pending");
-          } else if (type.equals(ResourceTypes.SECRET)) {
-            Secrets.encode(object);
-          }
-          List<CustomType> defined =
-              type.equals(ResourceTypes.CRD) ? CustomType.of(object) : List.of();
-          if (options.dryRun()) {
-            return object;
-          }
-          if (type.equals(ResourceTypes.CRD)) {
-            define(object, defined);
-          }
-          if (options.applyAs() != null) {
-            ownership.apply(object, appliedPart(type, body, false), options.applyAs());
-          }
-          ObjectNode stored = store.put(type, object);
-          collectOrphan(type, stored);
-          return stored;
-        });
+    return store.atomically(() -> {
+      ObjectNode object = body.deepCopy();
+      prepare(type, namespace, object);
+      String name = Json.name(object);
+      if (find(type, namespace, name) != null) {
+        throw ApiException.alreadyExists(type, name);
+      }
+      CustomType custom = customTypes.get(type);
+      if (custom != null) {
+        object.remove("status");
+        object = custom.admit(object, null, options.strict());
+      } else if (type.equals(ResourceTypes.POD)) {
+        object.putObject("status").put("phase", "Pending");
+      } else if (type.equals(ResourceTypes.SECRET)) {
+        Secrets.encode(object);
+      }
+      List<CustomType> defined = type.equals(ResourceTypes.CRD) ? CustomType.of(object) : List.of();
+      if (options.dryRun()) {
+        return object;
+      }
+      if (type.equals(ResourceTypes.CRD)) {
+        define(object, defined);
+      }
+      if (options.applyAs() != null) {
+        ownership.apply(object, appliedPart(type, body, false), options.applyAs());
+      }
+      ObjectNode stored = store.put(type, object);
+      collectOrphan(type, stored);
+      return stored;
+    });
   }
 
   /** Replaces an object, or with {@code options.status} its status only. */
@@ -120,50 +119,48 @@ public final class Resources {
       Patch patch,
       JsonNode body,
       Options options) {
-    return store.atomically(
-        () -> {
-          ObjectNode current = find(type, namespace, name);
-          if (patch == Patch.JSON) {
-            ObjectNode now = get(type, namespace, name);
-            return replace(type, now, Patch.json(now, body), options);
-          }
-          if (!(body instanceof ObjectNode object)) {
-            throw ApiException.badRequest("the patch must be an object");
-          }
-          if (patch != Patch.APPLY) {
-            ObjectNode now = get(type, namespace, name);
-            return replace(type, now, Patch.merge(now, object), options);
-          }
-          String manager = options.applyAs();
-          if (manager == null) {
-            throw ApiException.badRequest("fieldManager: Required value: is required for apply patch");
-          }
-          if (current == null && !options.status()) {
-            Json.metadata(object).put("name", name);
-            return create(type, namespace, object, options);
-          }
-          ObjectNode now = get(type, namespace, name);
-          Revision.check(type, now, object);
-          ObjectNode wanted = appliedPart(type, object, options.status());
-          String owner = manager + (options.status() ? "/status" : "");
-          return replace(type, now, ownership.apply(now, wanted, owner), options);
-        });
+    return store.atomically(() -> {
+      ObjectNode current = find(type, namespace, name);
+      if (patch == Patch.JSON) {
+        ObjectNode now = get(type, namespace, name);
+        return replace(type, now, Patch.json(now, body), options);
+      }
+      if (!(body instanceof ObjectNode object)) {
+        throw ApiException.badRequest("the patch must be an object");
+      }
+      if (patch != Patch.APPLY) {
+        ObjectNode now = get(type, namespace, name);
+        return replace(type, now, Patch.merge(now, object), options);
+      }
+      String manager = options.applyAs();
+      if (manager == null) {
+        throw ApiException.badRequest("fieldManager: Required value: is required for apply patch");
+      }
+      if (current == null && !options.status()) {
+        Json.metadata(object).put("name", name);
+        return create(type, namespace, object, options);
+      }
+      ObjectNode now = get(type, namespace, name);
+      Revision.check(type, now, object);
+      ObjectNode wanted = appliedPart(type, object, options.status());
+      String owner = manager + (options.status() ? "/status" : "");
+      return replace(type, now, ownership.apply(now, wanted, owner), options);
+    });
   }
 
   /** Deletes an object, gracefully where it has finalizers or is a running pod. */
   public ObjectNode delete(ResourceType type, String namespace, String name, Deletion deletion) {
-    return store.atomically(
-        () -> {
-          ObjectNode current = get(type, namespace, name);
-          deletion.check(type, current);
-          long grace = Deletions.graceSeconds(type, current, deletion);
-          if (grace == 0 && !Deletions.hasFinalizers(current)) {
-            remove(type, current, deletion.orphan());
-            return current;
-          }
-          ObjectNode marked = Deletions.mark(current, grace);
-          return marked.equals(current) ? current : store.put(type, marked);
-        });
+    return store.atomically(() -> {
+      ObjectNode current = get(type, namespace, name);
+      deletion.check(type, current);
+      long grace = Deletions.graceSeconds(type, current, deletion);
+      if (grace == 0 && !Deletions.hasFinalizers(current)) {
+        remove(type, current, deletion.orphan());
+        return current;
+      }
+      ObjectNode marked = Deletions.mark(current, grace);
+      return marked.equals(current) ? current : store.put(type, marked);
+    });
   }
 
   private ObjectNode replace(
@@ -181,7 +178,8 @@ public final class Resources {
       }
     }
     keepIdentity(type, current, next);
-    if (customTypes.get(type) instanceof CustomType custom) {
+    CustomType custom = customTypes.get(type);
+    if (custom != null) {
       next = custom.admit(next, current, options.strict());
     } else if (type.equals(ResourceTypes.SECRET)) {
       Secrets.encode(next);
@@ -211,8 +209,7 @@ public final class Resources {
     if (Json.meta(object, "name") == null) {
       String prefix = Json.meta(object, "generateName");
       if (prefix == null) {
-        throw ApiException.invalid(
-            type, "", List.of(FieldError.required("metadata.name")));
+        throw ApiException.invalid(type, "", List.of(FieldError.required("metadata.name")));
       }
       metadata.put("name", prefix + suffix());
     }

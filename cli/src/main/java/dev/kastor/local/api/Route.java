@@ -17,7 +17,7 @@ record Route(ResourceType type, String namespace, String name, String subresourc
   private static final Set<String> NAMESPACE_SUBRESOURCES = Set.of("status", "finalize");
 
   static Optional<Route> of(String path, ResourceTypes types) {
-    List<String> parts = Arrays.stream(path.split("/")).filter(s -> !s.isEmpty()).toList();
+    List<String> parts = Arrays.stream(path.split("/", -1)).filter(s -> !s.isEmpty()).toList();
     if (parts.size() >= 3 && parts.get(0).equals("api")) {
       return of("", parts.get(1), parts.subList(2, parts.size()), types);
     }
@@ -40,12 +40,11 @@ record Route(ResourceType type, String namespace, String name, String subresourc
     }
     return types
         .find(group, version, own.getFirst())
-        .map(
-            type ->
-                new Route(
-                    type,
-                    namespace,
-                    own.size() > 1 ? own.get(1) : "",
-                    own.size() > 2 ? own.get(2) : ""));
+        .map(type ->
+            new Route(
+                type,
+                namespace,
+                own.size() > 1 ? own.get(1) : "",
+                own.size() > 2 ? own.get(2) : ""));
   }
 }

@@ -13,12 +13,11 @@ final class Secrets {
       ObjectNode data = secret.get("data") instanceof ObjectNode d ? d : secret.putObject("data");
       plain
           .properties()
-          .forEach(
-              e ->
-                  data.put(
-                      e.getKey(),
-                      Base64.getEncoder()
-                          .encodeToString(e.getValue().asText().getBytes(StandardCharsets.UTF_8))));
+          .forEach(e ->
+              data.put(
+                  e.getKey(),
+                  Base64.getEncoder()
+                      .encodeToString(e.getValue().asText().getBytes(StandardCharsets.UTF_8))));
     }
     if (!secret.has("type")) {
       secret.put("type", "Opaque");

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class Selector {
   private static final Pattern SET =
       Pattern.compile("\\s*([^\\s!=,()]+)\\s+(in|notin)\\s+\\(([^)]*)\\)\\s*");
-  private static final Pattern EQUAL = Pattern.compile("\\s*([^\\s!=,()]+)\\s*(==|=|!=)\\s*([^\\s,]*)\\s*");
+  private static final Pattern EQUAL =
+      Pattern.compile("\\s*([^\\s!=,()]+)\\s*(==|=|!=)\\s*([^\\s,]*)\\s*");
   private static final Pattern EXISTS = Pattern.compile("\\s*(!?)\\s*([^\\s!=,()]+)\\s*");
 
   private Selector() {}
@@ -38,7 +39,7 @@ final class Selector {
     if (set.matches()) {
       String key = set.group(1);
       Set<String> values =
-          Arrays.stream(set.group(3).split(",")).map(String::strip).collect(Collectors.toSet());
+          Arrays.stream(set.group(3).split(",", -1)).map(String::strip).collect(Collectors.toSet());
       boolean in = set.group(2).equals("in");
       return o -> values.contains(label(o, key)) == in;
     }

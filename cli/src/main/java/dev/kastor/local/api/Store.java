@@ -61,25 +61,22 @@ final class Store {
 
   /** Objects of one type in the order of namespace and name; all namespaces when it is empty. */
   List<ObjectNode> list(ResourceType type, String namespace) {
-    return atomically(
-        () ->
-            ofType(type).values().stream()
-                .filter(o -> namespace.isEmpty() || Json.namespace(o).equals(namespace))
-                .toList());
+    return atomically(() ->
+        ofType(type).values().stream()
+            .filter(o -> namespace.isEmpty() || Json.namespace(o).equals(namespace))
+            .toList());
   }
 
   /** Objects of any type that satisfy nothing but having {@code uid} as an owner. */
   List<Owned> ownedBy(String uid) {
-    return atomically(
-        () -> {
-          List<Owned> owned = new ArrayList<>();
-          objects.forEach(
-              (type, map) ->
-                  map.values().stream()
-                      .filter(o -> owners(o).contains(uid))
-                      .forEach(o -> owned.add(new Owned(type, o))));
-          return owned;
-        });
+    return atomically(() -> {
+      List<Owned> owned = new ArrayList<>();
+      objects.forEach((type, map) ->
+          map.values().stream()
+              .filter(o -> owners(o).contains(uid))
+              .forEach(o -> owned.add(new Owned(type, o))));
+      return owned;
+    });
   }
 
   static List<String> owners(ObjectNode object) {
@@ -90,17 +87,16 @@ final class Store {
 
   /** Stores a new state under a new revision and wakes watches; returns what was stored. */
   ObjectNode put(ResourceType type, ObjectNode object) {
-    return atomically(
-        () -> {
-          ObjectNode stored = object.deepCopy();
-          revision++;
-          Json.metadata(stored).put("resourceVersion", Long.toString(revision));
-          String key = key(Json.namespace(stored), Json.name(stored));
-          ObjectNode before = ofType(type).put(key, stored);
-          byUid.put(Json.uid(stored), stored);
-          record(new Change(revision, type, before, stored, stored));
-          return stored;
-        });
+    return atomically(() -> {
+      ObjectNode stored = object.deepCopy();
+      revision++;
+      Json.metadata(stored).put("resourceVersion", Long.toString(revision));
+      String key = key(Json.namespace(stored), Json.name(stored));
+      ObjectNode before = ofType(type).put(key, stored);
+      byUid.put(Json.uid(stored), stored);
+      record(new Change(revision, type, before, stored, stored));
+      return stored;
+    });
   }
 
   void remove(ResourceType type, ObjectNode object) {

@@ -13,8 +13,8 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bearer tokens of the server: one for the administrator, and those that the kubelet asks for on
- * behalf of pods, each bound to a pod and an audience.
+ * The bearer tokens of the server: one for the administrator, and those that the kubelet asks for
+ * on behalf of pods, each bound to a pod and an audience.
  */
 public final class Tokens {
   private static final int TOKEN_BYTES = 32;
@@ -84,7 +84,8 @@ public final class Tokens {
     if (identity == null) {
       return "invalid bearer token";
     }
-    boolean meant = asked.isEmpty() ? identity.audience().isEmpty() : asked.contains(identity.audience());
+    boolean meant =
+        asked.isEmpty() ? identity.audience().isEmpty() : asked.contains(identity.audience());
     return meant
         ? null
         : "token audiences [\"%s\"] is invalid for the target audiences %s"

@@ -62,8 +62,7 @@ final class Watch {
 
   private long present(boolean mark) throws IOException {
     record Present(long revision, List<ObjectNode> objects) {}
-    Present present =
-        store.atomically(() -> new Present(store.revision(), store.list(type, "")));
+    Present present = store.atomically(() -> new Present(store.revision(), store.list(type, "")));
     for (ObjectNode object : present.objects()) {
       if (wanted.test(object)) {
         event("ADDED", object);

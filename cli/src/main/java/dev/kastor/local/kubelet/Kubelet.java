@@ -142,9 +142,7 @@ public final class Kubelet implements AutoCloseable {
   private void place(ObjectNode pod) {
     Optional<String> node =
         Placement.choose(
-            pod,
-            resources.list(ResourceTypes.NODE, ""),
-            resources.list(ResourceTypes.POD, ""));
+            pod, resources.list(ResourceTypes.NODE, ""), resources.list(ResourceTypes.POD, ""));
     if (node.isPresent()) {
       ObjectNode bound = pod.deepCopy();
       ((ObjectNode) bound.get("spec")).put("nodeName", node.get());
@@ -192,7 +190,8 @@ public final class Kubelet implements AutoCloseable {
     Path terminationLog = PrivateFiles.touch(folder.resolve("termination-log"));
     try {
       Map<String, Path> paths =
-          new LinkedHashMap<>(new PodVolumes(resources, tokens, pod, folder).materialise(container));
+          new LinkedHashMap<>(
+              new PodVolumes(resources, tokens, pod, folder).materialise(container));
       paths.put(
           container.path("terminationMessagePath").asText("/dev/termination-log"), terminationLog);
       Map<String, String> environment = new PodEnvironment(resources, pod, paths).of(container);
@@ -228,7 +227,6 @@ public final class Kubelet implements AutoCloseable {
   private void report(ObjectNode pod, ObjectNode status) {
     ObjectNode body = Json.object();
     body.set("status", status);
-    resources.update(
-        ResourceTypes.POD, Json.namespace(pod), Json.name(pod), body, Options.STATUS);
+    resources.update(ResourceTypes.POD, Json.namespace(pod), Json.name(pod), body, Options.STATUS);
   }
 }

@@ -71,8 +71,7 @@ final class PodEnvironment {
   private static String expanded(String value, Map<String, String> known) {
     return REFERENCE
         .matcher(value)
-        .replaceAll(
-            m -> Matcher.quoteReplacement(known.getOrDefault(m.group(1), m.group())));
+        .replaceAll(m -> Matcher.quoteReplacement(known.getOrDefault(m.group(1), m.group())));
   }
 
   private String local(String value) {

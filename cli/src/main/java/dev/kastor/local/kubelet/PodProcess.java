@@ -21,8 +21,16 @@ final class PodProcess {
   /** What a process inherits from this one; all else could be somebody's secret. */
   private static final Set<String> INHERITED =
       Set.of(
-          "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "JAVA_HOME",
-          "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES");
+          "PATH",
+          "HOME",
+          "USER",
+          "LANG",
+          "LC_ALL",
+          "TZ",
+          "TMPDIR",
+          "JAVA_HOME",
+          "LD_LIBRARY_PATH",
+          "CUDA_VISIBLE_DEVICES");
 
   private static final int MAX_MESSAGE_BYTES = 4096;
 

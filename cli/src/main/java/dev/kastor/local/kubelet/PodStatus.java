@@ -89,7 +89,8 @@ final class PodStatus {
 
   private static void condition(
       ArrayNode list, String type, boolean status, String reason, String message) {
-    ObjectNode condition = list.addObject().put("type", type).put("status", status ? "True" : "False");
+    ObjectNode condition =
+        list.addObject().put("type", type).put("status", status ? "True" : "False");
     condition.put("lastTransitionTime", seconds(Instant.now()));
     if (!reason.isEmpty()) {
       condition.put("reason", reason).put("message", message);

@@ -97,7 +97,7 @@ final class PodVolumes {
     } else {
       throw new NotStartable(
           "volume %s is of a kind that local mode does not have (use secret, configMap, projected,"
-              .formatted(source.path("name").asText())
+                  .formatted(source.path("name").asText())
               + " downwardAPI, hostPath or emptyDir)");
     }
   }

@@ -31,7 +31,7 @@ public final class PrivateFiles {
 
   /** Writes a file, mode 0600, so that no reader sees half of it. */
   public static void write(Path path, byte[] content) throws IOException {
-    directory(path.toAbsolutePath().getParent());
+    directory(path.resolveSibling(".").normalize());
     Path fresh = path.resolveSibling("." + path.getFileName() + ".new");
     Files.deleteIfExists(fresh);
     Files.createFile(fresh, FILE_MODE);
@@ -41,7 +41,7 @@ public final class PrivateFiles {
 
   /** Creates an empty file, mode 0600, unless it exists. */
   public static Path touch(Path path) throws IOException {
-    directory(path.toAbsolutePath().getParent());
+    directory(path.resolveSibling(".").normalize());
     if (!Files.exists(path)) {
       Files.createFile(path, FILE_MODE);
     }

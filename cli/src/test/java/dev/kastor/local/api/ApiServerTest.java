@@ -149,7 +149,12 @@ final class ApiServerTest {
       api.client
           .configMaps()
           .withName("late")
-          .edit(m -> new ConfigMapBuilder(m).editMetadata().addToLabels("colour", "blue").endMetadata().build());
+          .edit(m ->
+              new ConfigMapBuilder(m)
+                  .editMetadata()
+                  .addToLabels("colour", "blue")
+                  .endMetadata()
+                  .build());
       assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("DELETED late");
       api.client.configMaps().withName("early").delete();
       assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("DELETED early");
@@ -194,7 +199,12 @@ final class ApiServerTest {
     api.client.pods().withName("waiting").delete();
     assertThat(api.client.pods().withName("waiting").get()).isNull();
     assertThat(
-            api.client.pods().withName("placed").get().getMetadata().getDeletionGracePeriodSeconds())
+            api.client
+                .pods()
+                .withName("placed")
+                .get()
+                .getMetadata()
+                .getDeletionGracePeriodSeconds())
         .isEqualTo(30);
     api.client.pods().withName("placed").withGracePeriod(0).delete();
     assertThat(api.client.pods().withName("placed").get()).isNull();
@@ -248,7 +258,6 @@ final class ApiServerTest {
     api.client.resource(pod("p", "node-0")).create();
     Files.writeString(logs.resolve("default-p"), "one\ntwo\nthree\n");
     assertThat(api.client.pods().withName("p").getLog()).isEqualTo("one\ntwo\nthree\n");
-    assertThat(api.client.pods().withName("p").tailingLines(2).getLog())
-        .isEqualTo("two\nthree\n");
+    assertThat(api.client.pods().withName("p").tailingLines(2).getLog()).isEqualTo("two\nthree\n");
   }
 }

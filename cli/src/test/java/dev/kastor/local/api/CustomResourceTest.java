@@ -47,8 +47,7 @@ final class CustomResourceTest {
 
   @Test
   void namesTheFieldThatIsOutOfRange() {
-    assertThatThrownBy(
-            () -> create("w", "{\"program\": \"mlp\", \"elastic\": {\"max\": 5000}}"))
+    assertThatThrownBy(() -> create("w", "{\"program\": \"mlp\", \"elastic\": {\"max\": 5000}}"))
         .isInstanceOfSatisfying(
             KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(422))
         .hasMessageContaining(
@@ -58,8 +57,7 @@ final class CustomResourceTest {
 
   @Test
   void namesEveryFieldThatIsMissingOrOfTheWrongKind() {
-    assertThatThrownBy(
-            () -> create("w", "{\"mode\": \"Wild\", \"elastic\": {\"min\": \"two\"}}"))
+    assertThatThrownBy(() -> create("w", "{\"mode\": \"Wild\", \"elastic\": {\"min\": \"two\"}}"))
         .hasMessageContaining("spec.program: Required value")
         .hasMessageContaining(
             "spec.mode: Unsupported value: \"Wild\": supported values: \"Adaptive\", \"Fixed\"")
@@ -74,36 +72,32 @@ final class CustomResourceTest {
   void relaysTheMessageOfACelRule() {
     assertThatThrownBy(
             () -> create("w", "{\"program\": \"mlp\", \"elastic\": {\"min\": 3, \"max\": 2}}"))
-        .hasMessageContaining(
-            "spec.elastic: Invalid value: \"object\": min (3) is above max (2)");
+        .hasMessageContaining("spec.elastic: Invalid value: \"object\": min (3) is above max (2)");
   }
 
   @Test
   void checksTransitionRulesOnUpdateOnly() {
     create("w", "{\"program\": \"mlp\"}");
     var resource = api.widgets().inNamespace("default").withName("w");
-    assertThatThrownBy(
-            () ->
-                resource.patch(
-                    PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"program\": \"cnn\"}}"))
+    assertThatThrownBy(() ->
+            resource.patch(
+                PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"program\": \"cnn\"}}"))
         .hasMessageContaining("spec: Invalid value: \"object\": program cannot change");
   }
 
   @Test
   void refusesUnknownFieldsOnlyWhenStrict() {
     GenericKubernetesResource typo = widget("w", "{\"program\": \"mlp\", \"elastik\": {}}");
-    assertThatThrownBy(
-            () ->
-                api.widgets()
-                    .inNamespace("default")
-                    .resource(typo)
-                    .fieldValidation(Validation.STRICT)
-                    .create())
+    assertThatThrownBy(() ->
+            api.widgets()
+                .inNamespace("default")
+                .resource(typo)
+                .fieldValidation(Validation.STRICT)
+                .create())
         .isInstanceOfSatisfying(
             KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(400))
         .hasMessageContaining("strict decoding error: unknown field \"spec.elastik\"");
-    GenericKubernetesResource pruned =
-        api.widgets().inNamespace("default").resource(typo).create();
+    GenericKubernetesResource pruned = api.widgets().inNamespace("default").resource(typo).create();
     Object gone = pruned.get("spec", "elastik");
     assertThat(gone).isNull();
   }

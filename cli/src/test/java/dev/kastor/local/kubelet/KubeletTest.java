@@ -88,8 +88,7 @@ final class KubeletTest {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (resources.find(ResourceTypes.POD, "default", name) != null) {
       assertThat(System.nanoTime()).isLessThan(end);
-      resources.awaitChange(
-          ResourceTypes.POD, resources.revision(), Duration.ofMillis(200));
+      resources.awaitChange(ResourceTypes.POD, resources.revision(), Duration.ofMillis(200));
     }
   }
 
@@ -100,8 +99,10 @@ final class KubeletTest {
   @Test
   void reportsExitCodeAndLastWords() throws Exception {
     create("good", "containers: [{name: main, image: agent:1}]");
-    create("bad", script("echo bye > \"$LOG\"; exit 7").replace(
-        "image: x", "image: x\n  env: [{name: LOG, value: /dev/termination-log}]"));
+    create(
+        "bad",
+        script("echo bye > \"$LOG\"; exit 7")
+            .replace("image: x", "image: x\n  env: [{name: LOG, value: /dev/termination-log}]"));
     await("good", phase("Succeeded"));
     assertThat(folder.resolve("logs/default/good.log")).hasContent("image agent:1");
     JsonNode terminated =
@@ -175,12 +176,12 @@ final class KubeletTest {
     String onA =
         script("sleep 60")
             + """
-              affinity:
-                nodeAffinity:
-                  requiredDuringSchedulingIgnoredDuringExecution:
-                    nodeSelectorTerms:
-                    - matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [%s]}]
-              """;
+            affinity:
+              nodeAffinity:
+                requiredDuringSchedulingIgnoredDuringExecution:
+                  nodeSelectorTerms:
+                  - matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [%s]}]
+            """;
     create("first", onA.formatted("a"));
     assertThat(await("first", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("a");
     create("second", onA.formatted("a"));
@@ -209,8 +210,7 @@ final class KubeletTest {
       }
     }
     resources.delete(ResourceTypes.POD, "default", "polite", Deletion.DEFAULT);
-    resources.delete(
-        ResourceTypes.POD, "default", "deaf", new Deletion(1L, false, null, null));
+    resources.delete(ResourceTypes.POD, "default", "deaf", new Deletion(1L, false, null, null));
     awaitGone("polite");
     awaitGone("deaf");
   }

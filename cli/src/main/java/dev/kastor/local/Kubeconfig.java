@@ -1,0 +1,26 @@
+package dev.kastor.local;
+
+import java.net.URI;
+
+/** The kubeconfig of the embedded server. */
+final class Kubeconfig {
+  private Kubeconfig() {}
+
+  static String of(URI server, String token) {
+    return """
+    apiVersion: v1
+    kind: Config
+    clusters:
+    - name: kastor-local
+      cluster: {server: "%s"}
+    users:
+    - name: kastor-local
+      user: {token: "%s"}
+    contexts:
+    - name: kastor-local
+      context: {cluster: kastor-local, user: kastor-local, namespace: default}
+    current-context: kastor-local
+    """
+        .formatted(server, token);
+  }
+}

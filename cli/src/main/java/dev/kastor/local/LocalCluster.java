@@ -1,0 +1,201 @@
+package dev.kastor.local;
+
+import dev.kastor.local.api.ApiServer;
+import dev.kastor.local.kubelet.Kubelet;
+import dev.kastor.local.kubelet.LocalNode;
+import dev.kastor.local.kubelet.PrivateFiles;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** A running local cluster: API server, kubelet and operator, which end together with it. */
+public final class LocalCluster implements AutoCloseable {
+  private static final Duration READY_TIMEOUT = Duration.ofMinutes(2);
+  private static final Duration READY_POLL = Duration.ofMillis(200);
+
+  private final StateFolder state;
+  private final ApiServer api;
+  private final URI webPage;
+  private final SupervisedProcess operator;
+  private final Deque<AutoCloseable> parts;
+
+  private LocalCluster(
+      StateFolder state,
+      ApiServer api,
+      URI webPage,
+      SupervisedProcess operator,
+      Deque<AutoCloseable> parts) {
+    this.state = state;
+    this.api = api;
+    this.webPage = webPage;
+    this.operator = operator;
+    this.parts = parts;
+  }
+
+  /** Starts all parts; the operator may still need seconds until {@link #awaitReady}. */
+  public static LocalCluster start(
+      Installation installation, StateFolder state, LocalOptions options)
+      throws IOException, LocalException {
+    Path operatorJar = installation.operatorJar();
+    AgentEntryPoint agent =
+        new AgentEntryPoint(installation.agentClassPath(), PrivateFiles.directory(state.cache()));
+    Deque<AutoCloseable> parts = new ArrayDeque<>();
+    try {
+      ApiServer api =
+          ApiServer.start(0, (namespace, pod) -> Kubelet.log(state.logs(), namespace, pod));
+      parts.push(api);
+      try (InputStream crd =
+          LocalCluster.class.getClassLoader().getResourceAsStream(Installation.crdResource())) {
+        if (crd == null) {
+          throw new LocalException("this build lacks the CRD. Run ./kastor build.");
+        }
+        api.define(crd);
+      }
+      PrivateFiles.write(
+          state.kubeconfig(),
+          Kubeconfig.of(api.uri(), api.tokens().admin()).getBytes(StandardCharsets.UTF_8));
+      parts.push(
+          Kubelet.start(
+              api,
+              List.of(new LocalNode(LocalOptions.NODE, options.slots(), "cpu")),
+              state.pods(),
+              state.logs(),
+              agent));
+      int webPort = FreePort.near(options.webPort());
+      int agentPort = FreePort.near(0);
+      SupervisedProcess operator =
+          SupervisedProcess.start(
+              "operator",
+              operatorCommand(operatorJar, state),
+              operatorEnvironment(state, options, webPort, agentPort),
+              state.root(),
+              state.operatorLog());
+      parts.push(operator);
+      URI webPage = URI.create("http://127.0.0.1:" + webPort + "/");
+      return new LocalCluster(state, api, webPage, operator, parts);
+    } catch (IOException | LocalException | RuntimeException e) {
+      closeAll(parts);
+      throw e;
+    }
+  }
+
+  private static List<String> operatorCommand(Path jar, StateFolder state) {
+    List<String> command = new ArrayList<>();
+    command.add(Installation.java());
+    command.addAll(
+        List.of(
+            "-Xmx192m",
+            "-Xss512k",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+AutoCreateSharedArchive",
+            "-XX:SharedArchiveFile=" + state.cache().resolve("operator.jsa"),
+            "-Xlog:cds=off",
+            "-Xlog:aot=off",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-jar",
+            jar.toString()));
+    return command;
+  }
+
+  private static Map<String, String> operatorEnvironment(
+      StateFolder state, LocalOptions options, int webPort, int agentPort) throws IOException {
+    TlsMaterial tls = TlsMaterial.create(state.tls());
+    return Map.ofEntries(
+        Map.entry("KUBECONFIG", state.kubeconfig().toString()),
+        Map.entry("QUARKUS_HTTP_HOST", "127.0.0.1"),
+        Map.entry("QUARKUS_HTTP_PORT", Integer.toString(webPort)),
+        Map.entry("QUARKUS_HTTP_SSL_PORT", Integer.toString(agentPort)),
+        Map.entry("KASTOR_TLS_CERTIFICATE", tls.certificate().toString()),
+        Map.entry("KASTOR_TLS_KEY", tls.key().toString()),
+        Map.entry("KASTOR_CA_FILE", tls.authority().toString()),
+        Map.entry("KASTOR_AGENT_OPERATOR_URL", "https://127.0.0.1:" + agentPort),
+        Map.entry(
+            "KASTOR_AGENT_CHECKPOINT_HOST_PATH",
+            PrivateFiles.directory(state.checkpoints()).toString()),
+        Map.entry("KASTOR_POLICY", options.policy()),
+        Map.entry("KASTOR_ROUND_INTERVAL", options.roundInterval().toMillis() + "ms"),
+        Map.entry("KASTOR_SLOT_RESOURCE", LocalNode.SLOT),
+        Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));
+  }
+
+  /** Waits until the operator says that it is ready. */
+  public void awaitReady() throws IOException, InterruptedException, LocalException {
+    long end = System.nanoTime() + READY_TIMEOUT.toNanos();
+    URI health = webPage.resolve("/q/health/ready");
+    HttpRequest request =
+        HttpRequest.newBuilder(health).timeout(Duration.ofSeconds(5)).GET().build();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      while (System.nanoTime() < end) {
+        if (operator.starts() > 3) {
+          break;
+        }
+        if (ready(http, request)) {
+          return;
+        }
+        Thread.sleep(READY_POLL);
+      }
+    }
+    throw new LocalException(
+        "the operator did not get ready; its log %s ends with:%n%s"
+            .formatted(state.operatorLog(), logTail()));
+  }
+
+  private static boolean ready(HttpClient http, HttpRequest request) throws InterruptedException {
+    try {
+      return http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private String logTail() throws IOException {
+    List<String> lines = Files.readAllLines(state.operatorLog(), StandardCharsets.UTF_8);
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
+  }
+
+  /** The embedded API server. */
+  public ApiServer api() {
+    return api;
+  }
+
+  /** Where the web page is. */
+  public URI webPage() {
+    return webPage;
+  }
+
+  /** The operator's process at this moment. */
+  public OptionalLong operatorPid() {
+    return operator.pid();
+  }
+
+  /** Ends the operator, the pods and the server. */
+  @Override
+  public void close() {
+    closeAll(parts);
+  }
+
+  private static void closeAll(Deque<AutoCloseable> parts) {
+    while (!parts.isEmpty()) {
+      try {
+        parts.pop().close();
+      } catch (Exception e) {
+        throw new IllegalStateException("a part of the local cluster did not end", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package dev.kastor.local;
+
+import dev.kastor.local.kubelet.PrivateFiles;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
+
+/** All that local mode keeps on disk, in one folder that one process at a time may use. */
+public final class StateFolder implements AutoCloseable {
+  private final Path root;
+  private final FileChannel channel;
+
+  private StateFolder(Path root, FileChannel channel) {
+    this.root = root;
+    this.channel = channel;
+  }
+
+  /** {@code KASTOR_HOME}, or {@code ~/.kastor}. */
+  public static Path home() {
+    String home = System.getenv("KASTOR_HOME");
+    return home == null || home.isEmpty()
+        ? Path.of(System.getProperty("user.home"), ".kastor")
+        : Path.of(home).toAbsolutePath().normalize();
+  }
+
+  /**
+   * Opens the folder for this process alone.
+   *
+   * @throws LocalException if another process uses it
+   */
+  public static StateFolder lock(Path root) throws IOException, LocalException {
+    PrivateFiles.directory(root);
+    Path file = PrivateFiles.touch(root.resolve("lock"));
+    FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
+    try {
+      @Nullable FileLock lock = channel.tryLock();
+      if (lock != null) {
+        PrivateFiles.write(
+            pidFile(root),
+            Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII));
+        return new StateFolder(root, channel);
+      }
+    } catch (OverlappingFileLockException e) {
+      // The other one is this very process.
+    }
+    String pid = Files.exists(pidFile(root)) ? Files.readString(pidFile(root)) : "?";
+    channel.close();
+    throw new LocalException(
+        "Kastor already runs on %s (process %s). Use it, or end it with: kastor down"
+            .formatted(root, pid));
+  }
+
+  /** File with the process that runs on a state folder. */
+  public static Path pidFile(Path root) {
+    return root.resolve("pid");
+  }
+
+  /** The kubeconfig by which commands reach what runs on a state folder. */
+  public static Path kubeconfig(Path root) {
+    return root.resolve("kubeconfig");
+  }
+
+  public Path root() {
+    return root;
+  }
+
+  public Path kubeconfig() {
+    return kubeconfig(root);
+  }
+
+  /** Where pods' and the operator's output goes. */
+  public Path logs() {
+    return root.resolve("logs");
+  }
+
+  public Path operatorLog() {
+    return logs().resolve("operator.log");
+  }
+
+  Path pods() {
+    return root.resolve("pods");
+  }
+
+  Path tls() {
+    return root.resolve("tls");
+  }
+
+  /** Where jobs keep their checkpoints. */
+  public Path checkpoints() {
+    return root.resolve("checkpoints");
+  }
+
+  Path cache() {
+    return root.resolve("cache");
+  }
+
+  /** Unlocks the folder and removes what is worth nothing without the process. */
+  @Override
+  public void close() throws IOException {
+    try (channel) {
+      Files.deleteIfExists(kubeconfig());
+      Files.deleteIfExists(pidFile(root));
+      PrivateFiles.delete(pods());
+      PrivateFiles.delete(tls());
+    }
+  }
+}
