@@ -1,0 +1,42 @@
+package dev.kastor.scheduler.policy;
+
+import dev.kastor.scheduler.Policy;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.function.Function;
+
+/** The registry of policies by name. */
+public final class Policies {
+  /** The policy used where none is named. */
+  public static final String DEFAULT = PolluxPolicy.NAME;
+
+  private static final SequencedMap<String, Function<PolicyOptions, Policy>> FACTORIES =
+      new LinkedHashMap<>();
+
+  static {
+    FACTORIES.put(PolluxPolicy.NAME, PolluxPolicy::new);
+    FACTORIES.put(FifoPolicy.NAME, FifoPolicy::new);
+  }
+
+  private Policies() {}
+
+  /** All names. */
+  public static List<String> names() {
+    return List.copyOf(FACTORIES.keySet());
+  }
+
+  /**
+   * A fresh policy.
+   *
+   * @throws IllegalArgumentException if there is none of that name; the message lists all names
+   */
+  public static Policy create(String name, PolicyOptions options) {
+    Function<PolicyOptions, Policy> factory = FACTORIES.get(name);
+    if (factory == null) {
+      throw new IllegalArgumentException(
+          "there is no policy '%s'. Use one of: %s".formatted(name, String.join(", ", names())));
+    }
+    return factory.apply(options);
+  }
+}

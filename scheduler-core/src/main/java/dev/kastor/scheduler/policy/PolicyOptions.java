@@ -1,0 +1,50 @@
+package dev.kastor.scheduler.policy;
+
+import dev.kastor.scheduler.JobSpec;
+import java.util.function.ToIntFunction;
+
+/**
+ * What a host may set on a policy; each policy reads what concerns it.
+ *
+ * @param seed seed of all random choices
+ * @param fixedReplicas the replicas that a static policy gives a job; brought within its bounds
+ * @param search effort and semantics of the genetic search
+ */
+public record PolicyOptions(long seed, ToIntFunction<JobSpec> fixedReplicas, GeneticSearch search) {
+  /**
+   * Knobs of Pollux's search.
+   *
+   * @param population individuals that survive a generation
+   * @param generations most generations, the first evaluation included
+   * @param patience generations without a better best after which the search ends
+   * @param faithful whether to keep what the published simulator does but an online scheduler
+   *     should not: its scrambled warm start, a re-allocation penalty on first starts, at most one
+   *     distributed job per node, no early end, no comparison with today's allocation
+   */
+  public record GeneticSearch(int population, int generations, int patience, boolean faithful) {
+    public GeneticSearch {
+      if (population < 2 || generations < 1 || patience < 1) {
+        throw new IllegalArgumentException(
+            "population (%d) must be at least 2, generations (%d) and patience (%d) at least 1"
+                .formatted(population, generations, patience));
+      }
+    }
+  }
+
+  /** Static jobs at their minimum, a search of at most 60 generations of 60. */
+  public static PolicyOptions defaults(long seed) {
+    return new PolicyOptions(
+        seed, spec -> spec.elasticity().min(), new GeneticSearch(60, 60, 12, false));
+  }
+
+  /** The search as published: 100 generations of 100. */
+  public static PolicyOptions faithful(long seed) {
+    return new PolicyOptions(
+        seed, spec -> spec.elasticity().min(), new GeneticSearch(100, 100, 100, true));
+  }
+
+  /** The same with other replicas for static policies. */
+  public PolicyOptions withFixedReplicas(ToIntFunction<JobSpec> replicas) {
+    return new PolicyOptions(seed, replicas, search);
+  }
+}

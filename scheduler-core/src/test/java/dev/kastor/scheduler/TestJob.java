@@ -1,0 +1,105 @@
+package dev.kastor.scheduler;
+
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.ThroughputParams;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Builds a {@link JobState} that holds only what a test cares about. */
+public final class TestJob {
+  /** Scales well: little communication and a noisy gradient. */
+  public static final GoodputModel SCALABLE =
+      new GoodputModel(
+          new ThroughputParams(0.02, 0.002, 0.02, 0.001, 0.01, 0.0005, 1.5),
+          new GradientStats(1, 50, 64));
+
+  /** Hardly scales: communication takes longer than computation. */
+  public static final GoodputModel STUBBORN =
+      new GoodputModel(
+          new ThroughputParams(0.02, 0.001, 0.5, 0.05, 0.3, 0.05, 1.0),
+          new GradientStats(1, 1, 64));
+
+  private final String name;
+  private Elasticity elasticity = new Elasticity.Adaptive(1, 8, new AllowedReplicas.Any());
+  private Allocation allocation = Allocation.NONE;
+  private Optional<GoodputModel> model = Optional.empty();
+  private int profiled;
+  private Duration age = Duration.ofMinutes(10);
+  private Duration cost = Duration.ofSeconds(1);
+  private double service;
+  private boolean pinned;
+  private String gpuType = "";
+
+  private TestJob(String name) {
+    this.name = name;
+  }
+
+  public static TestJob job(String name) {
+    return new TestJob(name);
+  }
+
+  public TestJob replicas(int min, int max) {
+    elasticity = new Elasticity.Adaptive(min, max, new AllowedReplicas.Any());
+    return this;
+  }
+
+  public TestJob elasticity(Elasticity value) {
+    elasticity = value;
+    return this;
+  }
+
+  public TestJob on(String node, int replicas) {
+    return on(Allocation.on(node, replicas));
+  }
+
+  public TestJob on(Allocation value) {
+    allocation = value;
+    profiled = Math.max(profiled, value.replicas());
+    return this;
+  }
+
+  public TestJob model(GoodputModel value, int maxProfiledReplicas) {
+    model = Optional.of(value);
+    profiled = maxProfiledReplicas;
+    return this;
+  }
+
+  public TestJob age(Duration value) {
+    age = value;
+    return this;
+  }
+
+  public TestJob rescaleCost(Duration value) {
+    cost = value;
+    return this;
+  }
+
+  public TestJob attainedService(double gpuSeconds) {
+    service = gpuSeconds;
+    return this;
+  }
+
+  public TestJob gpuType(String value) {
+    gpuType = value;
+    return this;
+  }
+
+  public TestJob pinned() {
+    pinned = true;
+    return this;
+  }
+
+  public JobState build() {
+    JobSpec spec =
+        new JobSpec(
+            new JobId("test", name),
+            Instant.EPOCH,
+            elasticity,
+            new BatchLimits(64, 4096, 8, 256, true),
+            gpuType);
+    return new JobState(
+        spec, allocation, model, profiled, Optional.empty(), age, service, 0, cost, pinned);
+  }
+}

@@ -1,0 +1,170 @@
+package dev.kastor.scheduler.policy;
+
+import static dev.kastor.scheduler.TestJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.PlanCheck;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.TestJob;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every registered policy must do, whatever it optimises. */
+final class PolicyContractTest {
+  static Stream<String> names() {
+    return Policies.names().stream();
+  }
+
+  private static Policy create(String name) {
+    return Policies.create(name, PolicyOptions.defaults(7));
+  }
+
+  private static List<Node> nodes(int count, int slots) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> new Node("node-%02d".formatted(i), i % 2 == 0 ? "a" : "b", slots))
+        .toList();
+  }
+
+  private static Snapshot snapshot(List<Node> nodes, List<JobState> jobs) {
+    return new Snapshot(Instant.EPOCH.plus(Duration.ofHours(1)), nodes, jobs);
+  }
+
+  /** Jobs of all kinds; about half of them run, as far as slots reach. */
+  private static List<JobState> mixedJobs(int count, List<Node> nodes, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    FreeSlots free = new FreeSlots(nodes);
+    List<JobState> jobs = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int min = 1 + random.nextInt(3);
+      int max = min + random.nextInt(8);
+      Elasticity elasticity =
+          switch (random.nextInt(4)) {
+            case 0 -> new Elasticity.Rigid(min);
+            case 1 -> new Elasticity.Elastic(min, max, new AllowedReplicas.Any());
+            case 2 -> new Elasticity.Adaptive(1, 8, new AllowedReplicas.PowersOfTwo());
+            default -> new Elasticity.Adaptive(min, max, new AllowedReplicas.Any());
+          };
+      TestJob job =
+          job("job-%03d".formatted(i))
+              .elasticity(elasticity)
+              .gpuType(random.nextInt(5) == 0 ? "a" : "")
+              .attainedService(random.nextInt(10_000));
+      if (random.nextBoolean()) {
+        job.model(random.nextBoolean() ? TestJob.SCALABLE : TestJob.STUBBORN, elasticity.min());
+      }
+      if (random.nextBoolean() && elasticity.allows(elasticity.min())) {
+        free.place(elasticity.min(), job.build().spec().gpuType()).ifPresent(job::on);
+        if (!job.build().allocation().isEmpty() && random.nextInt(6) == 0) {
+          job.pinned();
+        }
+      }
+      jobs.add(job.build());
+    }
+    return jobs;
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void keepsCapacityBoundsAndPinsOnRandomClusters(String name) {
+    for (int seed = 0; seed < 40; seed++) {
+      List<Node> nodes = nodes(1 + seed % 6, 1 + seed % 5);
+      Policy policy = create(name);
+      Snapshot snapshot = snapshot(nodes, mixedJobs(1 + seed % 13, nodes, seed));
+      for (int round = 0; round < 3; round++) {
+        assertThat(PlanCheck.violations(snapshot, policy.plan(snapshot)))
+            .as("seed %d round %d", seed, round)
+            .isEmpty();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void isDeterministic(String name) {
+    List<Node> nodes = nodes(4, 4);
+    Snapshot snapshot = snapshot(nodes, mixedJobs(9, nodes, 3));
+    Policy one = create(name);
+    Policy other = create(name);
+    for (int round = 0; round < 3; round++) {
+      assertThat(one.plan(snapshot)).isEqualTo(other.plan(snapshot));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void givesNothingOnAnEmptyClusterAndPlansNobodyWithoutJobs(String name) {
+    Plan nobody = create(name).plan(snapshot(nodes(2, 2), List.of()));
+    assertThat(nobody.assignments()).isEmpty();
+    JobState job = job("a").build();
+    assertThat(create(name).plan(snapshot(List.of(), List.of(job))).allocation(job.id()))
+        .isEqualTo(Allocation.NONE);
+    assertThat(create(name).plan(snapshot(nodes(2, 0), List.of(job))).allocation(job.id()))
+        .isEqualTo(Allocation.NONE);
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void startsALoneJobAtOnce(String name) {
+    JobState job = job("a").age(Duration.ZERO).rescaleCost(Duration.ofSeconds(30)).build();
+    Plan plan = create(name).plan(snapshot(nodes(2, 2), List.of(job)));
+    assertThat(plan.allocation(job.id()).replicas()).isEqualTo(1);
+    assertThat(plan.assignments().get(job.id()).reason().code()).isEqualTo("Started");
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void handlesTwoHundredJobs(String name) {
+    List<Node> nodes = nodes(16, 4);
+    Snapshot snapshot = snapshot(nodes, mixedJobs(200, nodes, 11));
+    Plan plan = create(name).plan(snapshot);
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+    assertThat(plan.assignments()).hasSize(200);
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void survivesTheLossOfANode(String name) {
+    JobState job = job("a").model(TestJob.SCALABLE, 2).replicas(1, 2).on("lost", 2).build();
+    Snapshot snapshot = snapshot(nodes(1, 2), List.of(job));
+    Plan plan = create(name).plan(snapshot);
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+    assertThat(plan.allocation(job.id()).replicas()).isPositive();
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void givesEveryReasonACodeAndASentence(String name) {
+    List<Node> nodes = nodes(2, 4);
+    Plan plan = create(name).plan(snapshot(nodes, mixedJobs(6, nodes, 5)));
+    assertThat(plan.assignments().values())
+        .allSatisfy(assignment -> {
+          assertThat(assignment.reason().code()).matches("[A-Z][A-Za-z]+");
+          assertThat(assignment.reason().message()).endsWith(".");
+          assertThat(assignment.reason().numbers().values())
+              .allMatch(number -> Double.isFinite(number));
+        });
+  }
+
+  @Test
+  void listsValidNamesForAnUnknownOne() {
+    assertThatThrownBy(() -> Policies.create("tetris", PolicyOptions.defaults(1)))
+        .hasMessageContaining("tetris")
+        .hasMessageContaining("pollux, fifo");
+  }
+}
