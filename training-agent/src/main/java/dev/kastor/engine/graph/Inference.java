@@ -94,16 +94,14 @@ final class Inference {
             && 0 <= op.from()
             && op.from() < op.to()
             && op.to() <= from.extent(op.axis());
-    require(
-        fits, op, "[%d, %d) within axis %d".formatted(op.from(), op.to(), op.axis()), inputs);
+    require(fits, op, "[%d, %d) within axis %d".formatted(op.from(), op.to(), op.axis()), inputs);
     return Type.f32(from.with(op.axis(), op.to() - op.from()));
   }
 
   static Type pad(Primitive.Pad op, List<Type> inputs) {
     arity(op, inputs, 1);
     Shape from = floats(op, inputs, 0);
-    boolean fits =
-        0 <= op.axis() && op.axis() < from.rank() && op.before() >= 0 && op.after() >= 0;
+    boolean fits = 0 <= op.axis() && op.axis() < from.rank() && op.before() >= 0 && op.after() >= 0;
     require(fits, op, "an axis %d and padding of 0 or more".formatted(op.axis()), inputs);
     return Type.f32(from.with(op.axis(), op.before() + from.extent(op.axis()) + op.after()));
   }
@@ -172,10 +170,8 @@ final class Inference {
         result.rank() == 4
             && kernel.rank() == 4
             && result.extent(3) == kernel.extent(3)
-            && result.extent(1)
-                == windows(op.height(), kernel.extent(0), op.stride(), op.padding())
-            && result.extent(2)
-                == windows(op.width(), kernel.extent(1), op.stride(), op.padding());
+            && result.extent(1) == windows(op.height(), kernel.extent(0), op.stride(), op.padding())
+            && result.extent(2) == windows(op.width(), kernel.extent(1), op.stride(), op.padding());
     require(fits, op, "[n, h', w', o] and a kernel [kh, kw, c, o] that gave it", inputs);
     return Type.f32(result.extent(0), op.height(), op.width(), kernel.extent(2));
   }
@@ -188,10 +184,8 @@ final class Inference {
         image.rank() == 4
             && result.rank() == 4
             && image.extent(0) == result.extent(0)
-            && result.extent(1)
-                == windows(image.extent(1), op.height(), op.stride(), op.padding())
-            && result.extent(2)
-                == windows(image.extent(2), op.width(), op.stride(), op.padding());
+            && result.extent(1) == windows(image.extent(1), op.height(), op.stride(), op.padding())
+            && result.extent(2) == windows(image.extent(2), op.width(), op.stride(), op.padding());
     require(fits, op, "an image [n, h, w, c] and the [n, h', w', o] it gave", inputs);
     return Type.f32(op.height(), op.width(), image.extent(3), result.extent(3));
   }

@@ -161,7 +161,8 @@ public final class Node {
   /** {@code yes} where this is not 0, else {@code no}. */
   public Node select(Node yes, Node no) {
     Shape common = common(common(shape(), yes.shape()), no.shape());
-    return of(new Primitive.Select(), broadcast(common), yes.broadcast(common), no.broadcast(common));
+    return of(
+        new Primitive.Select(), broadcast(common), yes.broadcast(common), no.broadcast(common));
   }
 
   private static Shape common(Shape a, Shape b) {

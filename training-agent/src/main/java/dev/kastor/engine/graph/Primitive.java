@@ -206,8 +206,8 @@ public sealed interface Primitive extends Op {
   }
 
   /**
-   * The transpose of {@link Convolution} in its image: {@code [n, h', w', o] x [kh, kw, c, o]} to an
-   * image of {@code height} by {@code width}.
+   * The transpose of {@link Convolution} in its image: {@code [n, h', w', o] x [kh, kw, c, o]} to
+   * an image of {@code height} by {@code width}.
    */
   record ConvolutionImage(int stride, int padding, int height, int width) implements Primitive {
     @Override

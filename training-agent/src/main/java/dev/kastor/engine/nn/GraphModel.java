@@ -167,12 +167,12 @@ public final class GraphModel implements AutoCloseable {
   private void require(Batch batch) {
     int features = network.example().shape().elements();
     requireLength("features", batch.features().length, (long) batch.examples() * features);
-    requireLength(
-        "targets", batch.targets().length, (long) batch.examples() * network.positions());
+    requireLength("targets", batch.targets().length, (long) batch.examples() * network.positions());
     for (int target : batch.targets()) {
       if (target < 0 || target >= network.classes()) {
         throw new IllegalArgumentException(
-            "A target is %d, but the classes are 0 to %d.".formatted(target, network.classes() - 1));
+            "A target is %d, but the classes are 0 to %d."
+                .formatted(target, network.classes() - 1));
       }
     }
   }

@@ -53,8 +53,7 @@ public final class Layers {
   /** {@code [.., n]} to {@code [.., outputs]}. */
   public Node dense(String label, Node x, int outputs) {
     int inputs = x.shape().extent(-1);
-    Node weight =
-        parameter(label + ".weight", Shape.of(inputs, outputs), Initial.scaled(inputs));
+    Node weight = parameter(label + ".weight", Shape.of(inputs, outputs), Initial.scaled(inputs));
     return x.matMul(weight).add(parameter(label + ".bias", Shape.of(outputs), Initial.ZEROS));
   }
 

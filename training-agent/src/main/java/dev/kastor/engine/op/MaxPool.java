@@ -37,7 +37,6 @@ public record MaxPool(int size) implements Fused {
 
   @Override
   public Optional<List<Node>> gradients(Node node, Node gradient) {
-    return Optional.of(
-        List.of(Node.of(new MaxPoolGradient(size), node.input(0), node, gradient)));
+    return Optional.of(List.of(Node.of(new MaxPoolGradient(size), node.input(0), node, gradient)));
   }
 }

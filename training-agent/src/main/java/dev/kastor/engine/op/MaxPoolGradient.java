@@ -6,8 +6,8 @@ import dev.kastor.engine.tensor.Shape;
 import java.util.List;
 
 /**
- * From an image, its {@link MaxPool} and the pool's gradient to that of the image; equal maxima of a
- * window share equally.
+ * From an image, its {@link MaxPool} and the pool's gradient to that of the image; equal maxima of
+ * a window share equally.
  *
  * @param size side of a window
  */

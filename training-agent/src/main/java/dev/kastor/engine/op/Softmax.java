@@ -39,8 +39,7 @@ public record Softmax(boolean causal) implements Fused {
       scores = future.select(Node.constant(HIDDEN), scores);
     }
     var column = scores.shape().with(-1, 1);
-    Node exponentials =
-        scores.subtract(scores.maximum(rank - 1, rank).reshape(column)).exp();
+    Node exponentials = scores.subtract(scores.maximum(rank - 1, rank).reshape(column)).exp();
     return exponentials.divide(exponentials.sum(rank - 1, rank).reshape(column));
   }
 

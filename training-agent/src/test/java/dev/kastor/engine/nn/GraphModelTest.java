@@ -41,7 +41,8 @@ class GraphModelTest {
     try (GraphModel model = new GraphModel(new Mlp(2, List.of(), 2), reference(), 7)) {
       float[] gradient = new float[model.parameters().length];
       assertThatIllegalArgumentException()
-          .isThrownBy(() -> model.pass(new Batch(1, new float[3], new int[1]), gradient, new float[0]))
+          .isThrownBy(
+              () -> model.pass(new Batch(1, new float[3], new int[1]), gradient, new float[0]))
           .withMessage("features has 3 elements, but the model needs 2.");
       assertThatIllegalArgumentException()
           .isThrownBy(
