@@ -1,0 +1,79 @@
+package dev.kastor.engine.backend.reference;
+
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+final class ReferenceExecutable implements Executable {
+  private final Arena arena = Arena.ofShared();
+  private final Graph graph;
+  private final Map<Node, Tensor> inputs = new IdentityHashMap<>();
+  private final List<Tensor> outputs = new ArrayList<>();
+
+  ReferenceExecutable(Graph lowered) {
+    this.graph = lowered;
+    for (Node leaf : lowered.leaves()) {
+      inputs.put(leaf, Tensor.allocate(arena, leaf.shape(), leaf.type().dtype()));
+    }
+    for (Node output : lowered.outputs()) {
+      outputs.add(Tensor.allocate(arena, output.shape(), output.type().dtype()));
+    }
+  }
+
+  @Override
+  public Tensor input(Node leaf) {
+    Tensor tensor = inputs.get(leaf);
+    if (tensor == null) {
+      throw new IllegalArgumentException("The graph does not depend on " + leaf + ".");
+    }
+    return tensor;
+  }
+
+  @Override
+  public void run() {
+    Map<Node, double[]> leaves = new IdentityHashMap<>();
+    inputs.forEach((leaf, tensor) -> leaves.put(leaf, read(tensor)));
+    List<double[]> values = ReferenceBackend.evaluateLowered(graph, leaves);
+    for (int i = 0; i < outputs.size(); i++) {
+      write(values.get(i), outputs.get(i));
+    }
+  }
+
+  @Override
+  public Tensor output(int index) {
+    return outputs.get(index);
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+
+  private static double[] read(Tensor tensor) {
+    double[] values = new double[tensor.shape().elements()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] =
+          switch (tensor.dtype()) {
+            case F32 -> tensor.segment().getAtIndex(ValueLayout.JAVA_FLOAT, i);
+            case I32 -> tensor.segment().getAtIndex(ValueLayout.JAVA_INT, i);
+          };
+    }
+    return values;
+  }
+
+  private static void write(double[] values, Tensor tensor) {
+    for (int i = 0; i < values.length; i++) {
+      switch (tensor.dtype()) {
+        case F32 -> tensor.segment().setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) values[i]);
+        case I32 -> tensor.segment().setAtIndex(ValueLayout.JAVA_INT, i, (int) values[i]);
+      }
+    }
+  }
+}

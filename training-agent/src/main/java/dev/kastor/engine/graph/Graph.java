@@ -1,0 +1,123 @@
+package dev.kastor.engine.graph;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Everything that some outputs depend on.
+ *
+ * @param outputs the wanted nodes; may repeat
+ */
+public record Graph(List<Node> outputs) {
+  public Graph {
+    outputs = List.copyOf(outputs);
+  }
+
+  public static Graph of(Node... outputs) {
+    return new Graph(Arrays.asList(outputs));
+  }
+
+  /** All nodes, each after its inputs; the order depends on the structure alone. */
+  public List<Node> topological() {
+    List<Node> order = new ArrayList<>();
+    Set<Node> done = Collections.newSetFromMap(new IdentityHashMap<>());
+    Deque<Node> stack = new ArrayDeque<>();
+    for (Node output : outputs) {
+      stack.push(output);
+      while (!stack.isEmpty()) {
+        Node node = stack.getFirst();
+        Node pending = firstMissing(node, done);
+        if (pending != node) {
+          stack.push(pending);
+          continue;
+        }
+        stack.pop();
+        if (done.add(node)) {
+          order.add(node);
+        }
+      }
+    }
+    return order;
+  }
+
+  private static Node firstMissing(Node node, Set<Node> done) {
+    for (Node input : node.inputs()) {
+      if (!done.contains(input)) {
+        return input;
+      }
+    }
+    return node;
+  }
+
+  /** Nodes whose value is supplied at run time, in topological order. */
+  public List<Node> leaves() {
+    return topological().stream().filter(Node::isLeaf).toList();
+  }
+
+  /**
+   * The same computation with equal subexpressions merged and fused ops replaced by their
+   * definition, except those to keep. Leaves stay the same objects.
+   */
+  public Graph lower(Predicate<Fused> keep) {
+    return new Lowering(keep).apply(this);
+  }
+
+  private static final class Lowering {
+    private record Key(Op op, List<Integer> inputs) {}
+
+    private final Predicate<Fused> keep;
+    private final Map<Node, Node> lowered = new IdentityHashMap<>();
+    private final Map<Key, Node> known = new HashMap<>();
+    private final Map<Node, Integer> numbers = new IdentityHashMap<>();
+
+    Lowering(Predicate<Fused> keep) {
+      this.keep = keep;
+    }
+
+    Graph apply(Graph graph) {
+      graph.topological().forEach(this::visit);
+      return new Graph(graph.outputs.stream().map(this::visited).toList());
+    }
+
+    private Node visited(Node node) {
+      return Objects.requireNonNull(lowered.get(node), () -> "Unvisited " + node);
+    }
+
+    /** Inputs must have been visited. */
+    private void visit(Node node) {
+      if (!lowered.containsKey(node)) {
+        Node result = lower(node);
+        lowered.put(node, result);
+        lowered.put(result, result);
+      }
+    }
+
+    private Node lower(Node node) {
+      if (node.isLeaf()) {
+        return node;
+      }
+      List<Node> inputs = node.inputs().stream().map(this::visited).toList();
+      if (node.op() instanceof Fused fused && !keep.test(fused)) {
+        Node definition = fused.decompose(inputs);
+        of(definition).topological().forEach(this::visit);
+        return visited(definition);
+      }
+      Key key = new Key(node.op(), inputs.stream().map(this::number).toList());
+      return known.computeIfAbsent(key, _ -> Node.of(node.op(), inputs));
+    }
+
+    private int number(Node node) {
+      return numbers.computeIfAbsent(node, _ -> numbers.size());
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package dev.kastor.engine.nn;
+
+import dev.kastor.engine.autodiff.Gradients;
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.op.SoftmaxCrossEntropy;
+import dev.kastor.engine.tensor.DType;
+import dev.kastor.engine.tensor.Shape;
+import dev.kastor.engine.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A network compiled for one number of examples, for training or for inference. */
+final class CompiledPass implements AutoCloseable {
+  private final Executable executable;
+  private final Tensor features;
+  private final Tensor targets;
+  private final List<Tensor> parameters;
+  private final List<Tensor> statistics;
+  private final int[] tokens;
+
+  private CompiledPass(
+      Executable executable, Node features, Node targets, List<Node> weights, List<Node> running) {
+    this.executable = executable;
+    this.features = executable.input(features);
+    this.targets = executable.input(targets);
+    this.parameters = weights.stream().map(executable::input).toList();
+    this.statistics = running.stream().map(executable::input).toList();
+    this.tokens = new int[features.isFloat() ? 0 : features.shape().elements()];
+  }
+
+  /** Outputs: mean loss, the gradient of each parameter, the batch's value of each statistic. */
+  static CompiledPass training(Network network, Backend backend, int examples) {
+    Layers layers = new Layers(true);
+    Node features = features(network, examples);
+    Node targets = targets(network, examples);
+    Node losses = losses(network.logits(layers, features), targets);
+    Node loss = losses.mean(0, 1);
+    List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
+    List<Node> outputs = new ArrayList<>();
+    outputs.add(loss);
+    outputs.addAll(Gradients.of(loss, weights));
+    layers.statistics().forEach(statistic -> outputs.add(statistic.batch()));
+    Executable executable = backend.compile(new Graph(outputs));
+    return new CompiledPass(executable, features, targets, weights, List.of());
+  }
+
+  /** Outputs: the loss of each position, the logits. */
+  static CompiledPass inference(Network network, Backend backend, int examples) {
+    Layers layers = new Layers(false);
+    Node features = features(network, examples);
+    Node targets = targets(network, examples);
+    Node logits = network.logits(layers, features);
+    Executable executable = backend.compile(Graph.of(losses(logits, targets), logits));
+    List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
+    List<Node> running = layers.statistics().stream().map(Layers.Statistic::running).toList();
+    return new CompiledPass(executable, features, targets, weights, running);
+  }
+
+  static Node features(Network network, int examples) {
+    int[] example = network.example().shape().extents();
+    int[] extents = new int[example.length + 1];
+    extents[0] = examples;
+    System.arraycopy(example, 0, extents, 1, example.length);
+    return Node.input("features", new Type(Shape.of(extents), network.example().dtype()));
+  }
+
+  private static Node targets(Network network, int examples) {
+    Shape shape = Shape.of(examples * network.positions());
+    return Node.input("targets", new Type(shape, DType.I32));
+  }
+
+  private static Node losses(Node logits, Node targets) {
+    return Node.of(new SoftmaxCrossEntropy(), logits, targets);
+  }
+
+  void run(Batch batch, float[] flatParameters, float[] flatStatistics) {
+    write(parameters, flatParameters);
+    write(statistics, flatStatistics);
+    if (features.dtype() == DType.I32) {
+      for (int i = 0; i < tokens.length; i++) {
+        tokens[i] = (int) batch.features()[i];
+      }
+      features.write(tokens, 0);
+    } else {
+      features.write(batch.features(), 0);
+    }
+    targets.write(batch.targets(), 0);
+    executable.run();
+  }
+
+  private static void write(List<Tensor> tensors, float[] flat) {
+    int offset = 0;
+    for (Tensor tensor : tensors) {
+      tensor.write(flat, offset);
+      offset += tensor.shape().elements();
+    }
+  }
+
+  Tensor output(int index) {
+    return executable.output(index);
+  }
+
+  /** Copies outputs, from this one on, side by side until the array is full. */
+  int read(int output, float[] flat) {
+    int offset = 0;
+    int index = output;
+    while (offset < flat.length) {
+      Tensor tensor = executable.output(index++);
+      tensor.read(flat, offset);
+      offset += tensor.shape().elements();
+    }
+    return index;
+  }
+
+  @Override
+  public void close() {
+    executable.close();
+  }
+}

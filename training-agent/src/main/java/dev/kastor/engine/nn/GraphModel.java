@@ -1,0 +1,192 @@
+package dev.kastor.engine.nn;
+
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.tensor.Tensor;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGeneratorFactory;
+
+/**
+ * A network's parameters and the compiled passes that use them.
+ *
+ * <p>Equal network, seed and machine give equal bits. Not thread-safe: one thread owns it.
+ */
+public final class GraphModel implements AutoCloseable {
+  /** Share of the old value in a running statistic. */
+  private static final float MOMENTUM = 0.9f;
+
+  /** Compiled passes kept; the least recently used goes first. */
+  private static final int CACHED = 6;
+
+  private record Key(boolean training, int examples) {}
+
+  private final Network network;
+  private final Backend backend;
+  private final float[] parameters;
+  private final float[] statistics;
+  private final Map<Key, CompiledPass> passes = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** A model whose parameters are drawn from the generator L64X128MixRandom with this seed. */
+  public GraphModel(Network network, Backend backend, long seed) {
+    this.network = network;
+    this.backend = backend;
+    Layers layers = new Layers(true);
+    network.logits(layers, CompiledPass.features(network, 1));
+    this.parameters = draw(layers.weights(), seed);
+    this.statistics = start(layers.statistics());
+  }
+
+  private static float[] draw(List<Layers.Weight> weights, long seed) {
+    var random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    float[] flat = new float[weights.stream().mapToInt(w -> w.node().shape().elements()).sum()];
+    int offset = 0;
+    for (Layers.Weight weight : weights) {
+      int end = offset + weight.node().shape().elements();
+      while (offset < end) {
+        flat[offset++] = weight.initial().draw(random);
+      }
+    }
+    return flat;
+  }
+
+  private static float[] start(List<Layers.Statistic> statistics) {
+    float[] flat =
+        new float[statistics.stream().mapToInt(s -> s.running().shape().elements()).sum()];
+    int offset = 0;
+    for (Layers.Statistic statistic : statistics) {
+      int end = offset + statistic.running().shape().elements();
+      Arrays.fill(flat, offset, end, statistic.initial());
+      offset = end;
+    }
+    return flat;
+  }
+
+  /** The network this model runs. */
+  public Network network() {
+    return network;
+  }
+
+  /** The parameters side by side; live. */
+  public float[] parameters() {
+    return parameters;
+  }
+
+  /** The running statistics side by side; live. */
+  public float[] statistics() {
+    return statistics;
+  }
+
+  /**
+   * A forward-backward pass.
+   *
+   * @param gradient receives the gradient of the mean loss
+   * @param batchStatistics receives this batch's statistics
+   * @return the mean loss in nats
+   */
+  public double pass(Batch batch, float[] gradient, float[] batchStatistics) {
+    require(batch);
+    requireLength("gradient", gradient.length, parameters.length);
+    requireLength("batchStatistics", batchStatistics.length, statistics.length);
+    CompiledPass pass = compiled(new Key(true, batch.examples()));
+    pass.run(batch, parameters, statistics);
+    int next = pass.read(1, gradient);
+    pass.read(next, batchStatistics);
+    return pass.output(0).get(0);
+  }
+
+  /** Moves the running statistics a tenth of the way to a step's mean. */
+  public void applyStatistics(float[] mean) {
+    requireLength("mean", mean.length, statistics.length);
+    for (int i = 0; i < statistics.length; i++) {
+      statistics[i] = MOMENTUM * statistics[i] + (1 - MOMENTUM) * mean[i];
+    }
+  }
+
+  /** Scores the model in inference mode. */
+  public Scores score(Batch batch) {
+    require(batch);
+    CompiledPass pass = compiled(new Key(false, batch.examples()));
+    pass.run(batch, parameters, statistics);
+    Tensor losses = pass.output(0);
+    Tensor logits = pass.output(1);
+    int rows = losses.shape().elements();
+    double loss = 0;
+    long correct = 0;
+    for (int row = 0; row < rows; row++) {
+      loss += losses.get(row);
+      correct += best(logits, row) == batch.targets()[row] ? 1 : 0;
+    }
+    return new Scores(loss, rows, correct);
+  }
+
+  private int best(Tensor logits, int row) {
+    long first = (long) row * network.classes();
+    int best = 0;
+    for (int i = 1; i < network.classes(); i++) {
+      if (logits.get(first + i) > logits.get(first + best)) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  /** Compiles a pass of this size and runs it a few times on zeros; changes nothing. */
+  public void warmUp(int examples) {
+    Batch zeros =
+        new Batch(
+            examples,
+            new float[examples * network.example().shape().elements()],
+            new int[examples * network.positions()]);
+    CompiledPass pass = compiled(new Key(true, examples));
+    for (int i = 0; i < 3; i++) {
+      pass.run(zeros, parameters, statistics);
+    }
+  }
+
+  private CompiledPass compiled(Key key) {
+    CompiledPass known = passes.get(key);
+    if (known != null) {
+      return known;
+    }
+    if (passes.size() == CACHED) {
+      Iterator<CompiledPass> oldest = passes.values().iterator();
+      oldest.next().close();
+      oldest.remove();
+    }
+    CompiledPass made =
+        key.training()
+            ? CompiledPass.training(network, backend, key.examples())
+            : CompiledPass.inference(network, backend, key.examples());
+    passes.put(key, made);
+    return made;
+  }
+
+  private void require(Batch batch) {
+    int features = network.example().shape().elements();
+    requireLength("features", batch.features().length, (long) batch.examples() * features);
+    requireLength("targets", batch.targets().length, (long) batch.examples() * network.positions());
+    for (int target : batch.targets()) {
+      if (target < 0 || target >= network.classes()) {
+        throw new IllegalArgumentException(
+            "A target is %d, but the classes are 0 to %d."
+                .formatted(target, network.classes() - 1));
+      }
+    }
+  }
+
+  private static void requireLength(String name, int length, long wanted) {
+    if (length != wanted) {
+      throw new IllegalArgumentException(
+          "%s has %d elements, but the model needs %d.".formatted(name, length, wanted));
+    }
+  }
+
+  @Override
+  public void close() {
+    passes.values().forEach(CompiledPass::close);
+    passes.clear();
+  }
+}
