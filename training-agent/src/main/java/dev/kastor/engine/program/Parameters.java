@@ -1,0 +1,104 @@
+package dev.kastor.engine.program;
+
+import dev.kastor.engine.train.ProgramException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+
+/** A program's parameters as checked values; each error names the parameter and its value. */
+final class Parameters {
+  private final SequencedMap<String, String> values;
+
+  /** Lays given parameters over the defaults, refusing names that have no default. */
+  Parameters(String program, Map<String, String> defaults, Map<String, String> given)
+      throws ProgramException {
+    values = new LinkedHashMap<>(defaults);
+    for (Map.Entry<String, String> entry : given.entrySet()) {
+      if (!defaults.containsKey(entry.getKey())) {
+        throw new ProgramException(
+            "Program %s has no parameter '%s'; valid are: %s."
+                .formatted(program, entry.getKey(), String.join(", ", values.sequencedKeySet())));
+      }
+      values.put(entry.getKey(), entry.getValue());
+    }
+  }
+
+  String text(String name) {
+    String value = values.get(name);
+    if (value == null) {
+      throw new IllegalArgumentException("no default is declared for parameter " + name);
+    }
+    return value.strip();
+  }
+
+  long seed() throws ProgramException {
+    try {
+      return Long.parseLong(text("seed"));
+    } catch (NumberFormatException e) {
+      throw wrong("seed", "a whole number");
+    }
+  }
+
+  int integer(String name, int least, int most) throws ProgramException {
+    return integer(name, text(name), least, most);
+  }
+
+  private int integer(String name, String text, int least, int most) throws ProgramException {
+    try {
+      int value = Integer.parseInt(text);
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      throw wrong(name, "a whole number from %d to %d".formatted(least, most));
+    }
+    throw wrong(name, "a whole number from %d to %d".formatted(least, most));
+  }
+
+  double decimal(String name, double least, double most) throws ProgramException {
+    try {
+      double value = Double.parseDouble(text(name));
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      throw wrong(name, "a number from %s to %s".formatted(least, most));
+    }
+    throw wrong(name, "a number from %s to %s".formatted(least, most));
+  }
+
+  /** Whole numbers separated by commas; may be empty where {@code least} is 0. */
+  List<Integer> widths(String name, int least, int most) throws ProgramException {
+    List<Integer> widths = new ArrayList<>();
+    if (!text(name).isEmpty()) {
+      for (String part : text(name).split(",", -1)) {
+        widths.add(integer(name, part.strip(), 1, 1 << 16));
+      }
+    }
+    if (widths.size() < least || widths.size() > most) {
+      throw wrong(name, "%d to %d whole numbers separated by commas".formatted(least, most));
+    }
+    return widths;
+  }
+
+  /** A path that must be given. */
+  Path path(String name) throws ProgramException {
+    if (text(name).isEmpty()) {
+      throw new ProgramException("Parameter '%s' must be given.".formatted(name));
+    }
+    try {
+      return Path.of(text(name));
+    } catch (InvalidPathException e) {
+      throw wrong(name, "a path");
+    }
+  }
+
+  ProgramException wrong(String name, String rule) {
+    return new ProgramException(
+        "Parameter '%s' must be %s but is '%s'.".formatted(name, rule, text(name)));
+  }
+}

@@ -1,0 +1,103 @@
+package dev.kastor.engine.program;
+
+import dev.kastor.engine.data.Text;
+import dev.kastor.engine.nn.Batch;
+import dev.kastor.engine.nn.GraphModel;
+import dev.kastor.engine.nn.Scores;
+import dev.kastor.engine.train.Trainable;
+
+/**
+ * A byte language model bound to a text.
+ *
+ * <p>Training example i is the window that begins at byte {@code i * stride}. The held-out part is
+ * scored in windows side by side, each without what came before it, which is harder than reading
+ * on.
+ */
+final class TextTrainable implements Trainable {
+  private static final int EVALUATION_BATCH = 32;
+
+  private final GraphModel model;
+  private final Text text;
+  private final int context;
+  private final int stride;
+  private final int examples;
+  private Batch buffer = new Batch(0, new float[0], new int[0]);
+
+  TextTrainable(GraphModel model, Text text, int context, int stride) {
+    this.model = model;
+    this.text = text;
+    this.context = context;
+    this.stride = stride;
+    this.examples = (text.training().length - 1 - context) / stride + 1;
+  }
+
+  @Override
+  public int trainingExamples() {
+    return examples;
+  }
+
+  @Override
+  public float[] parameters() {
+    return model.parameters();
+  }
+
+  @Override
+  public float[] statistics() {
+    return model.statistics();
+  }
+
+  @Override
+  public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
+    Batch batch = buffer(examples.length);
+    for (int i = 0; i < examples.length; i++) {
+      fill(batch, i, text.training(), examples[i] * stride);
+    }
+    return model.pass(batch, gradient, batchStatistics);
+  }
+
+  @Override
+  public void applyStatistics(float[] meanBatchStatistics) {
+    model.applyStatistics(meanBatchStatistics);
+  }
+
+  @Override
+  public Metric evaluate() {
+    byte[] heldOut = text.heldOut();
+    int windows = (heldOut.length - 1) / context;
+    Scores scores = Scores.NONE;
+    for (int from = 0; from < windows; from += EVALUATION_BATCH) {
+      int count = Math.min(EVALUATION_BATCH, windows - from);
+      Batch batch = buffer(count);
+      for (int i = 0; i < count; i++) {
+        fill(batch, i, heldOut, (from + i) * context);
+      }
+      scores = scores.plus(model.score(batch));
+    }
+    return new Metric("bitsPerByte", scores.meanLoss() / Math.log(2), false);
+  }
+
+  @Override
+  public void warmUp(int atomicBatchSize) {
+    model.warmUp(atomicBatchSize);
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+
+  private Batch buffer(int count) {
+    if (buffer.examples() != count) {
+      int tokens = Math.multiplyExact(count, context);
+      buffer = new Batch(count, new float[tokens], new int[tokens]);
+    }
+    return buffer;
+  }
+
+  private void fill(Batch batch, int row, byte[] bytes, int from) {
+    for (int i = 0; i < context; i++) {
+      batch.features()[row * context + i] = bytes[from + i] & 0xff;
+      batch.targets()[row * context + i] = bytes[from + i + 1] & 0xff;
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package dev.kastor.engine.program;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Program;
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.Trainable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ProgramsTest {
+  @TempDir static Path folder;
+
+  static List<Program> programs() {
+    return Programs.all();
+  }
+
+  /** Parameters that make a program small and give it a file where it needs one. */
+  private static Map<String, String> small(Program program) throws IOException {
+    Map<String, String> small = new HashMap<>();
+    Map<String, String> sizes =
+        Map.of(
+            "trainingExamples",
+            "60",
+            "heldOutExamples",
+            "20",
+            "hidden",
+            "8",
+            "channels",
+            "4",
+            "width",
+            "8",
+            "context",
+            "8",
+            "layers",
+            "1");
+    sizes.forEach((name, value) -> {
+      if (program.defaultParameters().containsKey(name)) {
+        small.put(name, value);
+      }
+    });
+    if (program.name().startsWith("image-")) {
+      StringBuilder csv = new StringBuilder("a,b,c,d,label\n");
+      for (int i = 0; i < 40; i++) {
+        csv.append("%d,%d,%d,%d,%s\n".formatted(i, i % 3, -i, i * i, i % 2 == 0 ? "x" : "y"));
+      }
+      small.put("data", Files.writeString(folder.resolve("d.csv"), csv).toString());
+      small.put("format", "csv");
+    } else if (program.name().equals("text-lm")) {
+      Path text = Files.writeString(folder.resolve("d.txt"), "to be or not to be ".repeat(40));
+      small.put("data", text.toString());
+    }
+    return small;
+  }
+
+  @Test
+  void hasTheProgramsOfTheExamples() throws ProgramException {
+    assertThat(Programs.get("glyph-mlp").name()).isEqualTo("glyph-mlp");
+    assertThat(Programs.all().stream().map(Program::name))
+        .doesNotHaveDuplicates()
+        .contains("glyph-mlp", "glyph-cnn", "byte-lm");
+    assertThatThrownBy(() -> Programs.get("glyph-mpl"))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("'glyph-mpl'")
+        .hasMessageContaining("glyph-mlp, glyph-cnn, byte-lm");
+  }
+
+  @ParameterizedTest
+  @MethodSource("programs")
+  void startsFromIdenticalParameters(Program program) throws Exception {
+    Map<String, String> small = small(program);
+    Map<String, String> reseeded = new HashMap<>(small);
+    reseeded.put("seed", "2");
+    try (Trainable first = program.load(small);
+        Trainable second = program.load(small);
+        Trainable other = program.load(reseeded)) {
+      assertThat(first.parameters()).isNotEmpty().isEqualTo(second.parameters());
+      assertThat(first.statistics()).isEqualTo(second.statistics());
+      assertThat(other.parameters()).isNotEqualTo(first.parameters());
+      assertThat(program.description()).endsWith(".");
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("programs")
+  void givesEqualGradientsForEqualExamplesAndOtherOnesForOthers(Program program) throws Exception {
+    try (Trainable trainable = program.load(small(program))) {
+      float[] gradient = new float[trainable.parameters().length];
+      float[] again = new float[gradient.length];
+      float[] other = new float[gradient.length];
+      float[] statistics = new float[trainable.statistics().length];
+      double loss = trainable.pass(new int[] {3, 1, 7, 5}, gradient, statistics);
+      trainable.pass(new int[] {2, 0, 9, 8}, other, statistics);
+      double lossAgain = trainable.pass(new int[] {3, 1, 7, 5}, again, statistics);
+
+      assertThat(loss).isPositive().isFinite().isEqualTo(lossAgain);
+      assertThat(again).isEqualTo(gradient).isNotEqualTo(other);
+      assertThat(trainable.evaluate().value()).isFinite();
+      assertThat(trainable.trainingExamples()).isGreaterThanOrEqualTo(30);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("programs")
+  void learnsItsOwnExamples(Program program) throws Exception {
+    Map<String, String> small = small(program);
+    try (Trainable trainable = program.load(small)) {
+      Optimizer optimizer = program.optimizer(small);
+      float[] gradient = new float[trainable.parameters().length];
+      float[] state = new float[optimizer.stateLength(gradient.length)];
+      float[] statistics = new float[trainable.statistics().length];
+      int[] examples = {0, 1, 2, 3, 4, 5, 6, 7};
+      double first = trainable.pass(examples, gradient, statistics);
+      for (int step = 0; step < 120; step++) {
+        trainable.pass(examples, gradient, statistics);
+        optimizer.apply(trainable.parameters(), gradient, state, 0.02, step);
+        trainable.applyStatistics(statistics);
+      }
+      assertThat(trainable.pass(examples, gradient, statistics)).isLessThan(0.8 * first);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("programs")
+  void refusesUnknownParametersAndListsTheValidOnes(Program program) {
+    assertThatThrownBy(() -> program.load(Map.of("lr", "1")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining(program.name())
+        .hasMessageContaining("'lr'")
+        .hasMessageContaining(String.join(", ", program.defaultParameters().keySet()));
+    assertThatThrownBy(() -> program.optimizer(Map.of("lr", "1")))
+        .isInstanceOf(ProgramException.class);
+  }
+
+  @ParameterizedTest
+  @MethodSource("programs")
+  void namesEveryParameterThatHasABadValue(Program program) throws IOException {
+    Map<String, String> small = small(program);
+    for (String name : new HashSet<>(program.defaultParameters().keySet())) {
+      Map<String, String> bad = new HashMap<>(small);
+      bad.put(name, "-7 bad");
+      if (name.equals("labelColumn")) {
+        bad.put("format", "csv");
+      }
+      assertThatThrownBy(() -> program.load(bad).close())
+          .as(name)
+          .isInstanceOf(ProgramException.class)
+          .hasMessageContaining("-7 bad");
+    }
+  }
+
+  @Test
+  void saysWhatIsMissing() {
+    assertThatThrownBy(() -> Programs.get("text-lm").load(Map.of()))
+        .hasMessageContaining("Parameter 'data' must be given");
+    assertThatThrownBy(() -> Programs.get("image-mlp").load(Map.of("data", "/nowhere")))
+        .hasMessageContaining("/nowhere");
+    assertThatThrownBy(() ->
+            Programs.get("glyph-cnn")
+                .load(Map.of("side", "18", "trainingExamples", "10", "heldOutExamples", "10")))
+        .hasMessageContaining("'channels' does not fit");
+    assertThatThrownBy(() -> Programs.get("byte-lm").load(Map.of("heads", "3")))
+        .hasMessageContaining("multiple of heads");
+  }
+}
