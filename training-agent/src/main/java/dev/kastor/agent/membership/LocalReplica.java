@@ -1,0 +1,50 @@
+package dev.kastor.agent.membership;
+
+import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.ReplicaState.Phase;
+
+/** What this replica says of itself; written by the training thread, read by the poll. */
+public final class LocalReplica {
+  private final String pod;
+  private final String address;
+  private volatile Standing standing = new Standing(0, Phase.STARTING);
+  private volatile long step = -1;
+
+  /**
+   * @param pod our pod's name
+   * @param address {@code host:port} of our ring listener
+   */
+  public LocalReplica(String pod, String address) {
+    this.pod = pod;
+    this.address = address;
+  }
+
+  /** Our pod's name. */
+  public String pod() {
+    return pod;
+  }
+
+  /** Where we are. */
+  public Standing standing() {
+    return standing;
+  }
+
+  /** Says that we moved to another generation or phase. */
+  public void moved(long generation, Phase phase) {
+    standing = new Standing(generation, phase);
+  }
+
+  /** Says how far our state is. */
+  public void stepped(long newStep) {
+    step = newStep;
+  }
+
+  /** All of it, for the operator. */
+  public ReplicaState state() {
+    Standing now = standing;
+    return new ReplicaState(pod, address, now.generation(), now.phase(), step);
+  }
+
+  /** The generation we are in (0 before the first) and what we do. */
+  public record Standing(long generation, Phase phase) {}
+}

@@ -1,0 +1,216 @@
+package dev.kastor.agent.telemetry;
+
+import dev.kastor.agent.operator.OperatorConnection;
+import dev.kastor.agent.operator.OperatorException;
+import dev.kastor.agent.operator.WireJson;
+import dev.kastor.protocol.CheckpointInfo;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Switch;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.JobId;
+import java.io.IOException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends about one report per second while rank 0 has something to tell.
+ *
+ * <p>What could not be sent is merged into the next report, within bounds, so an operator that
+ * comes back misses no switch. The methods only note what happened and never wait for the network,
+ * except {@link #finish} and {@link #close}. Thread-safe.
+ */
+public final class TelemetryClient implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(TelemetryClient.class);
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
+  private static final Duration RETRY = Duration.ofMillis(500);
+
+  private final OperatorConnection operator;
+  private final JobId job;
+  private final String pod;
+  private final Duration interval;
+  private final Thread sender;
+
+  private Unsent unsent = new Unsent();
+  private @Nullable TrainingStatus latest;
+  private @Nullable CheckpointInfo checkpoint;
+  private boolean news;
+  private boolean closed;
+
+  /** Owned by whoever holds {@code sending}. */
+  private long sequence;
+
+  private boolean away;
+  private final Object sending = new Object();
+
+  private TelemetryClient(OperatorConnection operator, JobId job, String pod, Duration interval) {
+    this.operator = operator;
+    this.job = job;
+    this.pod = pod;
+    this.interval = interval;
+    this.sender = Thread.ofVirtual().name("telemetry").unstarted(this::sendRegularly);
+  }
+
+  /** Starts to report. */
+  public static TelemetryClient start(
+      OperatorConnection operator, JobId job, String pod, Duration interval) {
+    TelemetryClient client = new TelemetryClient(operator, job, pod, interval);
+    client.sender.start();
+    return client;
+  }
+
+  /** Notes an applied step. */
+  public synchronized void stepped(StepSample sample) {
+    unsent.add(sample);
+    reached(sample.status());
+  }
+
+  /** Notes where training stands without a step: at the start of a generation. */
+  public synchronized void reached(TrainingStatus status) {
+    latest = status;
+    news = true;
+  }
+
+  /** Notes a change of members; sent with the status that follows. */
+  public synchronized void switched(Switch change) {
+    unsent.add(change);
+  }
+
+  /** Notes a durable checkpoint. */
+  public synchronized void saved(CheckpointInfo info) {
+    checkpoint = info;
+    news = latest != null;
+  }
+
+  /**
+   * Sends the last report, again and again until it arrives or time is up.
+   *
+   * @return whether it arrived; also true where no status was ever noted, as there is nothing to
+   *     say
+   */
+  public boolean finish(Outcome outcome, Duration limit) throws InterruptedException {
+    long end = System.nanoTime() + limit.toNanos();
+    synchronized (this) {
+      if (latest == null) {
+        return true;
+      }
+      news = true;
+    }
+    while (true) {
+      if (send(outcome)) {
+        return true;
+      }
+      if (System.nanoTime() - end > 0) {
+        log.warn("{}: the last report did not reach the operator within {}", job, limit);
+        return false;
+      }
+      Thread.sleep(RETRY);
+    }
+  }
+
+  private void sendRegularly() {
+    try {
+      while (pauseUnlessClosed()) {
+        send(null);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private synchronized boolean pauseUnlessClosed() throws InterruptedException {
+    long end = System.nanoTime() + interval.toNanos();
+    while (!closed) {
+      long leftMillis = (end - System.nanoTime()) / 1_000_000;
+      if (leftMillis <= 0) {
+        return true;
+      }
+      wait(leftMillis);
+    }
+    return false;
+  }
+
+  /** Sends what is unsent; true when nothing is left to send. */
+  private boolean send(@Nullable Outcome outcome) throws InterruptedException {
+    synchronized (sending) {
+      Unsent taken;
+      TelemetryReport report;
+      synchronized (this) {
+        TrainingStatus status = latest;
+        if (status == null || !news) {
+          return true;
+        }
+        taken = unsent;
+        unsent = new Unsent();
+        news = false;
+        report = report(status, taken, outcome);
+      }
+      try {
+        operator.post("telemetry", WireJson.write(report), ANSWER_LIMIT);
+        sequence++;
+        if (away) {
+          log.info("{}: reports arrive again", job);
+        }
+        away = false;
+        return true;
+      } catch (OperatorException e) {
+        if (e.refused()) {
+          log.error("{}: a report was refused: {}", job, e.getMessage());
+          return true;
+        }
+        keep(taken, e);
+        return false;
+      } catch (IOException e) {
+        keep(taken, e);
+        return false;
+      }
+    }
+  }
+
+  private void keep(Unsent taken, IOException why) {
+    if (!away) {
+      log.warn("{}: a report did not reach the operator: {}", job, why.getMessage());
+    }
+    away = true;
+    synchronized (this) {
+      taken.add(unsent);
+      unsent = taken;
+      news = true;
+    }
+  }
+
+  private TelemetryReport report(TrainingStatus status, Unsent taken, @Nullable Outcome outcome) {
+    return new TelemetryReport(
+        job.namespace(),
+        job.name(),
+        pod,
+        status.generation(),
+        sequence,
+        status.replicas(),
+        status.batch(),
+        taken.profiler().profiles(),
+        status.gradient().orElse(null),
+        status.progress(),
+        taken.meanLoss(),
+        status.learningRate().orElse(null),
+        checkpoint,
+        taken.switches(),
+        outcome);
+  }
+
+  /** Sends once more what is unsent and ends. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+      notifyAll();
+    }
+    try {
+      sender.join();
+      send(null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.train.TrainingState;
+import dev.kastor.protocol.CheckpointInfo;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Saves and loads checkpoints on a thread of its own, so that training does not wait for the disk.
+ *
+ * <p>The training thread owns it.
+ */
+final class Checkpoints implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
+
+  private final String job;
+  private final CheckpointStore store;
+  private final Consumer<CheckpointInfo> saved;
+  private final ExecutorService thread =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("checkpoint").daemon().factory());
+
+  private @Nullable Future<?> saving;
+
+  /** The vectors that the last background save copied into; reused to leave no garbage. */
+  private @Nullable TrainingState copy;
+
+  /**
+   * @param saved told of each durable checkpoint, from the background thread
+   */
+  Checkpoints(String job, CheckpointStore store, Consumer<CheckpointInfo> saved) {
+    this.job = job;
+    this.store = store;
+    this.saved = saved;
+  }
+
+  /** Copies the state and saves it while training goes on; does nothing while a save runs. */
+  void saveInBackground(TrainingState live) {
+    if (saving != null && !saving.isDone()) {
+      return;
+    }
+    TrainingState copied = copyOf(live);
+    copy = copied;
+    saving =
+        thread.submit(() -> {
+          try {
+            saved.accept(store.save(copied));
+          } catch (IOException e) {
+            log.warn(
+                "{}: checkpoint of step {} is not saved: {}", job, copied.step(), e.toString());
+          }
+        });
+  }
+
+  /** Saves the state before it returns. */
+  void save(TrainingState live) throws IOException {
+    run(() -> {
+      CheckpointInfo info = store.save(live);
+      saved.accept(info);
+      return info;
+    });
+  }
+
+  /** The newest checkpoint that is whole. */
+  Optional<CheckpointStore.Loaded> newest() throws IOException {
+    return run(store::loadNewestValid);
+  }
+
+  /** The checkpoint of a step. */
+  TrainingState load(long step) throws IOException {
+    return run(() -> store.load(step));
+  }
+
+  private <T> T run(Callable<T> task) throws IOException {
+    try {
+      return thread.submit(task).get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof IOException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException("checkpoint thread failed", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while waiting for a checkpoint");
+    }
+  }
+
+  private TrainingState copyOf(TrainingState live) {
+    TrainingState old = copy;
+    return new TrainingState(
+        live.step(),
+        live.scaleInvariantSteps(),
+        live.cursor(),
+        live.auditCount(),
+        live.auditDigest(),
+        copyOf(live.parameters(), old == null ? null : old.parameters()),
+        copyOf(live.optimizerState(), old == null ? null : old.optimizerState()),
+        copyOf(live.statistics(), old == null ? null : old.statistics()),
+        live.noiseState());
+  }
+
+  private static float[] copyOf(float[] live, float @Nullable [] reused) {
+    if (reused == null) {
+      return live.clone();
+    }
+    System.arraycopy(live, 0, reused, 0, live.length);
+    return reused;
+  }
+
+  /** Waits for a save in progress. */
+  @Override
+  public void close() {
+    thread.close();
+  }
+}

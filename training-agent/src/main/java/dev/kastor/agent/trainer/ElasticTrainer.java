@@ -1,0 +1,360 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.agent.membership.MembershipClient;
+import dev.kastor.agent.operator.WireJson;
+import dev.kastor.agent.ring.Ring;
+import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.agent.telemetry.StepSample;
+import dev.kastor.agent.telemetry.TelemetryClient;
+import dev.kastor.agent.telemetry.TrainingStatus;
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Trainable;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.ReplicaState.Phase;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Trains as one replica of a job whose members come, go and die, until the job or its part in it
+ * ends.
+ *
+ * <p>Data-parallel synchronous steps: each replica passes its share of the global batch, the ring
+ * sums, and only then does every replica apply the same update. The exchange before each update
+ * carries the newest generation that a replica knows; when all know the same, they switch to it
+ * right after that step. A broken ring costs the step in progress and nothing else.
+ */
+public final class ElasticTrainer implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ElasticTrainer.class);
+  private static final Duration RETRY = Duration.ofMillis(250);
+  private static final Duration POLL = Duration.ofSeconds(1);
+  private static final Duration LAST_REPORT_LIMIT = Duration.ofSeconds(60);
+
+  private final String job;
+  private final String pod;
+  private final TrainingSettings settings;
+  private final Replica replica;
+  private final MembershipClient memberships;
+  private final TelemetryClient telemetry;
+  private final Checkpoints checkpoints;
+  private final GenerationJoiner joiner;
+  private final History history;
+  private final Set<Integer> warm = new HashSet<>();
+
+  private volatile boolean saveSoon;
+  private long generation;
+  private boolean retry;
+  private long lastSaveNanos = System.nanoTime();
+
+  /**
+   * A trainer of a model that has not been trained yet.
+   *
+   * @param model closed by its owner
+   */
+  public ElasticTrainer(
+      Surroundings around, TrainingSettings settings, Trainable model, Optimizer optimizer) {
+    this.job = around.job();
+    this.pod = around.pod();
+    this.settings = settings;
+    this.replica = new Replica(model, optimizer, settings);
+    this.memberships = around.memberships();
+    this.telemetry = around.telemetry();
+    this.checkpoints =
+        new Checkpoints(around.job(), around.checkpoints(), around.telemetry()::saved);
+    this.history = new History();
+    this.joiner =
+        new GenerationJoiner(
+            around.job(), around.listener(), around.limits(), replica, history, checkpoints);
+  }
+
+  /** Pays what the first pass would pay, so that members do not wait for us. */
+  public void warmUp(int atomicBatchSize) {
+    if (warm.add(atomicBatchSize)) {
+      replica.warmUp(atomicBatchSize);
+    }
+  }
+
+  /** Asks for a checkpoint after the step in progress, should we be rank 0; from any thread. */
+  public void saveSoon() {
+    saveSoon = true;
+  }
+
+  /**
+   * Trains to the end.
+   *
+   * @return how it ended
+   * @throws IOException if this process cannot go on but another might
+   */
+  public Outcome run() throws IOException, InterruptedException {
+    memberships.moved(0, Phase.READY);
+    Optional<Membership> agreed = Optional.empty();
+    while (true) {
+      Membership target = agreed.isPresent() ? agreed.get() : next();
+      agreed = Optional.empty();
+      OptionalInt rank = rank(target);
+      if (target.action() == Action.STOP) {
+        return stopAlone();
+      }
+      if (target.action() == Action.LEAVE || rank.isEmpty()) {
+        return left();
+      }
+      history.called();
+      warmUp(target.batchPlan().atomicBatchSize());
+      try {
+        GenerationJoiner.Joined joined =
+            joiner.join(target, rank.getAsInt(), () -> newestGeneration() > target.generation());
+        try (Ring ring = joined.ring()) {
+          generation = target.generation();
+          retry = false;
+          memberships.stepped(replica.step());
+          memberships.moved(generation, Phase.TRAINING);
+          if (ring.rank() == 0) {
+            log.info("{}: {} with {}", job, joined.change(), target.batchPlan());
+            telemetry.switched(joined.change());
+          }
+          Result result = train(ring, target);
+          switch (result) {
+            case Ended ended -> {
+              return ended.outcome();
+            }
+            case SwitchTo to -> agreed = Optional.of(to.membership());
+          }
+        }
+      } catch (RingBrokenException e) {
+        log.warn("{}: generation {}: {}", job, target.generation(), e.getMessage());
+        history.broke();
+        generation = Math.max(generation, target.generation());
+        retry = true;
+        memberships.moved(generation, Phase.BROKEN);
+      }
+    }
+  }
+
+  /** How a generation ended for us. */
+  private sealed interface Result {}
+
+  private record Ended(Outcome outcome) implements Result {}
+
+  private record SwitchTo(Membership membership) implements Result {}
+
+  private Result train(Ring ring, Membership membership) throws IOException, InterruptedException {
+    BatchPlan plan = membership.batchPlan();
+    int nodes = (int) membership.members().stream().map(Member::node).distinct().count();
+    if (ring.rank() == 0) {
+      telemetry.reached(status(ring, plan, nodes));
+    }
+    boolean first = true;
+    while (!replica.done()) {
+      Optional<Membership> newer = newer();
+      newer
+          .filter(next -> next.action() == Action.RUN && rank(next).isPresent())
+          .ifPresent(next -> warmUp(next.batchPlan().atomicBatchSize()));
+      long known = newer.map(Membership::generation).orElse(generation);
+      long start = System.nanoTime();
+      LocalStep local = replica.compute(plan, ring.size(), ring.rank());
+      StepHeader own = new StepHeader(replica.step(), known, local);
+      List<StepHeader> all = StepHeader.decodeAll(ring.allGather(own.encode()), replica.step());
+      ring.allReduce(replica.gradient());
+      ring.allReduce(replica.batchStatistics());
+      long exchanged = System.nanoTime();
+      double loss;
+      try {
+        loss = replica.apply(all.stream().map(StepHeader::local).toList(), plan);
+      } catch (DivergedException e) {
+        return new Ended(diverged(ring, e));
+      }
+      long end = System.nanoTime();
+      history.stepped(ring.size());
+      memberships.stepped(replica.step());
+      boolean settled = all.stream().allMatch(each -> each.newestGeneration() == generation);
+      if (ring.rank() == 0) {
+        double pass = all.stream().mapToDouble(each -> each.local().passSeconds()).max().orElse(0);
+        double sync =
+            Math.max(0, (exchanged - start) * 1e-9 - pass * (plan.accumulationSteps() + 1));
+        double compute = pass + (end - exchanged) * 1e-9;
+        telemetry.stepped(
+            new StepSample(
+                status(ring, plan, nodes), settled && !first && compute > 0, compute, sync, loss));
+        saveWhenDue();
+      }
+      first = false;
+      if (newer.isPresent()
+          && !replica.done()
+          && all.stream().allMatch(each -> each.newestGeneration() == known)) {
+        return newer.get().action() == Action.STOP
+            ? new Ended(stop(ring))
+            : new SwitchTo(newer.get());
+      }
+    }
+    return new Ended(complete(ring));
+  }
+
+  private TrainingStatus status(Ring ring, BatchPlan plan, int nodes) {
+    return new TrainingStatus(
+        generation,
+        nodes,
+        ring.size(),
+        plan,
+        replica.gradientStats(),
+        replica.progress(),
+        replica.learningRate());
+  }
+
+  private void saveWhenDue() {
+    long now = System.nanoTime();
+    if (saveSoon || now - lastSaveNanos >= settings.checkpointInterval().toNanos()) {
+      saveSoon = false;
+      lastSaveNanos = now;
+      checkpoints.saveInBackground(replica.state());
+    }
+  }
+
+  /** The work is done: rank 0 evaluates, saves and tells the others, then the operator. */
+  private Outcome complete(Ring ring) throws IOException, InterruptedException {
+    @Nullable Outcome own = null;
+    if (ring.rank() == 0) {
+      Trainable.Metric metric = replica.evaluate();
+      checkpoints.save(replica.state());
+      own =
+          new Outcome(
+              Outcome.Kind.COMPLETED,
+              replica.progress(),
+              metric.name(),
+              Double.isFinite(metric.value()) ? metric.value() : null,
+              replica.lostOrRepeated(),
+              "completed %d steps".formatted(replica.step()));
+    }
+    Outcome outcome = fromRankZero(ring, own);
+    ring.close();
+    if (own != null) {
+      telemetry.finish(own, LAST_REPORT_LIMIT);
+    }
+    return outcome;
+  }
+
+  /** All members come to the same conclusion at the same step. */
+  private Outcome diverged(Ring ring, DivergedException why) throws InterruptedException {
+    log.error("{}: {}", job, why.getMessage());
+    Outcome outcome = ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
+    if (ring.rank() == 0) {
+      telemetry.finish(outcome, LAST_REPORT_LIMIT);
+    }
+    return outcome;
+  }
+
+  /** All members stop after the same step; none goes before the checkpoint is safe. */
+  private Outcome stop(Ring ring) throws IOException, InterruptedException {
+    @Nullable Outcome own = null;
+    if (ring.rank() == 0) {
+      checkpoints.save(replica.state());
+      own = stopped();
+    }
+    Outcome outcome = fromRankZero(ring, own);
+    ring.close();
+    if (own != null) {
+      telemetry.finish(own, LAST_REPORT_LIMIT);
+    }
+    return outcome;
+  }
+
+  private static Outcome fromRankZero(Ring ring, @Nullable Outcome own) throws IOException {
+    byte[] said = ring.allGather(own == null ? new byte[0] : WireJson.write(own)).getFirst();
+    return WireJson.read(said, Outcome.class);
+  }
+
+  /** Told to stop while in no ring: nobody else may be left, so we save what we have. */
+  private Outcome stopAlone() throws IOException {
+    if (replica.hasState()) {
+      checkpoints.save(replica.state());
+    }
+    return stopped();
+  }
+
+  private Outcome stopped() {
+    return ended(Outcome.Kind.STOPPED, "stopped at step %d".formatted(replica.step()));
+  }
+
+  private Outcome left() {
+    return ended(Outcome.Kind.LEFT, "no longer a member");
+  }
+
+  private Outcome ended(Outcome.Kind kind, String message) {
+    boolean has = replica.hasState();
+    return new Outcome(
+        kind,
+        has ? replica.progress() : null,
+        null,
+        null,
+        has ? replica.lostOrRepeated() : 0,
+        message);
+  }
+
+  /** Waits until there is something to do other than what we do. */
+  private Membership next() throws InterruptedException {
+    while (true) {
+      Optional<Membership> newer = memberships.await(this::isNextForUs, retry ? RETRY : POLL);
+      if (newer.isPresent()) {
+        return newer.get();
+      }
+      // Perhaps no member died and only a connection did: then the same members can go on.
+      Optional<Membership> same =
+          memberships
+              .newest()
+              .filter(candidate -> candidate.generation() == generation && generation > 0)
+              .filter(this::concernsUs);
+      if (retry && same.isPresent()) {
+        return same.get();
+      }
+    }
+  }
+
+  /** Told to end while in no ring, we need not ask in which generation. */
+  private boolean isNextForUs(Membership candidate) {
+    return concernsUs(candidate)
+        && (candidate.action() != Action.RUN || candidate.generation() > generation);
+  }
+
+  /** What we know beyond the generation we are in. */
+  private Optional<Membership> newer() {
+    return memberships
+        .newest()
+        .filter(candidate -> candidate.generation() > generation && concernsUs(candidate));
+  }
+
+  private long newestGeneration() {
+    return memberships.newest().filter(this::concernsUs).map(Membership::generation).orElse(0L);
+  }
+
+  /** A joiner waits until it is listed; a member that is not listed any more leaves. */
+  private boolean concernsUs(Membership candidate) {
+    return switch (candidate.action()) {
+      case WAIT -> false;
+      case STOP, LEAVE -> true;
+      case RUN -> generation > 0 || rank(candidate).isPresent();
+    };
+  }
+
+  private OptionalInt rank(Membership membership) {
+    return membership.members().stream()
+        .filter(member -> member.pod().equals(pod))
+        .mapToInt(Member::rank)
+        .findFirst();
+  }
+
+  /** Waits for a checkpoint that is being saved. */
+  @Override
+  public void close() {
+    checkpoints.close();
+  }
+}

@@ -1,0 +1,177 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.agent.ring.Ring;
+import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.agent.ring.RingLimits;
+import dev.kastor.agent.ring.RingListener;
+import dev.kastor.agent.ring.StateTransfer;
+import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.checkpoint.StateCodec;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Switch;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings this replica into a generation: the ring, then the same state on all members.
+ *
+ * <p>The members compare what they have. Whoever has the best state sends it to those that have
+ * another or none; where nobody has any, all take the newest checkpoint that rank 0 can read, or
+ * start fresh. They compare again until all are the same.
+ */
+final class GenerationJoiner {
+  private static final Logger log = LoggerFactory.getLogger(GenerationJoiner.class);
+  private static final int MOST_ROUNDS = 5;
+  private static final int MOST_DONORS = 8;
+  private static final long NO_CHECKPOINT = -1;
+
+  private final String job;
+  private final RingListener listener;
+  private final RingLimits limits;
+  private final Replica replica;
+  private final History history;
+  private final Checkpoints checkpoints;
+
+  GenerationJoiner(
+      String job,
+      RingListener listener,
+      RingLimits limits,
+      Replica replica,
+      History history,
+      Checkpoints checkpoints) {
+    this.job = job;
+    this.listener = listener;
+    this.limits = limits;
+    this.replica = replica;
+    this.history = history;
+    this.checkpoints = checkpoints;
+  }
+
+  /** A ring whose members all hold the same state, and the change as it is to be reported. */
+  record Joined(Ring ring, Switch change) {}
+
+  /**
+   * Joins.
+   *
+   * @param abandoned polled while waiting for others; true gives up
+   * @throws RingBrokenException if the members did not come together; the next try may work
+   * @throws IOException if this replica cannot use its checkpoints or the others' state
+   */
+  Joined join(Membership membership, int rank, BooleanSupplier abandoned) throws IOException {
+    long generation = membership.generation();
+    listener.refuseBelow(generation);
+    List<InetSocketAddress> addresses = addresses(membership);
+    Ring ring = Ring.open(listener, generation, rank, addresses, limits, abandoned);
+    try {
+      StateTransfer transfer =
+          new StateTransfer(listener, generation, rank, addresses, limits, abandoned);
+      for (int round = 0; round < MOST_ROUNDS; round++) {
+        List<JoinHeader> all =
+            JoinHeader.decodeAll(ring.allGather(history.header(replica).encode()));
+        long gathered = System.nanoTime();
+        JoinHeader best = JoinHeader.best(all);
+        List<Integer> donors = new ArrayList<>();
+        List<Integer> receivers = new ArrayList<>();
+        for (int each = 0; each < all.size(); each++) {
+          (all.get(each).sameStateAs(best) ? donors : receivers).add(each);
+        }
+        if (receivers.isEmpty()) {
+          history.agreed(generation);
+          return new Joined(ring, plus(JoinHeader.report(all, generation), gathered));
+        }
+        if (donors.isEmpty()) {
+          start(ring);
+        } else {
+          share(transfer, rank, best.step(), donors, receivers);
+        }
+      }
+      throw new RingBrokenException("members still differ after %d rounds".formatted(MOST_ROUNDS));
+    } catch (IOException | RuntimeException e) {
+      ring.close();
+      throw e;
+    }
+  }
+
+  /** Nobody has a state: rank 0 says which checkpoint it is to be. */
+  private void start(Ring ring) throws IOException {
+    long own = NO_CHECKPOINT;
+    Optional<CheckpointStore.Loaded> newest = Optional.empty();
+    if (ring.rank() == 0) {
+      newest = checkpoints.newest();
+      own = newest.map(CheckpointStore.Loaded::step).orElse(NO_CHECKPOINT);
+    }
+    byte[] said = ring.allGather(ByteBuffer.allocate(Long.BYTES).putLong(own).array()).getFirst();
+    if (said.length != Long.BYTES) {
+      throw new RingBrokenException("rank 0 names no checkpoint");
+    }
+    long step = ByteBuffer.wrap(said).getLong();
+    if (step == NO_CHECKPOINT) {
+      replica.startFresh();
+      log.info("{}: starts from the initial parameters", job);
+    } else if (newest.isPresent()) {
+      replica.restore(newest.get().state());
+      log.info("{}: starts from the checkpoint of step {}", job, step);
+    } else {
+      try {
+        replica.restore(checkpoints.load(step));
+      } catch (IOException e) {
+        log.warn("{}: takes the state from rank 0: {}", job, e.getMessage());
+        return;
+      }
+    }
+    history.startedAlone();
+  }
+
+  private void share(
+      StateTransfer transfer, int rank, long step, List<Integer> holders, List<Integer> receivers)
+      throws IOException {
+    // More senders than these no longer fill a receiver's link any better.
+    List<Integer> donors = holders.subList(0, Math.min(MOST_DONORS, holders.size()));
+    try (Arena arena = Arena.ofShared()) {
+      if (donors.contains(rank)) {
+        log.info("{}: sends step {} to ranks {}", job, step, receivers);
+        transfer.send(StateCodec.encode(replica.state(), arena), donors, receivers);
+      } else if (receivers.contains(rank)) {
+        long bytes = StateCodec.encodedBytes(replica.state());
+        replica.restore(StateCodec.decode(transfer.receive(bytes, donors, arena)));
+        history.startedAlone();
+        log.info("{}: received step {} from ranks {}", job, replica.step(), donors);
+      }
+    }
+  }
+
+  private static Switch plus(Switch change, long sinceNanos) {
+    return new Switch(
+        change.generation(),
+        change.replicasBefore(),
+        change.replicasAfter(),
+        change.cause(),
+        change.pauseSeconds() + (System.nanoTime() - sinceNanos) * 1e-9);
+  }
+
+  private static List<InetSocketAddress> addresses(Membership membership)
+      throws RingBrokenException {
+    List<InetSocketAddress> addresses = new ArrayList<>();
+    for (Member member : membership.members()) {
+      String address = member.address();
+      int colon = address.lastIndexOf(':');
+      try {
+        String host = address.substring(0, colon);
+        addresses.add(new InetSocketAddress(host, Integer.parseInt(address.substring(colon + 1))));
+      } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+        throw new RingBrokenException(
+            "member %s has no usable address: %s".formatted(member.pod(), address), e);
+      }
+    }
+    return addresses;
+  }
+}

@@ -1,0 +1,49 @@
+package dev.kastor.agent.trainer;
+
+/** What this replica lived through, as far as the next change of members needs it. */
+final class History {
+  private long lineage = JoinHeader.NONE;
+  private int replicas;
+  private boolean broken;
+  private long sinceNanos = System.nanoTime();
+
+  /** The state is of our own making: fresh or from a checkpoint. */
+  void startedAlone() {
+    lineage = JoinHeader.FROM_START;
+  }
+
+  /** All members of a generation hold the same state. */
+  void agreed(long generation) {
+    lineage = generation;
+  }
+
+  /** A step of a ring of this size is applied. */
+  void stepped(int members) {
+    replicas = members;
+    broken = false;
+    sinceNanos = System.nanoTime();
+  }
+
+  /** The ring broke. */
+  void broke() {
+    broken = true;
+  }
+
+  /** Before the first step, the pause begins when we learn that we should start. */
+  void called() {
+    if (replicas == 0) {
+      sinceNanos = System.nanoTime();
+    }
+  }
+
+  JoinHeader header(Replica replica) {
+    boolean has = replica.hasState();
+    return new JoinHeader(
+        has ? lineage : JoinHeader.NONE,
+        has ? replica.step() : -1,
+        has ? StateDigest.of(replica.state()) : 0,
+        replicas,
+        broken,
+        (System.nanoTime() - sinceNanos) * 1e-9);
+  }
+}

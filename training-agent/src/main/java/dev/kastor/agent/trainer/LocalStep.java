@@ -1,0 +1,13 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.engine.train.AuditDigest;
+
+/**
+ * What a replica's own passes of one step gave, beside the gradient.
+ *
+ * @param loss mean loss over its share
+ * @param squaredNorms sum over its passes of the squared norm of the pass's gradient
+ * @param trained the examples it actually passed
+ * @param passSeconds mean time of one pass
+ */
+record LocalStep(double loss, double squaredNorms, AuditDigest trained, double passSeconds) {}

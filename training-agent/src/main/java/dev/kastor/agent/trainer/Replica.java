@@ -1,0 +1,255 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.engine.train.AuditDigest;
+import dev.kastor.engine.train.ElasticSampler;
+import dev.kastor.engine.train.NoiseScaleEstimator;
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.TrainingState;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Progress;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The model of this process with all that training changes in it.
+ *
+ * <p>A step is {@link #compute}, an exchange of the vectors {@link #gradient} and {@link
+ * #batchStatistics} by whoever calls, and {@link #apply}. Only {@code apply} changes the state, so
+ * a step whose exchange failed can be computed again. One thread owns it.
+ */
+final class Replica {
+  private final Trainable model;
+  private final Optimizer optimizer;
+  private final TrainingSettings settings;
+  private final ElasticSampler sampler;
+  private final NoiseScaleEstimator noise;
+  private final float[] optimizerState;
+  private final float[] gradient;
+  private final float[] batchStatistics;
+  private final float[] passGradient;
+  private final float[] passStatistics;
+  private final double totalSteps;
+
+  private boolean hasState;
+  private long step;
+  private double scaleInvariantSteps;
+  private long cursor;
+  private AuditDigest audit = AuditDigest.EMPTY;
+  private @Nullable Double learningRate;
+
+  Replica(Trainable model, Optimizer optimizer, TrainingSettings settings) {
+    this.model = model;
+    this.optimizer = optimizer;
+    this.settings = settings;
+    this.sampler = new ElasticSampler(model.trainingExamples(), settings.seed());
+    this.noise =
+        new NoiseScaleEstimator(settings.initialBatch(), NoiseScaleEstimator.DEFAULT_SMOOTHING);
+    int parameters = model.parameters().length;
+    int statistics = model.statistics().length;
+    this.optimizerState = new float[optimizer.stateLength(parameters)];
+    this.gradient = new float[parameters];
+    this.passGradient = new float[parameters];
+    this.batchStatistics = new float[statistics];
+    this.passStatistics = new float[statistics];
+    this.totalSteps = settings.work().totalSteps(settings.initialBatch(), model.trainingExamples());
+  }
+
+  /** Whether it holds a training state, be it the initial one. */
+  boolean hasState() {
+    return hasState;
+  }
+
+  /** Steps applied. */
+  long step() {
+    return step;
+  }
+
+  /** Whether the declared work is done. */
+  boolean done() {
+    return scaleInvariantSteps >= totalSteps;
+  }
+
+  Progress progress() {
+    return new Progress(step, scaleInvariantSteps, totalSteps, cursor, sampler.epoch(cursor));
+  }
+
+  Optional<GradientStats> gradientStats() {
+    return noise.stats();
+  }
+
+  Optional<Double> learningRate() {
+    return Optional.ofNullable(learningRate);
+  }
+
+  /** Examples that were lost or trained twice, as the audit sees it. */
+  long lostOrRepeated() {
+    return audit.lostOrRepeated(sampler.expected(cursor));
+  }
+
+  Trainable.Metric evaluate() {
+    return model.evaluate();
+  }
+
+  void warmUp(int atomicBatchSize) {
+    model.warmUp(atomicBatchSize);
+  }
+
+  /** Our share's gradient, then the sum over replicas once the caller has exchanged it. */
+  float[] gradient() {
+    return gradient;
+  }
+
+  /** Our share's batch statistics, then their sum over replicas; may be empty. */
+  float[] batchStatistics() {
+    return batchStatistics;
+  }
+
+  /** Makes the model's initial parameters the state at step 0. */
+  void startFresh() {
+    hasState = true;
+  }
+
+  /** Takes over a state. */
+  void restore(TrainingState state) throws IOException {
+    copy("parameters", state.parameters(), model.parameters());
+    copy("optimizer values", state.optimizerState(), optimizerState);
+    copy("statistics", state.statistics(), model.statistics());
+    noise.restore(state.noiseState());
+    step = state.step();
+    scaleInvariantSteps = state.scaleInvariantSteps();
+    cursor = state.cursor();
+    audit = new AuditDigest(state.auditCount(), state.auditDigest());
+    hasState = true;
+  }
+
+  private static void copy(String what, float[] from, float[] to) throws IOException {
+    if (from.length != to.length) {
+      throw new IOException(
+          "the state holds %d %s but the model has %d: it belongs to another version of the program"
+              .formatted(from.length, what, to.length));
+    }
+    System.arraycopy(from, 0, to, 0, to.length);
+  }
+
+  /** The state; its arrays are live. */
+  TrainingState state() {
+    return new TrainingState(
+        step,
+        scaleInvariantSteps,
+        cursor,
+        audit.count(),
+        audit.sum(),
+        model.parameters(),
+        optimizerState,
+        model.statistics(),
+        noise.state());
+  }
+
+  /**
+   * Runs our passes of the next step.
+   *
+   * @return what they gave beside {@link #gradient} and {@link #batchStatistics}
+   */
+  LocalStep compute(BatchPlan plan, int replicas, int rank) {
+    int passes = plan.accumulationSteps() + 1;
+    double loss = 0;
+    double squaredNorms = 0;
+    AuditDigest trained = AuditDigest.EMPTY;
+    long start = System.nanoTime();
+    for (int pass = 0; pass < passes; pass++) {
+      ElasticSampler.Take take = sampler.take(cursor, plan, replicas, rank, pass);
+      boolean first = pass == 0;
+      float[] target = first ? gradient : passGradient;
+      float[] statistics = first ? batchStatistics : passStatistics;
+      loss += model.pass(take.examples(), target, statistics);
+      squaredNorms += squaredNorm(target);
+      trained = trained.plus(AuditDigest.of(take));
+      if (!first) {
+        add(passGradient, gradient);
+        add(passStatistics, batchStatistics);
+      }
+    }
+    if (passes > 1) {
+      scale(gradient, 1f / passes);
+      scale(batchStatistics, 1f / passes);
+    }
+    double seconds = (System.nanoTime() - start) * 1e-9;
+    return new LocalStep(loss / passes, squaredNorms, trained, seconds / passes);
+  }
+
+  /**
+   * Applies a step whose vectors are summed over all replicas; the same bits come out everywhere.
+   *
+   * @param all what each replica's passes gave, in rank order
+   * @return the mean loss
+   */
+  double apply(List<LocalStep> all, BatchPlan plan) throws DivergedException {
+    int replicas = all.size();
+    if (replicas > 1) {
+      scale(gradient, 1f / replicas);
+      scale(batchStatistics, 1f / replicas);
+    }
+    double loss = 0;
+    double squaredNorms = 0;
+    AuditDigest trained = AuditDigest.EMPTY;
+    for (LocalStep each : all) {
+      loss += each.loss();
+      squaredNorms += each.squaredNorms();
+      trained = trained.plus(each.trained());
+    }
+    double squaredNorm = squaredNorm(gradient);
+    if (!Double.isFinite(squaredNorm)) {
+      throw new DivergedException(
+          "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
+              .formatted(step));
+    }
+    int globalBatch = plan.globalBatchSize(replicas);
+    observe(replicas * (plan.accumulationSteps() + 1), squaredNorms, squaredNorm, globalBatch);
+    double batchScale = (double) globalBatch / settings.initialBatch();
+    Optional<GradientStats> stats = noise.stats();
+    double rate =
+        settings.baseLearningRate() * settings.learningRateRule().factor(batchScale, stats);
+    optimizer.apply(model.parameters(), gradient, optimizerState, rate, step);
+    model.applyStatistics(batchStatistics);
+    learningRate = rate;
+    step++;
+    // Until the noise is known, a larger batch is taken to bring no more than the initial one.
+    scaleInvariantSteps +=
+        stats.map(known -> known.gain(globalBatch)).orElse(Math.min(1, batchScale));
+    cursor += globalBatch;
+    audit = audit.plus(trained);
+    return loss / replicas;
+  }
+
+  private void observe(int groups, double squaredNorms, double squaredNorm, int globalBatch) {
+    if (groups == 1) {
+      noise.observeSingle(gradient, globalBatch);
+    } else {
+      noise.observe(groups, squaredNorms / groups, squaredNorm, globalBatch);
+    }
+  }
+
+  private static double squaredNorm(float[] vector) {
+    double sum = 0;
+    for (float value : vector) {
+      sum += (double) value * value;
+    }
+    return sum;
+  }
+
+  private static void add(float[] from, float[] to) {
+    for (int i = 0; i < to.length; i++) {
+      to[i] += from[i];
+    }
+  }
+
+  private static void scale(float[] vector, float factor) {
+    for (int i = 0; i < vector.length; i++) {
+      vector[i] *= factor;
+    }
+  }
+}

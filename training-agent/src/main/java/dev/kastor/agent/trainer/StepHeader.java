@@ -1,0 +1,58 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.engine.train.AuditDigest;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a replica tells the others beside its gradient, all of it exact.
+ *
+ * @param step steps applied before this one: must be the same on all
+ * @param newestGeneration the newest generation it knows and is ready to switch to
+ * @param local its passes
+ */
+record StepHeader(long step, long newestGeneration, LocalStep local) {
+  private static final int BYTES = 7 * Long.BYTES;
+
+  byte[] encode() {
+    return ByteBuffer.allocate(BYTES)
+        .putLong(step)
+        .putLong(newestGeneration)
+        .putDouble(local.loss())
+        .putDouble(local.squaredNorms())
+        .putLong(local.trained().count())
+        .putLong(local.trained().sum())
+        .putDouble(local.passSeconds())
+        .array();
+  }
+
+  static StepHeader decode(byte[] bytes) throws RingBrokenException {
+    if (bytes.length != BYTES) {
+      throw new RingBrokenException("a step header has %d bytes".formatted(bytes.length));
+    }
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    long step = in.getLong();
+    long newestGeneration = in.getLong();
+    double loss = in.getDouble();
+    double squaredNorms = in.getDouble();
+    AuditDigest trained = new AuditDigest(in.getLong(), in.getLong());
+    return new StepHeader(
+        step, newestGeneration, new LocalStep(loss, squaredNorms, trained, in.getDouble()));
+  }
+
+  /** Decodes all members' headers and checks that they are about the same step. */
+  static List<StepHeader> decodeAll(List<byte[]> gathered, long step) throws RingBrokenException {
+    List<StepHeader> headers = new ArrayList<>();
+    for (byte[] bytes : gathered) {
+      StepHeader header = decode(bytes);
+      if (header.step != step) {
+        throw new RingBrokenException(
+            "rank %d is at step %d, not %d".formatted(headers.size(), header.step, step));
+      }
+      headers.add(header);
+    }
+    return headers;
+  }
+}

@@ -1,0 +1,276 @@
+package dev.kastor.agent.trainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.agent.operator.FakeOperator;
+import dev.kastor.agent.operator.TestCertificate;
+import dev.kastor.engine.optim.AdaScale;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Switch;
+import dev.kastor.protocol.TelemetryReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(180)
+class ElasticTrainerTest {
+  private static final BatchPlan SMALL = new BatchPlan(8, 0);
+
+  @TempDir static Path shared;
+  private static TestCertificate certificate;
+
+  @TempDir Path folder;
+  private FakeOperator operator;
+  private final List<TestReplica> replicas = new ArrayList<>();
+  private int started;
+
+  @BeforeAll
+  static void makeCertificate() {
+    certificate = TestCertificate.create(shared);
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    operator = new FakeOperator(TestReplica.JOB, certificate);
+  }
+
+  @AfterEach
+  void close() throws InterruptedException {
+    for (TestReplica replica : replicas) {
+      replica.kill();
+    }
+    operator.close();
+  }
+
+  private static TrainingSettings settings(Work work) {
+    return new TrainingSettings(16, 0.02, new AdaScale(), work, 5, Duration.ofMillis(50));
+  }
+
+  private static final TrainingSettings ENDLESS = settings(new Work.Steps(1L << 40));
+
+  private List<TestReplica> start(int count, TrainingSettings settings) {
+    List<TestReplica> added = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      added.add(TestReplica.start("job-" + started++, operator, settings, folder));
+    }
+    replicas.addAll(added);
+    return added;
+  }
+
+  private void want(BatchPlan plan) {
+    operator.want(plan, replicas.stream().map(TestReplica::pod).toList());
+  }
+
+  private void awaitSettled() throws InterruptedException {
+    operator.await("all members train in the newest generation", operator::settled);
+  }
+
+  private void awaitSteps(int more) throws InterruptedException {
+    long now = step();
+    operator.await(more + " more steps", () -> step() >= now + more);
+  }
+
+  private long step() {
+    List<TelemetryReport> reports = operator.reports();
+    return reports.isEmpty() ? 0 : reports.getLast().progress().step();
+  }
+
+  /** All replicas ended alike, with the same bits and without losing or repeating an example. */
+  private Outcome assertSameEnd(Outcome.Kind kind) throws InterruptedException {
+    Outcome first = replicas.getFirst().outcome();
+    for (TestReplica replica : replicas) {
+      assertThat(replica.outcome().kind()).isEqualTo(kind);
+      assertThat(replica.outcome().progress()).isEqualTo(first.progress());
+      assertThat(replica.outcome().lostOrRepeatedExamples()).isZero();
+      assertThat(replica.model().parameters()).isEqualTo(replicas.getFirst().model().parameters());
+      assertThat(replica.model().statistics()).isEqualTo(replicas.getFirst().model().statistics());
+    }
+    return first;
+  }
+
+  private List<Switch> switches() {
+    return operator.reports().stream().flatMap(report -> report.switches().stream()).toList();
+  }
+
+  @Test
+  void trainsGrowsShrinksAndCompletes() throws Exception {
+    TrainingSettings sixtyEpochs = settings(new Work.Epochs(60));
+    start(1, sixtyEpochs).forEach(replica -> replica.model().slow(true));
+    want(SMALL);
+    awaitSettled();
+    awaitSteps(20);
+    start(2, sixtyEpochs).forEach(replica -> replica.model().slow(true));
+    want(new BatchPlan(16, 1));
+    awaitSettled();
+    awaitSteps(20);
+    TestReplica leaver = replicas.remove(1);
+    want(new BatchPlan(4, 0));
+    assertThat(leaver.outcome().kind()).isEqualTo(Outcome.Kind.LEFT);
+    assertThat(leaver.model().warmed()).containsExactly(16);
+    replicas.forEach(replica -> replica.model().slow(false));
+    Outcome outcome = assertSameEnd(Outcome.Kind.COMPLETED);
+
+    assertThat(Objects.requireNonNull(outcome.metric())).isLessThan(0.02);
+    assertThat(Objects.requireNonNull(outcome.progress()).fraction()).isEqualTo(1);
+    assertThat(replicas.getFirst().model().warmed()).containsExactly(8, 16, 4);
+    TelemetryReport last = operator.reports().getLast();
+    assertThat(last.outcome()).isEqualTo(outcome);
+    assertThat(last.checkpoint()).isNotNull();
+    assertThat(last.gradient()).isNotNull();
+    assertThat(switches())
+        .extracting(Switch::cause)
+        .containsExactly(Switch.Cause.START, Switch.Cause.RESCALE, Switch.Cause.RESCALE);
+    assertThat(switches()).extracting(Switch::replicasBefore).containsExactly(0, 1, 3);
+    assertThat(switches()).extracting(Switch::replicasAfter).containsExactly(1, 3, 2);
+    assertThat(switches()).allSatisfy(each -> assertThat(each.pauseSeconds()).isBetween(0.0, 20.0));
+    assertThat(operator.reports().stream().flatMap(report -> report.profiles().stream()))
+        .anySatisfy(profile -> assertThat(profile.replicas()).isEqualTo(3));
+  }
+
+  @Test
+  void survivorsRedoTheStepOfADeadMember() throws Exception {
+    start(3, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    awaitSteps(5);
+    TestReplica victim = replicas.removeFirst();
+    victim.kill();
+    operator.died(List.of(victim.pod()));
+    awaitSettled();
+    awaitSteps(5);
+    operator.stop();
+    assertSameEnd(Outcome.Kind.STOPPED);
+    assertThat(switches())
+        .extracting(Switch::cause)
+        .containsExactly(Switch.Cause.START, Switch.Cause.FAILURE);
+  }
+
+  @Test
+  void stopsAtACheckpointAndResumesFromIt() throws Exception {
+    start(2, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    awaitSteps(10);
+    operator.stop();
+    Outcome stopped = assertSameEnd(Outcome.Kind.STOPPED);
+    float[] parameters = replicas.getFirst().model().parameters().clone();
+    replicas.clear();
+
+    start(3, settings(new Work.Steps(1)));
+    want(SMALL);
+    // The declared work is less than what is done, so nothing more is trained.
+    Outcome outcome = assertSameEnd(Outcome.Kind.COMPLETED);
+    assertThat(Objects.requireNonNull(outcome.progress()).step())
+        .isEqualTo(Objects.requireNonNull(stopped.progress()).step());
+    assertThat(replicas.getFirst().model().parameters()).isEqualTo(parameters);
+    assertThat(operator.reports().getLast().outcome()).isEqualTo(outcome);
+  }
+
+  @Test
+  void restartsFromACheckpointWhenAllAreKilled() throws Exception {
+    start(2, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    operator.await(
+        "a checkpoint",
+        () -> operator.reports().stream().anyMatch(report -> report.checkpoint() != null));
+    long saved = Objects.requireNonNull(operator.reports().getLast().checkpoint()).step();
+    for (TestReplica replica : replicas) {
+      replica.kill();
+    }
+    operator.died(replicas.stream().map(TestReplica::pod).toList());
+    replicas.clear();
+    start(3, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    operator.stop();
+    Outcome outcome = assertSameEnd(Outcome.Kind.STOPPED);
+    assertThat(Objects.requireNonNull(outcome.progress()).step()).isGreaterThanOrEqualTo(saved);
+    assertThat(saved).isPositive();
+  }
+
+  @Test
+  void keepsTrainingWhileTheOperatorIsAway() throws Exception {
+    start(2, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    awaitSteps(5);
+    operator.away(true);
+    float before = replicas.getFirst().model().parameters()[0];
+    operator.await("training goes on", () -> replicas.getFirst().model().parameters()[0] != before);
+    long known = step();
+    operator.away(false);
+    operator.await("reports come again", () -> step() > known);
+    operator.stop();
+    assertSameEnd(Outcome.Kind.STOPPED);
+  }
+
+  @Test
+  void failsForGoodWhenTheGradientIsNotFinite() throws Exception {
+    start(2, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    replicas.getLast().model().poison();
+    for (TestReplica replica : replicas) {
+      Outcome outcome = replica.outcome();
+      assertThat(outcome.kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+      assertThat(outcome.message()).contains("learningRate.base");
+    }
+  }
+
+  @Test
+  void replicasStayIdenticalThroughTwoHundredChanges() throws Exception {
+    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(2026);
+    start(2, ENDLESS);
+    want(SMALL);
+    awaitSettled();
+    List<TestReplica> gone = new ArrayList<>();
+    int kills = 0;
+    for (int change = 0; change < 200; change++) {
+      BatchPlan plan = new BatchPlan(1 << random.nextInt(2, 5), random.nextInt(2));
+      int kind = random.nextInt(3);
+      if (kind == 0 && replicas.size() < 5) {
+        start(1 + random.nextInt(5 - replicas.size()), ENDLESS);
+        want(plan);
+      } else if (kind == 1 && replicas.size() > 1) {
+        Collections.shuffle(replicas, random);
+        gone.add(replicas.removeLast());
+        want(plan);
+      } else if (replicas.size() > 1) {
+        TestReplica victim = replicas.remove(random.nextInt(replicas.size()));
+        victim.kill();
+        operator.died(List.of(victim.pod()));
+        kills++;
+      } else {
+        want(plan);
+      }
+      // Often the next change comes while this one is still under way.
+      if (random.nextInt(3) > 0) {
+        awaitSettled();
+      }
+    }
+    want(SMALL);
+    awaitSettled();
+    awaitSteps(3);
+    operator.stop();
+    Outcome outcome = assertSameEnd(Outcome.Kind.STOPPED);
+    assertThat(kills).isGreaterThan(30);
+    assertThat(Objects.requireNonNull(outcome.progress()).examples()).isPositive();
+    for (TestReplica leaver : gone) {
+      leaver.kill();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.engine.train.Trainable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/** Least squares on Gaussian data: small, deterministic, with a known noise. */
+final class LinearModel implements Trainable {
+  static final int EXAMPLES = 1000;
+  static final int FEATURES = 37;
+
+  private final float[][] inputs = new float[EXAMPLES][FEATURES];
+  private final float[] targets = new float[EXAMPLES];
+  private final float[] parameters = new float[FEATURES];
+  private final float[] statistics = new float[3];
+  private final List<Integer> warmed = new ArrayList<>();
+  private volatile boolean poisoned;
+  private volatile boolean slow;
+
+  LinearModel() {
+    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(11);
+    float[] truth = new float[FEATURES];
+    for (int i = 0; i < FEATURES; i++) {
+      truth[i] = (float) random.nextGaussian();
+    }
+    for (int n = 0; n < EXAMPLES; n++) {
+      for (int i = 0; i < FEATURES; i++) {
+        inputs[n][i] = (float) random.nextGaussian();
+        targets[n] += inputs[n][i] * truth[i];
+      }
+      targets[n] += (float) (0.1 * random.nextGaussian());
+    }
+  }
+
+  /** From now on every gradient is not a number. */
+  void poison() {
+    poisoned = true;
+  }
+
+  /** Whether a pass takes some milliseconds, as in a larger model. */
+  void slow(boolean now) {
+    slow = now;
+  }
+
+  /** Batch sizes it was warmed up for, in order. */
+  List<Integer> warmed() {
+    return warmed;
+  }
+
+  @Override
+  public int trainingExamples() {
+    return EXAMPLES;
+  }
+
+  @Override
+  public float[] parameters() {
+    return parameters;
+  }
+
+  @Override
+  public float[] statistics() {
+    return statistics;
+  }
+
+  @Override
+  public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
+    if (slow) {
+      LockSupport.parkNanos(3_000_000);
+    }
+    Arrays.fill(gradient, poisoned ? Float.NaN : 0);
+    Arrays.fill(batchStatistics, 0);
+    double loss = 0;
+    for (int n : examples) {
+      float error = error(n);
+      loss += 0.5 * error * error;
+      for (int i = 0; i < FEATURES; i++) {
+        gradient[i] += error * inputs[n][i] / examples.length;
+      }
+      for (int i = 0; i < batchStatistics.length; i++) {
+        batchStatistics[i] += inputs[n][i] / examples.length;
+      }
+    }
+    return loss / examples.length;
+  }
+
+  private float error(int n) {
+    float prediction = 0;
+    for (int i = 0; i < FEATURES; i++) {
+      prediction += inputs[n][i] * parameters[i];
+    }
+    return prediction - targets[n];
+  }
+
+  @Override
+  public void applyStatistics(float[] meanBatchStatistics) {
+    for (int i = 0; i < statistics.length; i++) {
+      statistics[i] += 0.1f * (meanBatchStatistics[i] - statistics[i]);
+    }
+  }
+
+  @Override
+  public Metric evaluate() {
+    double sum = 0;
+    for (int n = 0; n < EXAMPLES; n++) {
+      sum += error(n) * error(n);
+    }
+    return new Metric("meanSquaredError", sum / EXAMPLES, false);
+  }
+
+  @Override
+  public void warmUp(int atomicBatchSize) {
+    warmed.add(atomicBatchSize);
+  }
+
+  @Override
+  public void close() {}
+}

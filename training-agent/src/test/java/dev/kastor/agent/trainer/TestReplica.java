@@ -1,0 +1,96 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.agent.membership.LocalReplica;
+import dev.kastor.agent.membership.MembershipClient;
+import dev.kastor.agent.operator.FakeOperator;
+import dev.kastor.agent.operator.OperatorConnection;
+import dev.kastor.agent.ring.RingKey;
+import dev.kastor.agent.ring.RingLimits;
+import dev.kastor.agent.ring.RingListener;
+import dev.kastor.agent.telemetry.TelemetryClient;
+import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.optim.Sgd;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.scheduler.JobId;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+
+/** One replica in a thread of its own, wired as in the real process. */
+final class TestReplica {
+  static final JobId JOB = new JobId("team", "job");
+
+  private final String pod;
+  private final LinearModel model = new LinearModel();
+  private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
+  private final Thread thread;
+
+  private TestReplica(String pod, FakeOperator operator, TrainingSettings settings, Path folder) {
+    this.pod = pod;
+    this.thread = Thread.ofPlatform().name(pod).unstarted(() -> run(operator, settings, folder));
+  }
+
+  static TestReplica start(
+      String pod, FakeOperator operator, TrainingSettings settings, Path folder) {
+    TestReplica replica = new TestReplica(pod, operator, settings, folder);
+    replica.thread.start();
+    return replica;
+  }
+
+  private void run(FakeOperator operator, TrainingSettings settings, Path folder) {
+    try {
+      Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
+      RingKey key = new RingKey(JOB.toString(), new byte[RingKey.MIN_BYTES]);
+      InetAddress loopback = InetAddress.getLoopbackAddress();
+      try (RingListener listener = RingListener.open(key, RingLimits.DEFAULT, loopback);
+          OperatorConnection connection =
+              new OperatorConnection(operator.uri(), JOB, token, operator.certificate().caFile());
+          MembershipClient memberships =
+              MembershipClient.start(
+                  connection, JOB, new LocalReplica(pod, "127.0.0.1:" + listener.port()));
+          TelemetryClient telemetry =
+              TelemetryClient.start(connection, JOB, pod, Duration.ofMillis(50));
+          ElasticTrainer trainer =
+              new ElasticTrainer(
+                  new Surroundings(
+                      JOB.toString(),
+                      pod,
+                      listener,
+                      RingLimits.DEFAULT,
+                      memberships,
+                      telemetry,
+                      new CheckpointStore(
+                          folder.resolve("checkpoints"), "uid", 3, InstantSource.system())),
+                  settings,
+                  model,
+                  new Sgd(0.9, 0))) {
+        outcome.complete(trainer.run());
+      }
+    } catch (Exception e) {
+      outcome.completeExceptionally(e);
+    }
+  }
+
+  /** Its sockets close wherever it is just now; waits until it is gone. */
+  void kill() throws InterruptedException {
+    thread.interrupt();
+    thread.join();
+  }
+
+  String pod() {
+    return pod;
+  }
+
+  LinearModel model() {
+    return model;
+  }
+
+  /** Waits for its end and how it ended. */
+  Outcome outcome() throws InterruptedException {
+    thread.join();
+    return outcome.join();
+  }
+}
