@@ -1,0 +1,38 @@
+package dev.kastor.operator.history;
+
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.protocol.Progress;
+import dev.kastor.scheduler.JobId;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one job's past at one moment.
+ *
+ * @param job the job
+ * @param phase its newest phase; absent before the first
+ * @param ended when it succeeded, failed or was deleted; absent while it lives
+ * @param deleted whether the resource is gone
+ * @param progress newest reported progress; absent before the first report
+ * @param samples reports, oldest first
+ * @param segments allocations, oldest first
+ */
+public record JobStory(
+    JobId job,
+    TrainingJobStatus.@Nullable Phase phase,
+    @Nullable Instant ended,
+    boolean deleted,
+    @Nullable Progress progress,
+    List<Sample> samples,
+    List<Segment> segments) {
+  public JobStory {
+    samples = List.copyOf(samples);
+    segments = List.copyOf(segments);
+  }
+
+  /** The story of a job of which nothing was heard. */
+  public static JobStory empty(JobId job) {
+    return new JobStory(job, null, null, false, null, List.of(), List.of());
+  }
+}

@@ -1,0 +1,126 @@
+package dev.kastor.operator.history;
+
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The growing past of one job. Thread-safe: every method holds its lock for a few microseconds. */
+final class JobTrack {
+  static final int MOST_SAMPLES = 500;
+  static final int MOST_SEGMENTS = 300;
+
+  private final JobId job;
+  private final BoundedSeries<Sample> samples = new BoundedSeries<>(MOST_SAMPLES);
+  private final Timeline timeline = new Timeline(MOST_SEGMENTS);
+  private final RateMeter meter = new RateMeter();
+  private TrainingJobStatus.@Nullable Phase phase;
+  private @Nullable Instant ended;
+  private boolean deleted;
+  private @Nullable Progress progress;
+  private @Nullable Sample newest;
+  private Instant touched;
+
+  JobTrack(JobId job, Instant at) {
+    this.job = job;
+    this.touched = at;
+  }
+
+  synchronized void allocated(Allocation allocation, Reason reason, Instant at) {
+    touched = at;
+    if (ended == null) {
+      timeline.begin(allocation, reason, at);
+    }
+  }
+
+  synchronized void reported(TelemetryReport report, Optional<GoodputModel> model, Instant at) {
+    touched = at;
+    progress = report.progress();
+    RateMeter.Rates rates = meter.mark(at, report.progress());
+    int globalBatch = report.batch().globalBatchSize(report.replicas());
+    GradientStats gradient =
+        Optional.ofNullable(report.gradient())
+            .or(() -> model.map(GoodputModel::gradient))
+            .orElse(null);
+    Double loss = report.trainingLoss();
+    // One scale-invariant step is worth the initial batch, so steps per second times M0 are
+    // effective examples per second: goodput as achieved (Pollux, OSDI 2021, section 3).
+    Sample sample =
+        new Sample(
+            at,
+            loss == null ? Double.NaN : loss,
+            rates.examples(),
+            gradient == null ? Double.NaN : rates.scaleInvariantSteps() * gradient.initialBatch(),
+            gradient == null || globalBatch == 0
+                ? Double.NaN
+                : Math.min(1, gradient.efficiency(globalBatch)),
+            report.batch(),
+            report.replicas());
+    if (newest == null || !at.isBefore(newest.at())) {
+      newest = sample;
+      samples.add(sample);
+    }
+  }
+
+  synchronized void phase(TrainingJobStatus.Phase entered, Instant at) {
+    touched = at;
+    phase = entered;
+    if (entered == TrainingJobStatus.Phase.Succeeded || entered == TrainingJobStatus.Phase.Failed) {
+      end(at);
+    }
+  }
+
+  synchronized void deleted(Instant at) {
+    touched = at;
+    deleted = true;
+    end(at);
+  }
+
+  private void end(Instant at) {
+    timeline.end(at);
+    if (ended == null) {
+      ended = at;
+    }
+  }
+
+  synchronized boolean isDeleted() {
+    return deleted;
+  }
+
+  synchronized boolean hasSegments() {
+    return !timeline.segments().isEmpty();
+  }
+
+  synchronized Optional<Instant> ended() {
+    return Optional.ofNullable(ended);
+  }
+
+  synchronized Instant touched() {
+    return touched;
+  }
+
+  synchronized Optional<Sample> newest() {
+    return Optional.ofNullable(newest);
+  }
+
+  synchronized Optional<Progress> progress() {
+    return Optional.ofNullable(progress);
+  }
+
+  synchronized List<Segment> segments() {
+    return timeline.segments();
+  }
+
+  synchronized JobStory story() {
+    return new JobStory(
+        job, phase, ended, deleted, progress, samples.points(), timeline.segments());
+  }
+}

@@ -1,0 +1,94 @@
+package dev.kastor.operator.web;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.operator.history.JobHistory;
+import dev.kastor.operator.web.Overview.ClusterRow;
+import dev.kastor.operator.web.Overview.JobRow;
+import dev.kastor.operator.web.Overview.NodeRow;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Quantity;
+import jakarta.inject.Singleton;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+
+/** Puts the overview together from caches only, so it costs the API server nothing. */
+@Singleton
+final class OverviewBuilder {
+  private static final String GPU_TYPE_LABEL = "kastor.dev/gpu-type";
+
+  private final ClusterView cluster;
+  private final JobHistory history;
+  private final String policy;
+  private final String slotResource;
+
+  OverviewBuilder(
+      ClusterView cluster,
+      JobHistory history,
+      @ConfigProperty(name = "kastor.policy", defaultValue = "kastor") String policy,
+      @ConfigProperty(name = "kastor.slot-resource", defaultValue = "kastor.dev/slot")
+          String slotResource) {
+    this.cluster = cluster;
+    this.history = history;
+    this.policy = policy;
+    this.slotResource = slotResource;
+  }
+
+  Overview build() {
+    List<TrainingJob> jobs = cluster.jobs();
+    Map<String, Integer> used = slotsUsed(jobs);
+    List<NodeRow> nodes =
+        cluster.nodes().stream()
+            .map(node -> node(node, used))
+            .filter(node -> node.slotsTotal() > 0)
+            .sorted(Comparator.comparing(NodeRow::name))
+            .toList();
+    return new Overview(
+        new ClusterRow(
+            policy,
+            used.values().stream().mapToInt(Integer::intValue).sum(),
+            nodes.stream().mapToInt(NodeRow::slotsTotal).sum(),
+            nodes),
+        inOrder(jobs.stream().map(job -> JobRows.of(job, history))));
+  }
+
+  private static Map<String, Integer> slotsUsed(List<TrainingJob> jobs) {
+    Map<String, Integer> used = new HashMap<>();
+    for (TrainingJob job : jobs) {
+      TrainingJobStatus status = job.getStatus();
+      if (status != null && status.allocation() != null && !JobRows.isOver(status.phase())) {
+        status.allocation().nodes().forEach((node, n) -> used.merge(node, n, Integer::sum));
+      }
+    }
+    return used;
+  }
+
+  private NodeRow node(Node node, Map<String, Integer> used) {
+    Quantity slots =
+        node.getStatus() == null || node.getStatus().getAllocatable() == null
+            ? null
+            : node.getStatus().getAllocatable().get(slotResource);
+    Map<String, String> labels = node.getMetadata().getLabels();
+    String name = node.getMetadata().getName();
+    return new NodeRow(
+        name,
+        labels == null ? null : labels.get(GPU_TYPE_LABEL),
+        used.getOrDefault(name, 0),
+        slots == null ? 0 : slots.getNumericalAmount().intValue());
+  }
+
+  private static List<JobRow> inOrder(Stream<JobRow> rows) {
+    Comparator<String> newestFirst = Comparator.reverseOrder();
+    return rows.sorted(
+            Comparator.comparing((JobRow row) -> JobRows.isOver(row.phase()))
+                .thenComparing(JobRow::ended, Comparator.nullsFirst(newestFirst))
+                .thenComparing(JobRow::submitted, Comparator.nullsFirst(Comparator.naturalOrder()))
+                .thenComparing(JobRow::namespace)
+                .thenComparing(JobRow::name))
+        .toList();
+  }
+}

@@ -1,0 +1,212 @@
+// Everything that is drawn with ECharts. No animation: values arrive every second.
+
+import * as echarts from "/_static/echarts/6.0.0/dist/echarts.esm.min.js";
+import { byId, el } from "./dom.js";
+import { jobColour, token } from "./colour.js";
+import * as format from "./format.js";
+
+const GROUP = "job";
+const charts = new Map();
+
+function chart(id, grouped = false) {
+  if (!charts.has(id)) {
+    const made = echarts.init(byId(id), null, { renderer: "canvas" });
+    if (grouped) {
+      made.group = GROUP;
+      echarts.connect(GROUP);
+    }
+    charts.set(id, made);
+    new ResizeObserver(() => made.resize()).observe(byId(id));
+  }
+  return charts.get(id);
+}
+
+function axisText() {
+  return { color: token("--muted"), fontSize: 11, hideOverlap: true };
+}
+
+function timeAxis(range) {
+  const [min, max] = range;
+  const seconds = max - min < 20 * 60 * 1000;
+  const time = { hour: "2-digit", minute: "2-digit", ...(seconds && { second: "2-digit" }) };
+  return {
+    type: "time",
+    min,
+    max: Math.max(max, min + 10000),
+    splitNumber: 3,
+    axisLine: { lineStyle: { color: token("--line") } },
+    axisTick: { show: false },
+    axisLabel: { ...axisText(), showMinLabel: false, showMaxLabel: false, formatter: (at) => new Date(at).toLocaleTimeString("en-GB", time) },
+    splitLine: { show: false },
+  };
+}
+
+function valueAxis(extra = {}) {
+  return {
+    type: "value",
+    splitNumber: 3,
+    axisLabel: { ...axisText(), formatter: format.tick },
+    splitLine: { lineStyle: { color: token("--line") } },
+    ...extra,
+  };
+}
+
+/** Built from nodes, never from markup. */
+function tooltip(format1, trigger = "axis") {
+  return {
+    trigger,
+    confine: true,
+    transitionDuration: 0,
+    backgroundColor: token("--surface"),
+    borderColor: token("--line"),
+    borderWidth: 1,
+    padding: [6, 10],
+    extraCssText: "box-shadow: 0 2px 10px rgb(0 0 0 / 12%)",
+    axisPointer: { type: "line", lineStyle: { color: token("--muted"), type: "solid", width: 1, opacity: 0.5 }, label: { show: false } },
+    formatter: (points) => {
+      const list = (Array.isArray(points) ? points : [points]).filter((point) => point.value?.[1] !== null);
+      return tip(list, format1);
+    },
+  };
+}
+
+function tip(points, value) {
+  if (points.length === 0) {
+    return el("div");
+  }
+  const first = points[0];
+  const head = first.axisType === "xAxis.time" ? format.clock(first.value[0]) : first.name;
+  return el(
+    "div",
+    { class: "tip" },
+    el("div", { class: "tip-head" }, head),
+    ...points
+      .filter((point) => !(point.seriesIndex > 0 && point.value[1] === 0))
+      .map((point) => {
+        const swatch = el("span", { class: "swatch" });
+        swatch.style.background = point.color;
+        return el("div", { class: "tip-row" }, swatch, point.seriesName, el("b", {}, value(point.value[1], point)));
+      }),
+  );
+}
+
+const BASE = {
+  animation: false,
+  // A fixed frame: labels that come and go must not move the picture.
+  grid: { left: 46, right: 14, top: 12, bottom: 24, outerBoundsMode: "none" },
+};
+
+/** One measurement of the chosen job over time. */
+export function drawLine(id, { lines, range, colour, step = false, axis = {}, value = format.measure, tick = format.tick }) {
+  chart(id, true).setOption(
+    {
+      ...BASE,
+      tooltip: tooltip(value),
+      xAxis: timeAxis(range),
+      yAxis: valueAxis({ ...axis, axisLabel: { ...axisText(), formatter: tick } }),
+      series: lines.map((line, i) => ({
+        type: "line",
+        name: line.name,
+        data: line.data,
+        step: step ? "end" : false,
+        showSymbol: false,
+        connectNulls: true,
+        smooth: false,
+        color: i === 0 ? colour : token("--muted"),
+        lineStyle: { width: i === 0 ? 2 : 1.25, type: i === 0 ? "solid" : [4, 4] },
+        areaStyle: i === 0 ? { color: colour, opacity: 0.1 } : undefined,
+        z: i === 0 ? 3 : 2,
+        emphasis: { disabled: true },
+      })),
+    },
+    { notMerge: true },
+  );
+  describe(id, lines, value);
+}
+
+/** Predicted goodput by replica count, the present size in full colour. */
+export function drawPrediction(id, prediction, replicas, colour) {
+  const sizes = Object.keys(prediction).map(Number).sort((a, b) => a - b);
+  chart(id).setOption(
+    {
+      ...BASE,
+      tooltip: { ...tooltip(format.measure, "item"), formatter: (bar) => el("div", { class: "tip" }, el("div", { class: "tip-head" }, format.plural(Number(bar.name), "replica")), `${format.measure(bar.value)} examples/s`) },
+      xAxis: {
+        type: "category",
+        data: sizes.map(String),
+        axisLine: { lineStyle: { color: token("--line") } },
+        axisTick: { show: false },
+        axisLabel: axisText(),
+      },
+      yAxis: valueAxis(),
+      series: [
+        {
+          type: "bar",
+          barMaxWidth: 36,
+          barCategoryGap: "28%",
+          emphasis: { disabled: true },
+          data: sizes.map((size) => ({
+            value: prediction[size],
+            itemStyle: { color: colour, opacity: size === replicas ? 1 : 0.32, borderRadius: [3, 3, 0, 0] },
+          })),
+        },
+      ],
+    },
+    { notMerge: true },
+  );
+  const text = sizes.map((size) => `${size}: ${format.measure(prediction[size])}`).join(", ");
+  byId(id).setAttribute("aria-label", sizes.length ? `Predicted goodput by replicas: ${text}` : "No prediction yet");
+}
+
+/** Slots over time, stacked by job. */
+export function drawAllocation(id, timelines, slotsTotal, now) {
+  const instants = [...new Set(timelines.flatMap((line) => line.segments.flatMap((s) => [s.from, s.to ?? now])))].sort((a, b) => a - b);
+  const held = (line, at) => line.segments.find((s) => s.from <= at && at < (s.to ?? now))?.replicas ?? 0;
+  const end = instants.at(-1);
+  const series = timelines.map((line) => {
+    const colour = jobColour(line.key);
+    return {
+      type: "line",
+      name: line.name,
+      stack: "slots",
+      step: "end",
+      showSymbol: false,
+      color: colour,
+      lineStyle: { width: 0 },
+      areaStyle: { color: colour, opacity: 0.88 },
+      emphasis: { disabled: true },
+      // The last point repeats what held until then.
+      data: instants.map((at) => [at, held(line, at === end ? at - 1 : at)]),
+    };
+  });
+  const most = Math.max(slotsTotal, ...instants.map((at) => timelines.reduce((sum, line) => sum + held(line, at), 0)));
+  chart(id).setOption(
+    {
+      ...BASE,
+      tooltip: { ...tooltip((v) => format.count(v)), formatter: (points) => tip(points.filter((p) => p.value[1] > 0), (v) => format.count(v)) },
+      xAxis: { ...timeAxis([instants[0] ?? now - 10000, end ?? now]), splitNumber: 6 },
+      yAxis: valueAxis({ max: most, minInterval: 1, interval: niceInterval(most), axisLabel: { ...axisText(), formatter: format.count } }),
+      series,
+    },
+    { notMerge: true },
+  );
+  const text = timelines
+    .filter((line) => held(line, now - 1) > 0)
+    .map((line) => `${line.name} ${held(line, now - 1)}`)
+    .join(", ");
+  byId(id).setAttribute("aria-label", `Slots by job over time. Now: ${text || "none in use"}, of ${slotsTotal}.`);
+}
+
+/** Divides the total into at most four equal whole parts where that is possible. */
+function niceInterval(total) {
+  return [4, 3, 2, 1].map((parts) => total / parts).find(Number.isInteger) ?? total;
+}
+
+function describe(id, lines, value) {
+  const points = lines[0].data.filter((point) => point[1] !== null);
+  const last = points.at(-1);
+  byId(id).setAttribute(
+    "aria-label",
+    last ? `${lines[0].name} over time: from ${value(points[0][1])} to ${value(last[1])}` : `${lines[0].name}: nothing measured yet`,
+  );
+}

@@ -1,0 +1,126 @@
+// The chosen job: why it has its size, how it does, and what it would do at other sizes.
+
+import { byId, el, setChildren, setText, show } from "./dom.js";
+import { jobColour, paint } from "./colour.js";
+import { drawLine, drawPrediction } from "./charts.js";
+import { ending, isOver, keyOf, metricText } from "./jobs.js";
+import * as format from "./format.js";
+
+const MOST_DECISIONS = 8;
+const WHY = {
+  Queued: "Why it waits",
+  Starting: "Why this size",
+  Running: "Why this size",
+  Suspended: "Why it holds no slots",
+  Succeeded: "How it ended",
+  Failed: "How it ended",
+};
+
+export function renderDetail(job) {
+  paint(byId("detail"), keyOf(job));
+  setText(byId("detail-name"), job.name);
+  setText(byId("detail-phase"), job.phase);
+  byId("detail-phase").dataset.phase = job.phase;
+  setText(byId("detail-hint"), [job.program, job.submitted && `submitted ${format.moment(Date.parse(job.submitted))}`, ending(job, Date.now())].filter(Boolean).join(" · "));
+  renderWhy(job);
+  renderFacts(job);
+  show(byId("figure-predicted"), Object.keys(job.predictedGoodput).length > 0);
+  drawPrediction("chart-predicted", job.predictedGoodput, job.replicas, jobColour(keyOf(job)));
+}
+
+function renderWhy(job) {
+  const range = job.minReplicas === job.maxReplicas ? `always ${job.maxReplicas}` : `between ${job.minReplicas} and ${job.maxReplicas}`;
+  const moving = job.phase === "Running" && job.trainingReplicas !== null && job.trainingReplicas !== job.replicas;
+  setText(byId("why-title"), WHY[job.phase]);
+  setText(byId("why-size"), isOver(job) ? job.phase : moving ? `${job.trainingReplicas} → ${format.plural(job.replicas, "replica")}` : format.plural(job.replicas, "replica"));
+  const placed = job.phase === "Running" || job.phase === "Starting";
+  const sentence = placed ? job.message : (job.note ?? (isOver(job) ? null : job.message));
+  setText(byId("why-message"), sentence ?? (isOver(job) ? ending(job, Date.now()) : "The scheduler has not decided about this job yet."));
+  const nodes = Object.entries(job.nodes).map(([node, n]) => `${node} × ${n}`).join(", ");
+  const parts = [
+    placed && job.reason,
+    job.since && !isOver(job) && `since ${format.moment(Date.parse(job.since))}`,
+    nodes && `on ${nodes}`,
+    isOver(job) ? job.ended && `at ${format.moment(Date.parse(job.ended))}` : range,
+  ];
+  setText(byId("why-meta"), parts.filter(Boolean).join(" · "));
+}
+
+function renderFacts(job) {
+  const facts = [];
+  const fact = (name, value, sub = "", className = null) => facts.push({ name, value, sub, className });
+  if (job.metric !== null) {
+    fact("Held-out result", metricText(job));
+  }
+  if (job.batch) {
+    const passes = job.batch.accumulationSteps + 1;
+    fact("Global batch", format.count(job.batch.global), `${job.batch.atomic} per replica${passes > 1 ? `, ${passes} passes` : ""}`);
+  }
+  if (isOver(job) && job.ran) {
+    fact("Ran with", `${format.range(job.ran.minReplicas, job.ran.maxReplicas)} replicas`, `batch ${format.range(job.ran.minGlobalBatch, job.ran.maxGlobalBatch)}`);
+  }
+  fact("Throughput", job.throughput === null ? format.NONE : `${format.measure(job.throughput)}/s`, "examples");
+  fact("Gradient noise", job.noiseScale === null ? format.NONE : format.measure(job.noiseScale), "scale in examples");
+  fact("Training loss", format.measure(job.loss), job.step === null ? "" : `step ${format.count(job.step)}`);
+  fact("Live rescales", format.count(job.rescales), `${job.grows} up, ${job.shrinks} down`);
+  fact("Pause", job.medianPauseMillis === null ? format.NONE : format.pause(job.medianPauseMillis), job.maxPauseMillis === null ? "" : `longest ${format.pause(job.maxPauseMillis)}`);
+  fact("Restarts", format.count(job.restarts), "from a checkpoint");
+  if (job.checkpointStep !== null) {
+    fact("Checkpoint", `step ${format.count(job.checkpointStep)}`, job.checkpointTime ? format.moment(Date.parse(job.checkpointTime)) : "");
+  }
+  if (job.lostOrRepeatedExamples !== null) {
+    fact("Lost or repeated", format.count(job.lostOrRepeatedExamples), "examples", job.lostOrRepeatedExamples > 0 ? "bad" : null);
+  }
+  setChildren(byId("facts"), JSON.stringify(facts), () =>
+    facts.map(({ name, value, sub, className }) =>
+      el("div", {}, el("dt", {}, name), el("dd", { class: className }, value, ...(sub ? [el("span", { class: "sub" }, sub)] : [])))));
+}
+
+export function renderHistory(job, history) {
+  const { series, timeline } = history;
+  const at = series.epochMillis;
+  const colour = jobColour(keyOf(job));
+  const zip = (values) => values.map((value, i) => [at[i], value]);
+  const held = timeline.flatMap((s) => [[s.from, s.replicas], ...(s.to === null ? [] : [[s.to, s.replicas]])]);
+  const starts = [...at.slice(0, 1), ...timeline.filter((s) => s.replicas > 0).slice(0, 1).map((s) => s.from)];
+  const ends = [...at.slice(-1), ...timeline.slice(-1).map((s) => s.to ?? (isOver(job) ? s.from : Date.now()))];
+  const range = starts.length ? [Math.min(...starts), Math.max(...ends)] : [Date.now() - 10000, Date.now()];
+  show(byId("measured"), at.length > 0);
+  show(byId("unmeasured"), at.length === 0);
+  const draw = (id, lines, extra = {}) => drawLine(id, { lines, range, colour, ...extra });
+
+  draw("chart-loss", [{ name: "Loss", data: zip(series.loss) }], { axis: { scale: true } });
+  draw("chart-goodput", [
+    { name: "Goodput", data: zip(series.goodput) },
+    { name: "Throughput", data: zip(series.throughput) },
+  ]);
+  draw("chart-efficiency", [{ name: "Efficiency", data: zip(series.efficiency) }], {
+    axis: { min: 0, max: 1, interval: 0.5 },
+    tick: format.percent,
+    value: format.percent,
+  });
+  draw("chart-replicas", [
+    { name: "Training", data: hold(zip(series.replicas), range[1], isOver(job)) },
+    { name: "Allocated", data: hold(held, range[1], isOver(job)) },
+  ], { step: true, axis: { min: 0, minInterval: 1 }, value: format.count });
+  draw("chart-batch", [{ name: "Global batch", data: hold(zip(series.globalBatch), range[1], isOver(job)) }], {
+    step: true, axis: { min: 0, minInterval: 1 }, value: format.count,
+  });
+  renderDecisions(timeline);
+}
+
+/** A step that still holds reaches the right edge. */
+function hold(points, end, over) {
+  return points.length && !over ? [...points, [end, points.at(-1)[1]]] : points;
+}
+
+function renderDecisions(timeline) {
+  show(byId("decisions-block"), timeline.length > 0);
+  const newest = timeline.map((segment, i) => ({ segment, before: i ? timeline[i - 1].replicas : 0 })).slice(-MOST_DECISIONS).reverse();
+  setChildren(byId("decisions"), JSON.stringify(newest.map(({ segment }) => segment.from)), () =>
+    newest.map(({ segment, before }) =>
+      el("li", {},
+        el("time", { datetime: new Date(segment.from).toISOString() }, format.clock(segment.from)),
+        el("span", { class: "step" }, `${before} → ${segment.replicas}`),
+        el("span", { class: "text" }, segment.message))));
+}

@@ -1,0 +1,70 @@
+// Numbers and times as people read them.
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+
+export const NONE = "–";
+
+export function count(value) {
+  return value === null || value === undefined ? NONE : whole.format(value);
+}
+
+/** A rate or a loss: whole from 100 on, a tenth from 10 on, three digits below. */
+export function measure(value) {
+  if (value === null || value === undefined) {
+    return NONE;
+  }
+  const size = Math.abs(value);
+  return size >= 100 ? whole.format(value) : size >= 10 ? tenths.format(value) : significant.format(value);
+}
+
+/** A mark on an axis. */
+export function tick(value) {
+  return significant.format(value);
+}
+
+/** A fraction with three or four digits, for metrics. */
+export function metric(value) {
+  return value === null || value === undefined ? NONE : Math.abs(value) < 10 ? value.toFixed(3) : measure(value);
+}
+
+export function percent(fraction) {
+  return fraction === null || fraction === undefined ? NONE : `${whole.format(fraction * 100)} %`;
+}
+
+export function duration(millis) {
+  const seconds = Math.max(0, Math.round(millis / 1000));
+  if (seconds < 60) {
+    return `${seconds} s`;
+  }
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) {
+    return `${minutes} min ${seconds % 60} s`;
+  }
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+export function pause(millis) {
+  return millis < 1000 ? `${whole.format(millis)} ms` : `${tenths.format(millis / 1000)} s`;
+}
+
+export function clock(millis) {
+  return new Date(millis).toLocaleTimeString("en-GB");
+}
+
+/** The clock, with the day where it is not today's. */
+export function moment(millis) {
+  const at = new Date(millis);
+  const today = new Date().toDateString() === at.toDateString();
+  return today ? clock(millis) : `${at.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clock(millis)}`;
+}
+
+export function range(from, to) {
+  return from === to ? whole.format(from) : `${whole.format(from)}–${whole.format(to)}`;
+}
+
+export function plural(n, one, many = `${one}s`) {
+  return `${whole.format(n)} ${n === 1 ? one : many}`;
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.history;
+
+import org.jspecify.annotations.NullMarked;

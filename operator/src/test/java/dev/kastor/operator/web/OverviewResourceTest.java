@@ -1,0 +1,216 @@
+package dev.kastor.operator.web;
+
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.equalTo;
+
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.history.JobHistory;
+import dev.kastor.operator.history.Reports;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.Reason;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quarkus.test.kubernetes.client.WithKubernetesTestServer;
+import io.restassured.path.json.JsonPath;
+import jakarta.inject.Inject;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@QuarkusTest
+@TestProfile(PageProfile.class)
+@WithKubernetesTestServer
+@Timeout(120)
+class OverviewResourceTest {
+  private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
+  private static final String RUNNING =
+      """
+      phase: Running
+      startTime: "2026-01-01T00:00:05Z"
+      restarts: 1
+      allocation: {replicas: 3, nodes: {n1: 2, n2: 1}, version: 2, since: "2026-01-01T00:01:00Z", reason: Grow, message: two slots became free}
+      training: {step: 10, scaleInvariantMillisteps: 9000, percent: 12, examples: 640, epoch: 0, eta: "2026-01-01T00:09:00Z", globalBatch: 128, atomicBatch: 32, accumulationSteps: 0, goodput: 100.5, throughput: 120, efficiency: 0.84, rescales: 3, grows: 2, shrinks: 1, medianPauseMillis: 80, maxPauseMillis: 120, minReplicas: 1, maxReplicas: 3, minGlobalBatch: 64, maxGlobalBatch: 128, predictedGoodput: {"1": 50, "2": 90.5}}
+      """;
+
+  @Inject KubernetesClient client;
+  @Inject JobHistory history;
+
+  @ConfigProperty(name = "quarkus.http.test-port")
+  int port;
+
+  @AfterEach
+  void empty() throws InterruptedException {
+    new TestCluster(client).deleteAll();
+    await(json -> json.getList("jobs").isEmpty() && json.getList("cluster.nodes").isEmpty());
+  }
+
+  @Test
+  void tellsSlotsPolicyAndJobs() throws InterruptedException {
+    new TestCluster(client)
+        .node("n1", 2)
+        .node("n2", 2)
+        .job("a", "glyph-mlp", 1, 4, CREATED, RUNNING);
+
+    JsonPath seen =
+        await(
+            json -> json.getList("jobs").size() == 1 && json.getList("cluster.nodes").size() == 2);
+
+    assertThat(seen.getString("cluster.policy")).isNotBlank();
+    assertThat(seen.getInt("cluster.slotsUsed")).isEqualTo(3);
+    assertThat(seen.getInt("cluster.slotsTotal")).isEqualTo(4);
+    assertThat(seen.getInt("cluster.nodes[0].slotsUsed")).isEqualTo(2);
+    assertThat(seen.getString("jobs[0].namespace")).isEqualTo("default");
+    assertThat(seen.getString("jobs[0].phase")).isEqualTo("Running");
+    assertThat(seen.getInt("jobs[0].replicas")).isEqualTo(3);
+    assertThat(seen.getInt("jobs[0].minReplicas")).isEqualTo(1);
+    assertThat(seen.getInt("jobs[0].maxReplicas")).isEqualTo(4);
+    assertThat(seen.getInt("jobs[0].batch.global")).isEqualTo(128);
+    assertThat(seen.getDouble("jobs[0].goodput")).isEqualTo(100.5);
+    assertThat(seen.getDouble("jobs[0].percent")).isEqualTo(12);
+    assertThat(seen.getString("jobs[0].message")).isEqualTo("two slots became free");
+    assertThat(seen.getInt("jobs[0].medianPauseMillis")).isEqualTo(80);
+    assertThat(seen.getDouble("jobs[0].predictedGoodput.'2'")).isEqualTo(90.5);
+    assertThat(seen.getInt("jobs[0].restarts")).isEqualTo(1);
+  }
+
+  @Test
+  void prefersTheNewestReportOfARunningJobToItsSummary() throws InterruptedException {
+    new TestCluster(client).job("fresh", "glyph-mlp", 1, 4, CREATED, RUNNING);
+    JobId id = new JobId("default", "fresh");
+    Reports reports = Reports.of(id).size(2, new BatchPlan(32, 0)).gradient(1, 3);
+    history.reported(id, reports.step(100).loss(1.5), Optional.empty(), CREATED);
+    history.reported(id, reports.step(500).loss(0.25), Optional.empty(), CREATED.plusSeconds(100));
+
+    JsonPath seen = await(json -> json.getList("jobs").size() == 1);
+
+    assertThat(seen.getDouble("jobs[0].loss")).isEqualTo(0.25);
+    assertThat(seen.getDouble("jobs[0].throughput")).isEqualTo(4 * 64);
+    assertThat(seen.getInt("jobs[0].trainingReplicas")).isEqualTo(2);
+    assertThat(seen.getInt("jobs[0].step")).isEqualTo(500);
+    assertThat(seen.getDouble("jobs[0].percent")).isEqualTo(80);
+  }
+
+  @Test
+  void givesAJobsHistoryAsColumns() {
+    JobId id = new JobId("default", "past");
+    history.allocated(id, Allocation.on("n1", 2), Reason.of("Start", "a slot was free"), CREATED);
+    history.reported(
+        id, Reports.of(id).step(5).loss(null), Optional.empty(), CREATED.plusMillis(7));
+    history.reported(id, Reports.of(id).step(9).loss(0.5), Optional.empty(), CREATED.plusMillis(9));
+    history.phase(id, Phase.Succeeded, CREATED.plusMillis(10));
+
+    JsonPath seen = given().get("/api/v1/jobs/default/past/history").jsonPath();
+
+    assertThat(seen.getList("series.epochMillis", Long.class))
+        .containsExactly(CREATED.toEpochMilli() + 7, CREATED.toEpochMilli() + 9);
+    assertThat(seen.getList("series.loss", Double.class)).containsExactly(null, 0.5);
+    assertThat(seen.getList("series.globalBatch", Integer.class)).containsExactly(64, 64);
+    assertThat(seen.getString("timeline[0].message")).isEqualTo("a slot was free");
+    assertThat(seen.getLong("timeline[0].to")).isEqualTo(CREATED.toEpochMilli() + 10);
+    given()
+        .get("/api/v1/timeline")
+        .then()
+        .statusCode(200)
+        .body("name", org.hamcrest.Matchers.hasItem("past"));
+  }
+
+  @Test
+  void resumesTheTimelineFromTheResource() throws InterruptedException {
+    new TestCluster(client).job("kept", "glyph-mlp", 1, 4, CREATED, RUNNING);
+    await(json -> json.getList("jobs").size() == 1);
+
+    given()
+        .get("/api/v1/jobs/default/kept/history")
+        .then()
+        .statusCode(200)
+        .body("timeline[0].replicas", equalTo(3))
+        .body("timeline[0].reason", equalTo("Grow"))
+        .body("series.loss", org.hamcrest.Matchers.empty());
+  }
+
+  @Test
+  void saysSoWhenThereIsNoSuchJob() {
+    given()
+        .get("/api/v1/jobs/default/nobody/history")
+        .then()
+        .statusCode(404)
+        .body("error", equalTo("no such job: default/nobody"));
+  }
+
+  @Test
+  void pushesTheOverviewWhenItChanges() throws IOException, InterruptedException {
+    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"));
+    try (var http = HttpClient.newHttpClient()) {
+      var answer = http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+      assertThat(answer.headers().firstValue("Content-Type").orElse(""))
+          .startsWith("text/event-stream");
+      try (var lines =
+          new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+        assertThat(nextEvent(lines)).contains("\"jobs\":[]");
+        new TestCluster(client).job("pushed", "glyph-mlp", 1, 4, CREATED, RUNNING);
+        String event = nextEvent(lines);
+        while (!event.contains("\"pushed\"")) {
+          event = nextEvent(lines);
+        }
+        assertThat(event).contains("\"phase\":\"Running\"");
+      }
+    }
+  }
+
+  @Test
+  void servesThePageAndItsParts() {
+    given()
+        .get("/")
+        .then()
+        .statusCode(200)
+        .header("Content-Security-Policy", containsString("default-src 'self'"))
+        .header("X-Content-Type-Options", "nosniff")
+        .body(containsString("/app/main.js"));
+    given().get("/_static/echarts/6.0.0/dist/echarts.esm.min.js").then().statusCode(200);
+  }
+
+  @Test
+  void refusesRequestsThatNameAnotherHost() {
+    given().header("Host", "rebound.example").get("/api/v1/overview").then().statusCode(403);
+    given().header("Host", "127.0.0.1:1").get("/api/v1/overview").then().statusCode(200);
+    given().header("Host", "rebound.example").get("/q/health/live").then().statusCode(200);
+  }
+
+  private static String nextEvent(BufferedReader lines) throws IOException {
+    String line = lines.readLine();
+    while (line != null && !line.startsWith("data:")) {
+      line = lines.readLine();
+    }
+    assertThat(line).isNotNull();
+    return line;
+  }
+
+  /** Asks for the overview until it is as expected; the class' deadline ends a vain wait. */
+  private static JsonPath await(Predicate<JsonPath> expected) throws InterruptedException {
+    while (true) {
+      JsonPath seen = given().get("/api/v1/overview").jsonPath();
+      if (expected.test(seen)) {
+        return seen;
+      }
+      Thread.sleep(Duration.ofMillis(50));
+    }
+  }
+}

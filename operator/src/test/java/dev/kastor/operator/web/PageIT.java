@@ -1,0 +1,260 @@
+package dev.kastor.operator.web;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.BrowserType;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.ReducedMotion;
+import dev.kastor.operator.history.JobHistory;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quarkus.test.kubernetes.client.WithKubernetesTestServer;
+import jakarta.inject.Inject;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The page in a real browser, fed through the API server and the history as in operation. */
+@QuarkusTest
+@TestProfile(PageProfile.class)
+@WithKubernetesTestServer
+class PageIT {
+  private static final Path SCREENSHOTS = Path.of("target", "screenshots");
+  private static final List<String> ARGUMENTS =
+      List.of(
+          "--no-sandbox",
+          "--disable-gpu",
+          "--disable-quic",
+          "--no-first-run",
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync");
+
+  private static Playwright playwright;
+  private static Browser browser;
+
+  @Inject KubernetesClient client;
+  @Inject JobHistory history;
+
+  @ConfigProperty(name = "quarkus.http.test-port")
+  int port;
+
+  private final List<String> complaints = new ArrayList<>();
+  private final List<String> foreign = new ArrayList<>();
+  private PageScene scene;
+
+  @BeforeAll
+  static void launch() {
+    playwright =
+        Playwright.create(
+            new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
+    String chromium = Optional.ofNullable(System.getenv("CHROMIUM")).orElse("/usr/bin/chromium");
+    browser =
+        playwright
+            .chromium()
+            .launch(
+                new BrowserType.LaunchOptions()
+                    .setExecutablePath(Path.of(chromium))
+                    .setArgs(ARGUMENTS));
+  }
+
+  @AfterAll
+  static void quit() {
+    browser.close();
+    playwright.close();
+  }
+
+  @BeforeEach
+  void prepare() {
+    scene = new PageScene(new TestCluster(client), history, Instant.now().minusSeconds(180));
+  }
+
+  @AfterEach
+  void clear() {
+    new TestCluster(client).deleteAll();
+    assertThat(complaints).as("what the browser complained about").isEmpty();
+    assertThat(foreign).as("requests to other origins").isEmpty();
+  }
+
+  @Test
+  void showsHowToBeginWhileThereIsNoJob() {
+    scene.nodes();
+    Page page = open(1280, 800, ColorScheme.LIGHT);
+
+    assertThat(page.locator("#empty")).isVisible();
+    assertThat(page.locator("#empty code")).containsText("kastor submit");
+    assertThat(page.locator("#slots-total")).hasText("12");
+    assertThat(page.locator("#jobs")).isHidden();
+    shoot(page, "empty");
+  }
+
+  @Test
+  void showsJobsAndFollowsThemLive() {
+    scene.nodes();
+    scene.threeJobs();
+    Page page = open(1360, 900, ColorScheme.LIGHT);
+
+    assertThat(page.locator("#link-text")).hasText("Live");
+    assertThat(page.locator("#slots-used")).hasText("9");
+    assertThat(row(page, "glyphs")).containsText("Running");
+    assertThat(row(page, "glyphs").locator(".size")).hasText("4 of 1–8");
+    assertThat(row(page, "glyphs").locator(".eta, .bar-text")).containsText("left");
+    assertThat(row(page, "waiting")).containsText("Queued");
+    assertThat(page.locator("#why-message")).containsText("goodput");
+    assertThat(page.locator("#chart-loss canvas")).hasCount(1);
+    assertThat(page.locator("#chart-predicted"))
+        .hasAttribute("aria-label", Pattern.compile("Predicted goodput by replicas: 1: .*"));
+    assertThat(page.locator("#chart-allocation"))
+        .hasAttribute("aria-label", Pattern.compile(".*glyphs 4.*of 12.*"));
+    shoot(page, "running-light");
+
+    scene.grow("glyphs", 6);
+
+    assertThat(row(page, "glyphs").locator(".size")).hasText("6 of 1–8");
+    assertThat(page.locator("#slots-used")).hasText("11");
+    assertThat(page.locator("#why-message")).containsText("two slots");
+    assertThat(page.locator("#decisions li").first()).containsText("4 → 6");
+    assertThat(page.locator("#chart-allocation"))
+        .hasAttribute("aria-label", Pattern.compile(".*glyphs 6.*"));
+  }
+
+  @Test
+  void showsAnotherJobWhenItIsChosen() {
+    scene.nodes();
+    scene.threeJobs();
+    Page page = open(1360, 900, ColorScheme.DARK);
+    assertThat(page.locator("#detail-name")).hasText("glyphs");
+
+    row(page, "text").click();
+
+    assertThat(page.locator("#detail-name")).hasText("text");
+    assertThat(row(page, "text")).hasAttribute("aria-current", "true");
+    assertThat(page.locator("#chart-loss"))
+        .hasAttribute("aria-label", Pattern.compile("Loss over time: from .* to .*"));
+    shoot(page, "running-dark");
+
+    row(page, "waiting").click();
+
+    assertThat(page.locator("#why-title")).hasText("Why it waits");
+    assertThat(page.locator("#why-message")).containsText("3 slots are free");
+    assertThat(page.locator("#unmeasured")).isVisible();
+  }
+
+  @Test
+  void showsHowJobsEnded() {
+    scene.nodes();
+    scene.threeJobs();
+    scene.finishAll();
+    Page page = open(1360, 900, ColorScheme.LIGHT);
+
+    assertThat(page.locator("#note-finished")).hasText("1 failed");
+    assertThat(row(page, "glyphs")).containsText("accuracy 0.974");
+    assertThat(row(page, "glyphs")).containsText("100 %");
+    assertThat(row(page, "text")).containsText("Failed");
+    row(page, "text").click();
+    assertThat(page.locator("#why-message")).containsText("out of memory");
+    assertThat(page.locator("#allocation-hint")).containsText("nothing runs now");
+    shoot(page, "finished");
+  }
+
+  @Test
+  void fitsAPhone() {
+    scene.nodes();
+    scene.threeJobs();
+    Page page = open(390, 844, ColorScheme.DARK);
+
+    assertThat(row(page, "glyphs")).isVisible();
+    assertThat(page.locator("#chart-loss canvas")).hasCount(1);
+    Object overflow =
+        page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assertThat(((Number) overflow).intValue()).isZero();
+    Object outside =
+        page.evaluate(
+            "[...document.querySelectorAll('main *:not(thead *)')].filter(e => {"
+                + " const box = e.getBoundingClientRect();"
+                + " return box.width > 0 && box.right > innerWidth + 1; }).map(e => e.className)");
+    assertThat((List<?>) outside).isEmpty();
+    shoot(page, "phone");
+    row(page, "text").locator("a").click();
+    assertThat(page.locator("#detail-name")).hasText("text");
+    assertThat(page.locator("#detail-name")).isInViewport();
+    shoot(page, "phone-job");
+  }
+
+  @Test
+  void saysWhenTheConnectionIsLostAndComesBack() {
+    scene.nodes();
+    scene.threeJobs();
+    BrowserContext context = context(1280, 800, ColorScheme.LIGHT);
+    Page page = context.newPage();
+    page.route("**/api/v1/events", route -> route.abort());
+    page.navigate("http://localhost:" + port + "/");
+
+    assertThat(page.locator("#notice")).containsText("connection to the operator is lost");
+    page.unroute("**/api/v1/events");
+
+    assertThat(page.locator("#link-text")).hasText("Live");
+    assertThat(page.locator("#notice")).isHidden();
+    assertThat(row(page, "glyphs")).isVisible();
+    context.close();
+  }
+
+  private static Locator row(Page page, String job) {
+    return page.locator("#rows tr")
+        .filter(
+            new Locator.FilterOptions()
+                .setHas(page.locator("a", new Page.LocatorOptions().setHasText(job))));
+  }
+
+  private Page open(int width, int height, ColorScheme scheme) {
+    Page page = context(width, height, scheme).newPage();
+    page.onConsoleMessage(message -> {
+      if (message.type().equals("error") || message.type().equals("warning")) {
+        complaints.add(message.text());
+      }
+    });
+    page.onPageError(complaints::add);
+    String origin = "http://localhost:" + port + "/";
+    page.onRequest(request -> {
+      if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) {
+        foreign.add(request.url());
+      }
+    });
+    page.navigate(origin);
+    return page;
+  }
+
+  private static BrowserContext context(int width, int height, ColorScheme scheme) {
+    return browser.newContext(
+        new Browser.NewContextOptions()
+            .setViewportSize(width, height)
+            .setDeviceScaleFactor(width < 500 ? 2 : 1)
+            .setReducedMotion(ReducedMotion.REDUCE)
+            .setColorScheme(scheme));
+  }
+
+  private static void shoot(Page page, String name) {
+    page.screenshot(
+        new Page.ScreenshotOptions()
+            .setFullPage(page.viewportSize().width > 500)
+            .setPath(SCREENSHOTS.resolve(name + ".png")));
+  }
+}

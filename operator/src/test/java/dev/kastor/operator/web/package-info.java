@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.web;
+
+import org.jspecify.annotations.NullMarked;
