@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * What the operator reports.
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
- * generation}, the telemetry endpoint {@code training}, the reconciler all else.
+ * generation} and {@code restarts}, the telemetry endpoint {@code training}, the reconciler all else.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -34,7 +34,9 @@ public record TrainingJobStatus(
     @JsonPropertyDescription("Times training stopped and came back from a checkpoint.")
         @Nullable Integer restarts,
     @JsonPropertyDescription("When the first replica trained.") @Nullable String startTime,
-    @JsonPropertyDescription("When the job succeeded or failed.") @Nullable String completionTime) {
+    @JsonPropertyDescription("When the job succeeded or failed.") @Nullable String completionTime,
+    @JsonPropertyDescription("Number of the next pod; never goes back, so names are not reused.")
+        @Nullable Long nextPod) {
 
   /** Where a job is in its life. */
   public enum Phase {

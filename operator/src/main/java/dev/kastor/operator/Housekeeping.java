@@ -1,0 +1,151 @@
+package dev.kastor.operator;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.job.JobObjects;
+import dev.kastor.operator.job.JobPods;
+import dev.kastor.operator.job.JobStatusWriter;
+import dev.kastor.operator.job.PodSteering;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Singleton;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What has to be done as time passes: generations that wait for a deadline, summaries that are due,
+ * what jobs that are gone left behind.
+ */
+@Singleton
+public final class Housekeeping {
+  private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
+  private static final long PERIOD_MILLIS = 500;
+
+  private final ClusterCache cache;
+  private final MembershipService membership;
+  private final TelemetryStore telemetry;
+  private final AllocationWriter allocations;
+  private final StatusWriter statuses;
+  private final JobStatusWriter jobStatuses;
+  private final JobPods pods;
+  private final JobObjects objects;
+  private final PodSteering steering;
+  private final EventRecorder events;
+  private final Metrics metrics;
+  private final Map<String, TrainingJob> known = new HashMap<>();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().name("housekeeping").daemon().factory());
+
+  public Housekeeping(
+      ClusterCache cache,
+      MembershipService membership,
+      TelemetryStore telemetry,
+      AllocationWriter allocations,
+      StatusWriter statuses,
+      JobStatusWriter jobStatuses,
+      JobPods pods,
+      JobObjects objects,
+      PodSteering steering,
+      EventRecorder events,
+      Metrics metrics) {
+    this.cache = cache;
+    this.membership = membership;
+    this.telemetry = telemetry;
+    this.allocations = allocations;
+    this.statuses = statuses;
+    this.jobStatuses = jobStatuses;
+    this.pods = pods;
+    this.objects = objects;
+    this.steering = steering;
+    this.events = events;
+    this.metrics = metrics;
+  }
+
+  /** Starts the timer; call once the cache is filled. */
+  public void start() {
+    var unused =
+        timer.scheduleWithFixedDelay(
+            this::pass, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  @PreDestroy
+  void stop() {
+    timer.shutdownNow();
+  }
+
+  private void pass() {
+    Set<String> present = new HashSet<>();
+    Map<Phase, Integer> phases = new EnumMap<>(Phase.class);
+    int allocated = 0;
+    for (TrainingJob job : cache.jobs()) {
+      String uid = job.getMetadata().getUid();
+      present.add(uid);
+      known.put(uid, job);
+      Phase phase = jobStatuses.phase(job);
+      phases.merge(phase == null ? Phase.Queued : phase, 1, Integer::sum);
+      AllocationStatus allocation = allocations.current(job);
+      allocated += allocation == null ? 0 : allocation.replicas();
+      if (!JobMapper.finished(job)) {
+        attempt(job, () -> membership.evaluate(job));
+        attempt(job, () -> telemetry.writeIfDue(job));
+      }
+    }
+    for (Phase phase : Phase.values()) {
+      metrics.phase(phase.name(), phases.getOrDefault(phase, 0));
+    }
+    metrics.allocated(allocated);
+    for (TrainingJob gone : Set.copyOf(known.values())) {
+      if (!present.contains(gone.getMetadata().getUid())) {
+        attempt(gone, () -> forget(gone));
+      }
+    }
+    try {
+      pods.deleteOrphans();
+    } catch (RuntimeException e) {
+      LOG.warn("pods of jobs that are gone could not be removed: {}", e.getMessage());
+    }
+  }
+
+  private void forget(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    objects.removed(job);
+    known.remove(uid);
+    membership.forget(uid);
+    telemetry.forget(uid);
+    allocations.forget(uid);
+    statuses.forget(uid);
+    jobStatuses.forget(uid);
+    steering.forget(job);
+    events.forget(uid);
+    metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
+  }
+
+  private static void attempt(TrainingJob job, Runnable work) {
+    try {
+      work.run();
+    } catch (KubernetesClientException e) {
+      LOG.warn("{}: the API server refused or did not answer: {}", Labels.id(job), e.getMessage());
+    } catch (RuntimeException e) {
+      // One job's trouble must not stop the timer for all others.
+      LOG.error("{}: housekeeping failed", Labels.id(job), e);
+    }
+  }
+}

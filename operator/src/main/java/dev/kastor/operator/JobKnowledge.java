@@ -1,0 +1,62 @@
+package dev.kastor.operator;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.cluster.KubernetesCluster;
+import dev.kastor.operator.cluster.Measured;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+
+/** What the scheduling loop may know of a job beyond its resource. */
+@Singleton
+public final class JobKnowledge implements KubernetesCluster.Knowledge {
+  /** How long a new allocation may take to become a generation before it can change again. */
+  private static final Duration TRANSITION = Duration.ofSeconds(45);
+
+  /** How long a restarted operator waits for a job's reports before it decides without them. */
+  private static final Duration QUIET = Duration.ofSeconds(60);
+
+  private final TelemetryStore telemetry;
+  private final MembershipService membership;
+  private final AllocationWriter allocations;
+  private final Instant started;
+
+  public JobKnowledge(
+      TelemetryStore telemetry,
+      MembershipService membership,
+      AllocationWriter allocations,
+      java.time.InstantSource clock) {
+    this.telemetry = telemetry;
+    this.membership = membership;
+    this.allocations = allocations;
+    started = clock.instant();
+  }
+
+  @Override
+  public Measured measured(TrainingJob job) {
+    return telemetry.measured(job);
+  }
+
+  /**
+   * A job keeps its allocation while it moves to it, and while a restarted operator does not know
+   * yet what the job's replicas measured: deciding without would shrink what runs well.
+   */
+  @Override
+  public boolean pinned(TrainingJob job, Instant now) {
+    AllocationStatus allocation = allocations.current(job);
+    if (allocation == null || allocation.replicas() == 0) {
+      return false;
+    }
+    if (telemetry.silentSinceRestart(job) && now.isBefore(started.plus(QUIET))) {
+      return true;
+    }
+    MembershipService.View view = membership.view(job);
+    boolean arrived = view.members().size() == allocation.replicas();
+    boolean recent = now.isBefore(Instant.parse(allocation.since()).plus(TRANSITION));
+    return view.recovering() || (!arrived && recent);
+  }
+}

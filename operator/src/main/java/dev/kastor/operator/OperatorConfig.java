@@ -1,0 +1,98 @@
+package dev.kastor.operator;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What can be set on the operator; {@code docs/operator-configuration.md} explains each. */
+@ConfigMapping(prefix = "kastor")
+public interface OperatorConfig {
+  /** Name of the scheduling policy. */
+  @WithDefault("pollux")
+  String policy();
+
+  /** Seed of the policy's random choices. */
+  @WithDefault("1")
+  long seed();
+
+  /** Time between scheduling rounds. */
+  @WithDefault("30s")
+  Duration roundInterval();
+
+  /** How long a round waits for more events after one that asks for it. */
+  @WithDefault("300ms")
+  Duration roundDelay();
+
+  /** Extended resource that one replica occupies. */
+  @WithDefault("kastor.dev/slot")
+  String slotResource();
+
+  /** Node label that holds the GPU type. */
+  @WithDefault("kastor.dev/gpu-type")
+  String gpuTypeLabel();
+
+  /** Shortest time between two summaries of one job in its status. */
+  @WithDefault("2s")
+  Duration summaryInterval();
+
+  /** Whether to exit when standard input ends, so that nothing outlives a local supervisor. */
+  @WithDefault("false")
+  boolean exitWithParent();
+
+  /** PEM file of the authority that signed the agent API's certificate. */
+  Optional<Path> caFile();
+
+  /** What the agents' pods look like and how patient the operator is with them. */
+  Agent agent();
+
+  /** Settings of agents. */
+  interface Agent {
+    /** Container image. */
+    @WithDefault("kastor/training-agent:0.1.0-SNAPSHOT")
+    String image();
+
+    /** Where agents reach the agent API, such as {@code https://host:port}. */
+    @WithDefault("https://localhost:8443")
+    String operatorUrl();
+
+    /** Directory on the nodes that all of them share, for checkpoints. */
+    Optional<String> checkpointHostPath();
+
+    /** Claim in the job's namespace for checkpoints; comes before the host path. */
+    Optional<String> checkpointClaim();
+
+    /** Service account of the pods. */
+    @WithDefault("default")
+    String serviceAccount();
+
+    /** Arithmetic threads of a replica. */
+    @WithDefault("1")
+    int threads();
+
+    /** How long a replica that is not wanted may take to leave by itself. */
+    @WithDefault("30s")
+    Duration leaveGrace();
+
+    /** How long members may report a broken ring before the silent ones are left out. */
+    @WithDefault("3s")
+    Duration brokenGrace();
+
+    /** How long a running replica may stay silent before its pod is replaced. */
+    @WithDefault("90s")
+    Duration silence();
+
+    /** How long a restarted operator waits for replicas to report before it changes anything. */
+    @WithDefault("15s")
+    Duration recovery();
+
+    /** How long a move to other nodes may wait for slots before the job stops and starts again. */
+    @WithDefault("30s")
+    Duration migrationPatience();
+
+    /** Shortest time between two changes of the batch alone. */
+    @WithDefault("10s")
+    Duration batchInterval();
+  }
+}

@@ -1,0 +1,65 @@
+package dev.kastor.operator;
+
+import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.LoopDriver;
+import io.javaoperatorsdk.operator.Operator;
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.StartupEvent;
+import jakarta.enterprise.event.Observes;
+import jakarta.inject.Singleton;
+import java.io.IOException;
+import java.io.OutputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Starts the parts in order: first the cache that all others read. */
+@Singleton
+public final class OperatorLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger(OperatorLifecycle.class);
+
+  private final ClusterCache cache;
+  private final Operator operator;
+  private final LoopDriver loop;
+  private final Housekeeping housekeeping;
+  private final OperatorConfig config;
+
+  public OperatorLifecycle(
+      ClusterCache cache,
+      Operator operator,
+      LoopDriver loop,
+      Housekeeping housekeeping,
+      OperatorConfig config) {
+    this.config = config;
+    this.cache = cache;
+    this.operator = operator;
+    this.loop = loop;
+    this.housekeeping = housekeeping;
+  }
+
+  void start(@Observes StartupEvent event) {
+    if (config.exitWithParent()) {
+      exitWithParent();
+    }
+    cache.start();
+    operator.start();
+    loop.start();
+    housekeeping.start();
+    LOG.info("started with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());
+  }
+
+  /** Standard input ends when the process that started us does, however it died. */
+  private static void exitWithParent() {
+    Thread.ofPlatform()
+        .name("parent")
+        .daemon()
+        .start(
+            () -> {
+              try {
+                System.in.transferTo(OutputStream.nullOutputStream());
+              } catch (IOException e) {
+                LOG.debug("standard input broke", e);
+              }
+              Quarkus.asyncExit();
+            });
+  }
+}

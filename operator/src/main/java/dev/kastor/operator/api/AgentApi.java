@@ -1,0 +1,169 @@
+package dev.kastor.operator.api;
+
+import dev.kastor.operator.Metrics;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.JobId;
+import io.smallrye.common.annotation.RunOnVirtualThread;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.DefaultValue;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.jspecify.annotations.Nullable;
+
+/** What replicas call: telemetry up, membership down. HTTPS only. */
+@Path("/v1/jobs/{namespace}/{name}")
+@Produces(MediaType.APPLICATION_JSON)
+public final class AgentApi {
+  private static final long LONGEST_WAIT_SECONDS = 30;
+
+  private final AgentIdentity identity;
+  private final TelemetryStore telemetry;
+  private final MembershipService membership;
+  private final Metrics metrics;
+
+  public AgentApi(
+      AgentIdentity identity,
+      TelemetryStore telemetry,
+      MembershipService membership,
+      Metrics metrics) {
+    this.identity = identity;
+    this.telemetry = telemetry;
+    this.membership = membership;
+    this.metrics = metrics;
+  }
+
+  /** Takes in a report. */
+  @POST
+  @Path("/telemetry")
+  @Consumes(MediaType.APPLICATION_JSON)
+  @RunOnVirtualThread
+  @Operation(
+      operationId = "report",
+      summary = "Report what the replicas of a job measured",
+      description =
+          "At most 64 KiB. A report whose sequence is not above the sender's last is ignored, so"
+              + " that retries are safe.")
+  @RequestBody(content = @Content(schema = @Schema(implementation = TelemetryReport.class)))
+  @APIResponse(responseCode = "204", description = "Taken in")
+  @APIResponse(responseCode = "400", description = "Bad body; the error names the field")
+  @APIResponse(responseCode = "401", description = "No token or a bad one")
+  @APIResponse(responseCode = "403", description = "Token of another job or pod")
+  @APIResponse(responseCode = "404", description = "No such job")
+  @APIResponse(responseCode = "413", description = "Too large")
+  public void report(
+      @PathParam("namespace") String namespace,
+      @PathParam("name") String name,
+      @HeaderParam("Authorization") @Nullable String authorization,
+      InputStream body)
+      throws ApiException, IOException {
+    JobId id = new JobId(namespace, name);
+    AgentIdentity.Caller caller = identity.check(authorization, id);
+    TelemetryReport report = ReportReader.read(body);
+    if (!report.namespace().equals(namespace) || !report.job().equals(name)) {
+      throw ApiException.forbidden(
+          "the report is of job %s/%s, not of %s".formatted(report.namespace(), report.job(), id));
+    }
+    if (!report.pod().equals(caller.pod())) {
+      throw ApiException.forbidden(
+          "the report is of pod %s, the token of pod %s".formatted(report.pod(), caller.pod()));
+    }
+    telemetry.accept(caller.job(), report);
+  }
+
+  /** Waits for the next generation. */
+  @GET
+  @Path("/membership")
+  @RunOnVirtualThread
+  @Operation(
+      operationId = "membership",
+      summary = "Wait for a membership newer than the one the replica is in",
+      description = "Answers with action WAIT if there is nothing new when the time is up.")
+  @APIResponse(
+      responseCode = "200",
+      description = "The newest membership, or WAIT",
+      content = @Content(schema = @Schema(implementation = Membership.class)))
+  @APIResponse(responseCode = "400", description = "Bad parameter; the error names it")
+  @APIResponse(responseCode = "401", description = "No token or a bad one")
+  @APIResponse(responseCode = "403", description = "Token of another job or pod")
+  @APIResponse(responseCode = "404", description = "No such job")
+  public Membership membership(
+      @PathParam("namespace") String namespace,
+      @PathParam("name") String name,
+      @HeaderParam("Authorization") @Nullable String authorization,
+      @QueryParam("pod") @Nullable String pod,
+      @QueryParam("address") @DefaultValue("") String address,
+      @QueryParam("generation") @DefaultValue("0") String generation,
+      @QueryParam("phase") @Nullable String phase,
+      @QueryParam("step") @DefaultValue("-1") String step,
+      @QueryParam("wait") @DefaultValue("0") String wait)
+      throws ApiException, InterruptedException {
+    JobId id = new JobId(namespace, name);
+    AgentIdentity.Caller caller = identity.check(authorization, id);
+    if (!caller.pod().equals(pod)) {
+      throw ApiException.forbidden(
+          "the request is of pod %s, the token of pod %s".formatted(pod, caller.pod()));
+    }
+    ReplicaState state;
+    try {
+      state =
+          new ReplicaState(
+              caller.pod(),
+              address(address),
+              number("generation", generation),
+              phase(phase),
+              number("step", step));
+    } catch (IllegalArgumentException e) {
+      throw ApiException.badRequest(String.valueOf(e.getMessage()));
+    }
+    long seconds = Math.clamp(number("wait", wait), 0, LONGEST_WAIT_SECONDS);
+    metrics.polling(1);
+    try {
+      return membership.poll(caller.job(), state, Duration.ofSeconds(seconds));
+    } finally {
+      metrics.polling(-1);
+    }
+  }
+
+  private static long number(String name, String text) throws ApiException {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw ApiException.badRequest("%s must be a whole number but is '%s'".formatted(name, text));
+    }
+  }
+
+  private static ReplicaState.Phase phase(@Nullable String text) throws ApiException {
+    for (ReplicaState.Phase phase : ReplicaState.Phase.values()) {
+      if (phase.name().equals(text)) {
+        return phase;
+      }
+    }
+    throw ApiException.badRequest(
+        "phase must be one of STARTING, READY, TRAINING and BROKEN but is '%s'".formatted(text));
+  }
+
+  private static String address(String text) throws ApiException {
+    if (text.isEmpty() || text.matches("[A-Za-z0-9.:\\[\\]_-]{1,260}:[0-9]{1,5}")) {
+      return text;
+    }
+    throw ApiException.badRequest("address must be host:port");
+  }
+}

@@ -1,0 +1,43 @@
+package dev.kastor.operator.api;
+
+/** A request that is refused, with its HTTP status and a short reason for the metrics. */
+public final class ApiException extends Exception {
+  private static final long serialVersionUID = 1;
+
+  private final int status;
+  private final String reason;
+
+  ApiException(int status, String reason, String message) {
+    super(message, null, false, false);
+    this.status = status;
+    this.reason = reason;
+  }
+
+  int status() {
+    return status;
+  }
+
+  String reason() {
+    return reason;
+  }
+
+  static ApiException badRequest(String message) {
+    return new ApiException(400, "body", message);
+  }
+
+  static ApiException unauthorized(String message) {
+    return new ApiException(401, "token", message);
+  }
+
+  static ApiException forbidden(String message) {
+    return new ApiException(403, "identity", message);
+  }
+
+  static ApiException notFound(String message) {
+    return new ApiException(404, "job", message);
+  }
+
+  static ApiException tooLarge(String message) {
+    return new ApiException(413, "size", message);
+  }
+}

@@ -1,0 +1,101 @@
+package dev.kastor.operator.api;
+
+import io.fabric8.kubernetes.api.model.authentication.TokenReview;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import jakarta.inject.Singleton;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks the API server whose token it is, and remembers the answer for some seconds.
+ *
+ * <p>Tokens are kept as hashes only.
+ */
+@Singleton
+public final class TokenReviews {
+  /** Whose token it is. */
+  public record Identity(String namespace, String pod) {}
+
+  private static final String POD_NAME = "authentication.kubernetes.io/pod-name";
+  private static final String PREFIX = "system:serviceaccount:";
+  private static final Duration GOOD_FOR = Duration.ofSeconds(30);
+  private static final Duration BAD_FOR = Duration.ofSeconds(3);
+  private static final int MOST_REMEMBERED = 10_000;
+
+  private record Answer(Optional<Identity> identity, Instant until) {}
+
+  private final KubernetesClient client;
+  private final InstantSource clock;
+  private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+
+  public TokenReviews(KubernetesClient client, InstantSource clock) {
+    this.client = client;
+    this.clock = clock;
+  }
+
+  /** The identity behind a token that was issued for the audience; empty if it is not good. */
+  public Optional<Identity> identity(String token, String audience) {
+    Instant now = clock.instant();
+    String key = hash(audience + "\n" + token);
+    Answer known = answers.get(key);
+    if (known != null && now.isBefore(known.until())) {
+      return known.identity();
+    }
+    Optional<Identity> identity = review(token, audience);
+    if (answers.size() >= MOST_REMEMBERED) {
+      answers.clear();
+    }
+    answers.put(
+        key, new Answer(identity, now.plus(identity.isPresent() ? GOOD_FOR : BAD_FOR)));
+    return identity;
+  }
+
+  private Optional<Identity> review(String token, String audience) {
+    TokenReview review =
+        client
+            .tokenReviews()
+            .create(
+                new TokenReviewBuilder()
+                    .withNewSpec()
+                    .withToken(token)
+                    .withAudiences(audience)
+                    .endSpec()
+                    .build());
+    TokenReviewStatus status = review.getStatus();
+    if (status == null
+        || !Boolean.TRUE.equals(status.getAuthenticated())
+        || !status.getAudiences().contains(audience)) {
+      return Optional.empty();
+    }
+    String user = status.getUser().getUsername();
+    Map<String, List<String>> extra = status.getUser().getExtra();
+    @Nullable List<String> pods = extra == null ? null : extra.get(POD_NAME);
+    if (user == null || !user.startsWith(PREFIX) || pods == null || pods.size() != 1) {
+      return Optional.empty();
+    }
+    String namespace = user.substring(PREFIX.length(), user.lastIndexOf(':'));
+    return Optional.of(new Identity(namespace, pods.getFirst()));
+  }
+
+  private static String hash(String text) {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.JobObservers;
+import dev.kastor.operator.Signals;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.Reason;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one writer of {@code status.allocation}.
+ *
+ * <p>Versions only grow, so the larger of what was written and what the cache shows is the truth.
+ */
+@Singleton
+public final class AllocationWriter {
+  private static final Logger LOG = LoggerFactory.getLogger(AllocationWriter.class);
+
+  private final StatusWriter writer;
+  private final EventRecorder events;
+  private final JobObservers observers;
+  private final Signals signals;
+  private final InstantSource clock;
+  private final Map<String, AllocationStatus> written = new ConcurrentHashMap<>();
+
+  public AllocationWriter(
+      StatusWriter writer,
+      EventRecorder events,
+      JobObservers observers,
+      Signals signals,
+      InstantSource clock) {
+    this.writer = writer;
+    this.events = events;
+    this.observers = observers;
+    this.signals = signals;
+    this.clock = clock;
+  }
+
+  /** The newest allocation of a job. */
+  public @Nullable AllocationStatus current(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    AllocationStatus cached = status == null ? null : status.allocation();
+    AllocationStatus own = written.get(job.getMetadata().getUid());
+    if (own == null || (cached != null && cached.version() > own.version())) {
+      return cached;
+    }
+    return own;
+  }
+
+  /** Gives the job an allocation. */
+  public synchronized void write(TrainingJob job, Allocation allocation, Reason reason) {
+    AllocationStatus before = current(job);
+    Instant now = clock.instant();
+    var after =
+        new AllocationStatus(
+            allocation.replicas(),
+            Map.copyOf(allocation.replicasByNode()),
+            before == null ? 1 : before.version() + 1,
+            now.toString(),
+            reason.code(),
+            reason.message());
+    if (!writer.patch(job, Map.of("allocation", after))) {
+      return;
+    }
+    written.put(job.getMetadata().getUid(), after);
+    JobId id = Labels.id(job);
+    LOG.info(
+        "{}: {} -> {} replicas on {}: {} {}",
+        id,
+        before == null ? 0 : before.replicas(),
+        after.replicas(),
+        after.nodes(),
+        reason.code(),
+        reason.message());
+    events.normal(job, reason.code(), reason.message());
+    observers.allocated(id, allocation, reason, now);
+    signals.job(id);
+  }
+
+  /** Takes away what the job has, if it has anything. */
+  public void release(TrainingJob job, Reason reason) {
+    AllocationStatus current = current(job);
+    if (current != null && current.replicas() > 0) {
+      write(job, Allocation.NONE, reason);
+      signals.round();
+    }
+  }
+
+  /** Forgets a job that is gone. */
+  public void forget(String uid) {
+    written.remove(uid);
+  }
+}

@@ -1,0 +1,185 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.Signals;
+import dev.kastor.scheduler.JobId;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Singleton;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Jobs, pods and nodes as the API server last told us, and a signal for each change that matters.
+ *
+ * <p>Thread-safe. A write is seen here some milliseconds after it was answered.
+ */
+@Singleton
+public final class ClusterCache {
+  private static final String BY_JOB = "kastor-job";
+  private static final String BY_NODE = "kastor-node";
+
+  private final KubernetesClient client;
+  private final Signals signals;
+  private final AtomicBoolean started = new AtomicBoolean();
+  private final SharedIndexInformer<TrainingJob> jobs;
+  private final SharedIndexInformer<Pod> pods;
+  private final SharedIndexInformer<Node> nodes;
+
+  /** Makes informers that {@link #start} fills. */
+  public ClusterCache(KubernetesClient client, Signals signals) {
+    this.client = client;
+    this.signals = signals;
+    jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
+    pods = client.pods().inAnyNamespace().runnableInformer(0);
+    nodes = client.nodes().runnableInformer(0);
+    pods.addIndexers(
+        Map.of(
+            BY_JOB,
+            pod -> Labels.job(pod).map(id -> List.of(id.toString())).orElse(List.of()),
+            BY_NODE,
+            pod -> List.of(SlotCount.nodeOf(pod))));
+    jobs.addEventHandler(new Changes<>(this::jobChanged));
+    pods.addEventHandler(new Changes<>(this::podChanged));
+    nodes.addEventHandler(new Changes<>((before, after) -> nodeChanged(before, after)));
+  }
+
+  /** Lists everything and watches from then on; returns when the first lists are in. */
+  public void start() {
+    if (started.compareAndSet(false, true)) {
+      nodes.run();
+      pods.run();
+      jobs.run();
+    }
+  }
+
+  /** Whether the first lists are in. */
+  public boolean synced() {
+    return started.get() && jobs.hasSynced() && pods.hasSynced() && nodes.hasSynced();
+  }
+
+  /** Whether all three watches are up. */
+  public boolean watching() {
+    return synced() && jobs.isWatching() && pods.isWatching() && nodes.isWatching();
+  }
+
+  /** All jobs, in no order. */
+  public List<TrainingJob> jobs() {
+    return jobs.getStore().list();
+  }
+
+  /** One job. */
+  public Optional<TrainingJob> job(JobId id) {
+    return Optional.ofNullable(jobs.getStore().getByKey(id.toString()));
+  }
+
+  /** The pods of a job of this name, whichever uid they belong to. */
+  public List<Pod> pods(JobId id) {
+    return pods.getIndexer().byIndex(BY_JOB, id.toString());
+  }
+
+  /** One pod, from the cache or else from the API server. */
+  public Optional<Pod> pod(String namespace, String name) {
+    Pod cached = pods.getStore().getByKey(namespace + "/" + name);
+    return Optional.ofNullable(
+        cached != null ? cached : client.pods().inNamespace(namespace).withName(name).get());
+  }
+
+  /** The pods that are on a node or are meant for it. */
+  public List<Pod> podsOn(String node) {
+    return pods.getIndexer().byIndex(BY_NODE, node);
+  }
+
+  /** All pods that the operator made. */
+  public List<Pod> ourPods() {
+    return pods.getStore().list().stream().filter(Labels::ours).toList();
+  }
+
+  /** All nodes, in no order. */
+  public List<Node> nodes() {
+    return nodes.getStore().list();
+  }
+
+  /** One node. */
+  public Optional<Node> node(String name) {
+    return Optional.ofNullable(nodes.getStore().getByKey(name));
+  }
+
+  @PreDestroy
+  void stop() {
+    jobs.stop();
+    pods.stop();
+    nodes.stop();
+  }
+
+  private void jobChanged(Optional<TrainingJob> before, Optional<TrainingJob> after) {
+    TrainingJob job = after.or(() -> before).orElseThrow();
+    boolean sameSpec =
+        before.isPresent()
+            && after.isPresent()
+            && before.get().getSpec().equals(after.get().getSpec());
+    if (!sameSpec) {
+      // Changes of the status are signalled by whoever makes them.
+      signals.job(Labels.id(job));
+      signals.round();
+    }
+  }
+
+  private void podChanged(Optional<Pod> before, Optional<Pod> after) {
+    Pod pod = after.or(() -> before).orElseThrow();
+    Labels.job(pod).ifPresent(signals::job);
+    boolean freed =
+        before.isPresent()
+            && SlotCount.occupies(before.get())
+            && (after.isEmpty() || !SlotCount.occupies(after.get()));
+    if (freed) {
+      signals.round();
+      // A slot that became free may be the one another job waits for.
+      jobs().forEach(job -> signals.job(Labels.id(job)));
+    }
+  }
+
+  private void nodeChanged(Optional<Node> before, Optional<Node> after) {
+    boolean same =
+        before.isPresent()
+            && after.isPresent()
+            && SlotCount.usable(before.get()) == SlotCount.usable(after.get())
+            && before
+                .get()
+                .getStatus()
+                .getAllocatable()
+                .equals(after.get().getStatus().getAllocatable());
+    if (!same) {
+      signals.round();
+    }
+  }
+
+  private record Changes<T extends HasMetadata>(Listener<T> listener)
+      implements ResourceEventHandler<T> {
+    interface Listener<T> {
+      void changed(Optional<T> before, Optional<T> after);
+    }
+
+    @Override
+    public void onAdd(T object) {
+      listener.changed(Optional.empty(), Optional.of(object));
+    }
+
+    @Override
+    public void onUpdate(T before, T after) {
+      listener.changed(Optional.of(before), Optional.of(after));
+    }
+
+    @Override
+    public void onDelete(T object, boolean unknown) {
+      listener.changed(Optional.of(object), Optional.empty());
+    }
+  }
+}

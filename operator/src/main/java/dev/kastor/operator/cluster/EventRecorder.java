@@ -1,0 +1,101 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Singleton;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes Kubernetes events for people; losing one loses nothing else.
+ *
+ * <p>The same reason and message twice in a row for a job is one event.
+ */
+@Singleton
+public final class EventRecorder {
+  private static final Logger LOG = LoggerFactory.getLogger(EventRecorder.class);
+  private static final int MAX_MESSAGE = 1024;
+
+  private final KubernetesClient client;
+  private final InstantSource clock;
+  private final Map<String, String> last = new ConcurrentHashMap<>();
+  private final ExecutorService sender =
+      Executors.newSingleThreadExecutor(Thread.ofVirtual().name("events").factory());
+
+  public EventRecorder(KubernetesClient client, InstantSource clock) {
+    this.client = client;
+    this.clock = clock;
+  }
+
+  /** Something went as it should. */
+  public void normal(TrainingJob job, String reason, String message) {
+    record(job, "Normal", reason, message);
+  }
+
+  /** Something that a person may want to look into. */
+  public void warning(TrainingJob job, String reason, String message) {
+    record(job, "Warning", reason, message);
+  }
+
+  /** Forgets a job that is gone. */
+  public void forget(String uid) {
+    last.remove(uid);
+  }
+
+  private void record(TrainingJob job, String type, String reason, String message) {
+    var meta = job.getMetadata();
+    String key = reason + "\n" + message;
+    if (key.equals(last.put(meta.getUid(), key))) {
+      return;
+    }
+    String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
+    var event =
+        new EventBuilder()
+            .withNewMetadata()
+            .withNamespace(meta.getNamespace())
+            .withName(meta.getName() + "." + Long.toHexString(System.nanoTime()))
+            .endMetadata()
+            .withNewInvolvedObject()
+            .withApiVersion(job.getApiVersion())
+            .withKind(job.getKind())
+            .withNamespace(meta.getNamespace())
+            .withName(meta.getName())
+            .withUid(meta.getUid())
+            .endInvolvedObject()
+            .withType(type)
+            .withReason(reason)
+            .withMessage(
+                message.length() > MAX_MESSAGE ? message.substring(0, MAX_MESSAGE) : message)
+            .withFirstTimestamp(now)
+            .withLastTimestamp(now)
+            .withCount(1)
+            .withNewSource()
+            .withComponent("kastor")
+            .endSource()
+            .withReportingComponent("kastor.dev/operator")
+            .withReportingInstance("operator")
+            .build();
+    sender.execute(
+        () -> {
+          try {
+            client.v1().events().inNamespace(meta.getNamespace()).resource(event).create();
+          } catch (KubernetesClientException e) {
+            LOG.debug("{}: event {} was not written", Labels.id(job), reason, e);
+          }
+        });
+  }
+
+  @PreDestroy
+  void close() {
+    sender.shutdown();
+  }
+}

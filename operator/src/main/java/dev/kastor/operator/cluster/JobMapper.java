@@ -1,0 +1,83 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.JobState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a TrainingJob with what was measured of it into the scheduler's {@link JobState}. */
+public final class JobMapper {
+  private JobMapper() {}
+
+  /** The job as a policy sees it at {@code now}. */
+  public static JobState state(
+      TrainingJob job,
+      @Nullable AllocationStatus allocation,
+      Measured measured,
+      boolean pinned,
+      Instant now) {
+    JobSpec spec = JobSpecs.of(job);
+    Allocation current = allocation(allocation);
+    TrainingJobStatus status = job.getStatus();
+    Integer restarts = status == null ? null : status.restarts();
+    return new JobState(
+        spec,
+        current,
+        measured.model(),
+        measured.maxProfiledReplicas(),
+        measured.progress(),
+        nonNegative(Duration.between(spec.submitted(), now)),
+        attainedService(status, current, now),
+        restarts == null ? 0 : restarts,
+        measured.rescaleCost(),
+        pinned);
+  }
+
+  /** The status' allocation as the scheduler's type. */
+  public static Allocation allocation(@Nullable AllocationStatus allocation) {
+    if (allocation == null || allocation.nodes() == null) {
+      return Allocation.NONE;
+    }
+    var nodes = new TreeMap<>(allocation.nodes());
+    nodes.values().removeIf(replicas -> replicas < 1);
+    return new Allocation(nodes);
+  }
+
+  /** Whether the job still wants to run. */
+  public static boolean wantsToRun(TrainingJob job) {
+    return !finished(job)
+        && !job.getSpec().suspended()
+        && job.getMetadata().getDeletionTimestamp() == null;
+  }
+
+  /** Whether the job ended. */
+  public static boolean finished(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    return status != null
+        && (status.phase() == TrainingJobStatus.Phase.Succeeded
+            || status.phase() == TrainingJobStatus.Phase.Failed);
+  }
+
+  /**
+   * GPU-seconds held, by the size it has now: the exact sum would have to be stored with the job,
+   * and policies only compare orders of magnitude.
+   */
+  private static double attainedService(
+      @Nullable TrainingJobStatus status, Allocation current, Instant now) {
+    if (status == null || status.startTime() == null) {
+      return 0;
+    }
+    Duration running = nonNegative(Duration.between(Instant.parse(status.startTime()), now));
+    return running.toMillis() / 1000.0 * Math.max(1, current.replicas());
+  }
+
+  private static Duration nonNegative(Duration duration) {
+    return duration.isNegative() ? Duration.ZERO : duration;
+  }
+}

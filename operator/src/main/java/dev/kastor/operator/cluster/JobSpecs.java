@@ -1,0 +1,64 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.BatchSizeSpec;
+import dev.kastor.crds.ElasticSpec;
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobSpec;
+import java.time.Instant;
+
+/** Turns a TrainingJob's spec into the scheduler's. */
+public final class JobSpecs {
+  private JobSpecs() {}
+
+  /**
+   * The scheduler's view of the job.
+   *
+   * @throws IllegalArgumentException if the spec contradicts itself, which the CRD's rules prevent
+   */
+  public static JobSpec of(TrainingJob job) {
+    TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());
+    return new JobSpec(
+        Labels.id(job),
+        Instant.parse(job.getMetadata().getCreationTimestamp()),
+        elasticity(spec),
+        limits(spec.goodput()),
+        "");
+  }
+
+  @SuppressWarnings("NullAway") // Completed specs have every field; the records say Nullable.
+  private static Elasticity elasticity(TrainingJobSpec spec) {
+    ElasticSpec elastic = spec.elastic();
+    int min = elastic.minReplicas();
+    int max = elastic.maxReplicas();
+    AllowedReplicas allowed =
+        switch (elastic.allowedReplicas()) {
+          case Any -> new AllowedReplicas.Any();
+          case PowersOfTwo -> new AllowedReplicas.PowersOfTwo();
+        };
+    return switch (spec.goodput().mode()) {
+      case Adaptive -> new Elasticity.Adaptive(min, max, allowed);
+      case Fixed ->
+          min == max
+              ? new Elasticity.Rigid(min)
+              : new Elasticity.Elastic(min, max, allowed);
+    };
+  }
+
+  @SuppressWarnings("NullAway") // As above.
+  private static BatchLimits limits(GoodputSpec goodput) {
+    BatchSizeSpec batch = goodput.batchSize();
+    boolean fixed = goodput.mode() == GoodputSpec.Mode.Fixed;
+    return new BatchLimits(
+        batch.initial(),
+        fixed ? batch.initial() : batch.max(),
+        batch.perDevice().min(),
+        batch.perDevice().max(),
+        batch.gradientAccumulation());
+  }
+}

@@ -1,0 +1,117 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Change;
+import dev.kastor.scheduler.Cluster;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Snapshot;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The cluster that the scheduling loop decides on: nodes and jobs of a Kubernetes API server. */
+@Singleton
+public final class KubernetesCluster implements Cluster {
+  /** What else the operator knows of a job. */
+  public interface Knowledge {
+    /** What its replicas measured. */
+    Measured measured(TrainingJob job);
+
+    /** Whether its allocation must stay as it is for now. */
+    boolean pinned(TrainingJob job, Instant now);
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(KubernetesCluster.class);
+
+  private final ClusterCache cache;
+  private final AllocationWriter allocations;
+  private final Knowledge knowledge;
+  private final SlotCount slots;
+  private final String gpuTypeLabel;
+  private final InstantSource clock;
+
+  public KubernetesCluster(
+      ClusterCache cache,
+      AllocationWriter allocations,
+      Knowledge knowledge,
+      OperatorConfig config,
+      InstantSource clock) {
+    this.cache = cache;
+    this.allocations = allocations;
+    this.knowledge = knowledge;
+    slots = new SlotCount(config.slotResource());
+    gpuTypeLabel = config.gpuTypeLabel();
+    this.clock = clock;
+  }
+
+  @Override
+  public Snapshot observe() {
+    Instant now = clock.instant();
+    List<Node> nodes =
+        cache.nodes().stream()
+            .filter(SlotCount::usable)
+            .map(this::node)
+            .filter(node -> node.slots() > 0)
+            .sorted(Comparator.comparing(Node::name))
+            .toList();
+    List<JobState> jobs = new ArrayList<>();
+    for (TrainingJob job : cache.jobs()) {
+      if (JobMapper.wantsToRun(job)) {
+        try {
+          jobs.add(state(job, nodes, now));
+        } catch (IllegalArgumentException e) {
+          LOG.debug("{}: left out of the round: {}", Labels.id(job), e.getMessage());
+        }
+      }
+    }
+    jobs.sort(
+        Comparator.<JobState, Instant>comparing(job -> job.spec().submitted())
+            .thenComparing(JobState::id));
+    return new Snapshot(now, nodes, jobs);
+  }
+
+  @Override
+  public void apply(List<Change> changes) {
+    for (Change change : changes) {
+      cache
+          .job(change.job())
+          .filter(JobMapper::wantsToRun)
+          .ifPresent(job -> allocations.write(job, target(change), change.reason()));
+    }
+  }
+
+  private JobState state(TrainingJob job, List<Node> nodes, Instant now) {
+    var current = allocations.current(job);
+    Allocation allocation = JobMapper.allocation(current);
+    boolean nodesThere =
+        allocation.replicasByNode().keySet().stream()
+            .allMatch(name -> nodes.stream().anyMatch(node -> node.name().equals(name)));
+    boolean pinned = nodesThere && knowledge.pinned(job, now);
+    return JobMapper.state(job, current, knowledge.measured(job), pinned, now);
+  }
+
+  private Node node(io.fabric8.kubernetes.api.model.Node node) {
+    String name = node.getMetadata().getName();
+    Map<String, String> labels = node.getMetadata().getLabels();
+    String type = labels == null ? null : labels.get(gpuTypeLabel);
+    return new Node(name, type == null ? "" : type, slots.forJobs(node, cache.podsOn(name)));
+  }
+
+  private static Allocation target(Change change) {
+    return switch (change) {
+      case Change.Start start -> start.to();
+      case Change.Rescale rescale -> rescale.to();
+      case Change.Migrate migrate -> migrate.to();
+      case Change.Stop stop -> Allocation.NONE;
+    };
+  }
+}

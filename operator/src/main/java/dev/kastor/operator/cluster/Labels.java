@@ -1,0 +1,54 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.scheduler.JobId;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import java.util.Map;
+import java.util.Optional;
+
+/** Labels and annotations on the objects that the operator makes. */
+public final class Labels {
+  public static final String JOB = "kastor.dev/job";
+  public static final String MANAGED_BY = "app.kubernetes.io/managed-by";
+  public static final String MANAGER = "kastor";
+
+  /** Annotation of a pod: the node that the scheduler chose. */
+  public static final String NODE = "kastor.dev/node";
+
+  private Labels() {}
+
+  /** The labels of everything that belongs to a job. */
+  public static Map<String, String> of(String job) {
+    return Map.of(JOB, job, MANAGED_BY, MANAGER);
+  }
+
+  /** Whether the operator made the object. */
+  public static boolean ours(HasMetadata object) {
+    Map<String, String> labels = object.getMetadata().getLabels();
+    return labels != null && MANAGER.equals(labels.get(MANAGED_BY)) && labels.get(JOB) != null;
+  }
+
+  /** The job that an object of ours belongs to. */
+  public static Optional<JobId> job(HasMetadata object) {
+    ObjectMeta metadata = object.getMetadata();
+    return ours(object)
+        ? Optional.of(new JobId(metadata.getNamespace(), metadata.getLabels().get(JOB)))
+        : Optional.empty();
+  }
+
+  /** Whether the object is controlled by the owner with this uid. */
+  public static boolean ownedBy(HasMetadata object, String uid) {
+    for (OwnerReference owner : object.getMetadata().getOwnerReferences()) {
+      if (uid.equals(owner.getUid())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The name of a resource as a job's id. */
+  public static JobId id(HasMetadata job) {
+    return new JobId(job.getMetadata().getNamespace(), job.getMetadata().getName());
+  }
+}

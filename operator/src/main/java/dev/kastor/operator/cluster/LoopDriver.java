@@ -1,0 +1,83 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.operator.Metrics;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.Signals;
+import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.SchedulingLoop;
+import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.PolicyOptions;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the scheduling loop: once per interval, and soon after something happened that matters.
+ *
+ * <p>Several signals within the delay lead to one round.
+ */
+@Singleton
+public final class LoopDriver {
+  private static final Logger LOG = LoggerFactory.getLogger(LoopDriver.class);
+
+  private final SchedulingLoop loop;
+  private final Metrics metrics;
+  private final Duration interval;
+  private final Duration delay;
+  private final Semaphore wanted = new Semaphore(0);
+  private final Thread thread = new Thread(this::run, "scheduling-loop");
+  private volatile boolean stopped;
+
+  public LoopDriver(
+      KubernetesCluster cluster, Metrics metrics, Signals signals, OperatorConfig config) {
+    loop =
+        new SchedulingLoop(
+            cluster, Policies.create(config.policy(), PolicyOptions.defaults(config.seed())));
+    this.metrics = metrics;
+    interval = config.roundInterval();
+    delay = config.roundDelay();
+    signals.onRound(wanted::release);
+  }
+
+  /** Starts the rounds; call once the cluster's first lists are in. */
+  public void start() {
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  @PreDestroy
+  void stop() {
+    stopped = true;
+    thread.interrupt();
+  }
+
+  private void run() {
+    try {
+      while (!stopped) {
+        if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
+          Thread.sleep(delay);
+          wanted.drainPermits();
+        }
+        round();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void round() {
+    long start = System.nanoTime();
+    try {
+      Round round = loop.tick();
+      metrics.decided(round, (System.nanoTime() - start) / 1e9);
+    } catch (RuntimeException e) {
+      // The next round decides again from the state of the cluster, so nothing is lost.
+      LOG.error("scheduling round failed", e);
+      metrics.decisionFailed();
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.protocol.Progress;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What a job's replicas told us, as far as a policy may use it.
+ *
+ * @param model fitted from the reports
+ * @param maxProfiledReplicas most replicas it was measured with
+ * @param progress newest
+ * @param rescaleCost median pause of its live changes, or an assumption
+ */
+public record Measured(
+    Optional<GoodputModel> model,
+    int maxProfiledReplicas,
+    Optional<Progress> progress,
+    Duration rescaleCost) {
+  /** Assumed pause of a live change before one was measured. */
+  public static final Duration ASSUMED_COST = Duration.ofSeconds(2);
+
+  /** Nothing was heard yet. */
+  public static final Measured NOTHING =
+      new Measured(Optional.empty(), 0, Optional.empty(), ASSUMED_COST);
+}

@@ -1,0 +1,107 @@
+package dev.kastor.operator.cluster;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import jakarta.inject.Singleton;
+import java.net.HttpURLConnection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes single fields of a job's status as JSON merge patches.
+ *
+ * <p>Every field has one writer, so patches of different writers never conflict and none needs to
+ * know what the others wrote. The job's uid travels along: a new job of the same name is not
+ * touched by what was meant for the old one.
+ */
+@Singleton
+public final class StatusWriter {
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().defaultPropertyInclusion(
+              JsonInclude.Value.construct(
+                  JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+          .build();
+
+  private final KubernetesClient client;
+  private final Map<String, ObjectNode> written = new ConcurrentHashMap<>();
+
+  public StatusWriter(KubernetesClient client) {
+    this.client = client;
+  }
+
+  /**
+   * Sets the fields; a null value removes a field.
+   *
+   * @return whether the job still exists
+   * @throws KubernetesClientException if the API server refuses for another reason
+   */
+  public boolean patch(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    String uid = job.getMetadata().getUid();
+    body.putObject("metadata").put("uid", uid);
+    ObjectNode status = body.putObject("status");
+    ObjectNode known = written.computeIfAbsent(uid, key -> JsonNodeFactory.instance.objectNode());
+    JsonNode cached =
+        job.getStatus() == null ? JsonNodeFactory.instance.objectNode() : tree(job.getStatus());
+    synchronized (known) {
+      fields.forEach(
+          (name, value) -> {
+            JsonNode next = tree(value);
+            JsonNode patch = next.deepCopy();
+            removeStale(patch, cached.path(name));
+            removeStale(patch, known.path(name));
+            status.set(name, patch);
+            known.set(name, next);
+          });
+    }
+    try {
+      client
+          .resources(TrainingJob.class)
+          .inNamespace(job.getMetadata().getNamespace())
+          .withName(job.getMetadata().getName())
+          .subresource("status")
+          .patch(PatchContext.of(PatchType.JSON_MERGE), body.toString());
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND
+          || e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** Forgets a job that is gone. */
+  public void forget(String uid) {
+    written.remove(uid);
+  }
+
+  /** A merge patch keeps keys it does not name, so keys that went away are named with null. */
+  private static void removeStale(JsonNode patch, JsonNode old) {
+    if (patch instanceof ObjectNode object && old.isObject()) {
+      for (var entry : old.properties()) {
+        JsonNode kept = object.get(entry.getKey());
+        if (kept == null) {
+          object.putNull(entry.getKey());
+        } else {
+          removeStale(kept, entry.getValue());
+        }
+      }
+    }
+  }
+
+  /** Nested values leave out what they do not have; the field itself may be null to remove it. */
+  private static JsonNode tree(@Nullable Object value) {
+    return value == null ? JsonNodeFactory.instance.nullNode() : JSON.valueToTree(value);
+  }
+}

@@ -1,0 +1,115 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.ConditionBuilder;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Derives the typed conditions of a job, keeping the time of the last change of each. */
+public final class JobConditions {
+  /** The types of conditions, in the order in which they are listed. */
+  public enum Type {
+    Queued,
+    Admitted,
+    Running,
+    Rescaling,
+    Suspended,
+    Complete,
+    Failed
+  }
+
+  /**
+   * What the conditions are derived from.
+   *
+   * @param phase where the job is
+   * @param reason one word that says why
+   * @param message one sentence that says why
+   * @param target replicas that the scheduler gave
+   * @param members replicas that train together
+   * @param draining pods that still have to go
+   */
+  public record Facts(
+      Phase phase, String reason, String message, int target, int members, int draining) {}
+
+  private JobConditions() {}
+
+  /** All conditions, given those of before. */
+  public static List<Condition> derive(
+      Facts facts, List<Condition> before, @Nullable Long observedGeneration, Instant now) {
+    List<Condition> conditions = new ArrayList<>();
+    for (Type type : Type.values()) {
+      boolean holds = holds(type, facts);
+      conditions.add(
+          condition(type, holds, reason(type, holds, facts), facts, before, observedGeneration, now));
+    }
+    return conditions;
+  }
+
+  private static boolean holds(Type type, Facts facts) {
+    Phase phase = facts.phase();
+    return switch (type) {
+      case Queued -> phase == Phase.Queued;
+      case Admitted -> facts.target() > 0;
+      case Running -> phase == Phase.Running;
+      case Rescaling ->
+          phase == Phase.Running && (facts.target() != facts.members() || facts.draining() > 0);
+      case Suspended -> phase == Phase.Suspended;
+      case Complete -> phase == Phase.Succeeded;
+      case Failed -> phase == Phase.Failed;
+    };
+  }
+
+  private static String reason(Type type, boolean holds, Facts facts) {
+    boolean decides =
+        switch (type) {
+          case Queued -> facts.phase() == Phase.Queued;
+          case Admitted -> false;
+          case Running -> facts.phase() == Phase.Running || facts.phase() == Phase.Starting;
+          case Rescaling -> false;
+          case Suspended -> facts.phase() == Phase.Suspended;
+          case Complete -> facts.phase() == Phase.Succeeded;
+          case Failed -> facts.phase() == Phase.Failed;
+        };
+    if (decides) {
+      return facts.reason();
+    }
+    return switch (type) {
+      case Queued -> "NotWaiting";
+      case Admitted -> holds ? "SlotsGiven" : "NoSlots";
+      case Running -> "NotTraining";
+      case Rescaling -> holds ? "MembersChange" : "AtTargetSize";
+      case Suspended -> "NotAsked";
+      case Complete -> "WorkLeft";
+      case Failed -> "NoFailure";
+    };
+  }
+
+  private static Condition condition(
+      Type type,
+      boolean holds,
+      String reason,
+      Facts facts,
+      List<Condition> before,
+      @Nullable Long observedGeneration,
+      Instant now) {
+    String status = holds ? "True" : "False";
+    String since = now.truncatedTo(ChronoUnit.SECONDS).toString();
+    for (Condition old : before) {
+      if (type.name().equals(old.getType()) && status.equals(old.getStatus())) {
+        since = old.getLastTransitionTime();
+      }
+    }
+    return new ConditionBuilder()
+        .withType(type.name())
+        .withStatus(status)
+        .withReason(reason)
+        .withMessage(reason.equals(facts.reason()) ? facts.message() : "")
+        .withObservedGeneration(observedGeneration)
+        .withLastTransitionTime(since)
+        .build();
+  }
+}

@@ -1,0 +1,118 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.JobObservers;
+import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.StatusWriter;
+import io.fabric8.kubernetes.api.model.Condition;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes the reconciler's part of the status, only when it changes. */
+@Singleton
+public final class JobStatusWriter {
+  private static final Logger LOG = LoggerFactory.getLogger(JobStatusWriter.class);
+
+  private final StatusWriter writer;
+  private final EventRecorder events;
+  private final JobObservers observers;
+  private final InstantSource clock;
+  private final Map<String, Map<String, @Nullable Object>> written = new ConcurrentHashMap<>();
+
+  public JobStatusWriter(
+      StatusWriter writer, EventRecorder events, JobObservers observers, InstantSource clock) {
+    this.writer = writer;
+    this.events = events;
+    this.observers = observers;
+    this.clock = clock;
+  }
+
+  /** The phase as last written, which the cache may not show yet. */
+  public @Nullable Phase phase(TrainingJob job) {
+    Map<String, @Nullable Object> own = written.get(job.getMetadata().getUid());
+    if (own != null && own.get("phase") instanceof Phase phase) {
+      return phase;
+    }
+    TrainingJobStatus status = job.getStatus();
+    return status == null ? null : status.phase();
+  }
+
+  /** Writes phase, conditions and counters. */
+  public void write(TrainingJob job, JobConditions.Facts facts, int failures) {
+    Instant now = clock.instant();
+    String uid = job.getMetadata().getUid();
+    Map<String, @Nullable Object> before = written.getOrDefault(uid, fromCache(job));
+    Map<String, @Nullable Object> fields = new HashMap<>();
+    fields.put("phase", facts.phase());
+    fields.put("observedGeneration", job.getMetadata().getGeneration());
+    fields.put(
+        "conditions",
+        JobConditions.derive(
+            facts, conditions(before), job.getMetadata().getGeneration(), now));
+    fields.put("selector", Labels.JOB + "=" + job.getMetadata().getName());
+    fields.put("failuresSinceProgress", failures);
+    String instant = now.truncatedTo(ChronoUnit.MILLIS).toString();
+    boolean ended = facts.phase() == Phase.Succeeded || facts.phase() == Phase.Failed;
+    Object start = before.get("startTime");
+    fields.put("startTime", start == null && facts.phase() == Phase.Running ? instant : start);
+    Object end = before.get("completionTime");
+    fields.put("completionTime", end == null && ended ? instant : end);
+    if (fields.equals(before) || !writer.patch(job, fields)) {
+      return;
+    }
+    written.put(uid, fields);
+    if (!Objects.equals(before.get("phase"), facts.phase())) {
+      entered(job, facts, now);
+    }
+  }
+
+  /** Forgets a job that is gone. */
+  public void forget(String uid) {
+    written.remove(uid);
+  }
+
+  private void entered(TrainingJob job, JobConditions.Facts facts, Instant now) {
+    LOG.info("{}: {}: {} {}", Labels.id(job), facts.phase(), facts.reason(), facts.message());
+    observers.phase(Labels.id(job), facts.phase(), now);
+    switch (facts.phase()) {
+      case Failed -> events.warning(job, facts.reason(), facts.message());
+      case Succeeded, Suspended -> events.normal(job, facts.phase().name(), facts.message());
+      // The allocation's own event says why it starts, runs or waits.
+      case Queued, Starting, Running -> {}
+    }
+  }
+
+  private static Map<String, @Nullable Object> fromCache(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    Map<String, @Nullable Object> fields = new HashMap<>();
+    if (status != null) {
+      fields.put("phase", status.phase());
+      fields.put("observedGeneration", status.observedGeneration());
+      fields.put("conditions", status.conditions());
+      fields.put("selector", status.selector());
+      fields.put("failuresSinceProgress", status.failuresSinceProgress());
+      fields.put("startTime", status.startTime());
+      fields.put("completionTime", status.completionTime());
+    }
+    return fields;
+  }
+
+  @SuppressWarnings("unchecked") // Only this class puts anything under that name.
+  private static List<Condition> conditions(Map<String, @Nullable Object> fields) {
+    Object conditions = fields.get("conditions");
+    return conditions == null ? List.of() : (List<Condition>) conditions;
+  }
+}

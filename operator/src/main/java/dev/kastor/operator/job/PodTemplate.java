@@ -1,0 +1,267 @@
+package dev.kastor.operator.job;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.Labels;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.EnvVarBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.util.List;
+import java.util.Map;
+
+/** Builds the pod of one replica. */
+public final class PodTemplate {
+  static final String CONTAINER = "agent";
+  static final String CA_CONFIG_MAP = "kastor-ca";
+  static final String CA_KEY = "ca.crt";
+  static final String RING_KEY = "secret";
+
+  private static final String TOKEN_PATH = "/var/run/kastor/token";
+  private static final String CA_PATH = "/etc/kastor/ca";
+  private static final String RING_PATH = "/etc/kastor/ring";
+  private static final String CHECKPOINT_PATH = "/var/lib/kastor/checkpoints";
+  private static final String TERMINATION_PATH = "/dev/termination-log";
+  private static final long TOKEN_SECONDS = 3600;
+  private static final long USER = 65532;
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .defaultPropertyInclusion(
+              JsonInclude.Value.construct(
+                  JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+          .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+          .build();
+
+  private final OperatorConfig config;
+
+  /** Builds pods as configured. */
+  public PodTemplate(OperatorConfig config) {
+    this.config = config;
+  }
+
+  /** Name of the Secret that the rings of a job are keyed with. */
+  public static String ringSecret(String job) {
+    return job + "-ring";
+  }
+
+  /** The audience of tokens that are good for this job and nothing else. */
+  public static String audience(String namespace, String job) {
+    return "kastor/" + namespace + "/" + job;
+  }
+
+  /** Makes the job the controlling owner of what carries the reference. */
+  public static OwnerReference owner(TrainingJob job) {
+    return new OwnerReferenceBuilder()
+        .withApiVersion(job.getApiVersion())
+        .withKind(job.getKind())
+        .withName(job.getMetadata().getName())
+        .withUid(job.getMetadata().getUid())
+        .withController(true)
+        .withBlockOwnerDeletion(true)
+        .build();
+  }
+
+  /**
+   * The pod with this number, on this node.
+   *
+   * @param hostname the node's {@code kubernetes.io/hostname} label
+   */
+  public Pod pod(TrainingJob job, long number, String node, String hostname) {
+    String name = job.getMetadata().getName();
+    OperatorConfig.Agent agent = config.agent();
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name + "-" + number)
+        .withNamespace(job.getMetadata().getNamespace())
+        .withLabels(Labels.of(name))
+        .withAnnotations(Map.of(Labels.NODE, node))
+        .withOwnerReferences(owner(job))
+        .endMetadata()
+        .withNewSpec()
+        .withRestartPolicy("Never")
+        .withServiceAccountName(agent.serviceAccount())
+        .withAutomountServiceAccountToken(false)
+        .withEnableServiceLinks(false)
+        .withTerminationGracePeriodSeconds(10L)
+        .withNewAffinity()
+        .withNewNodeAffinity()
+        .withNewRequiredDuringSchedulingIgnoredDuringExecution()
+        .addNewNodeSelectorTerm()
+        .addNewMatchExpression()
+        .withKey("kubernetes.io/hostname")
+        .withOperator("In")
+        .withValues(hostname)
+        .endMatchExpression()
+        .endNodeSelectorTerm()
+        .endRequiredDuringSchedulingIgnoredDuringExecution()
+        .endNodeAffinity()
+        .endAffinity()
+        .withNewSecurityContext()
+        .withRunAsNonRoot(true)
+        .withRunAsUser(USER)
+        .withRunAsGroup(USER)
+        .withFsGroup(USER)
+        .withNewSeccompProfile()
+        .withType("RuntimeDefault")
+        .endSeccompProfile()
+        .endSecurityContext()
+        .addNewContainer()
+        .withName(CONTAINER)
+        .withImage(agent.image())
+        .withImagePullPolicy("IfNotPresent")
+        .withTerminationMessagePath(TERMINATION_PATH)
+        .withTerminationMessagePolicy("File")
+        .withEnv(env(job))
+        .withNewResources()
+        .withLimits(Map.of(config.slotResource(), new Quantity("1")))
+        .endResources()
+        .withNewSecurityContext()
+        .withAllowPrivilegeEscalation(false)
+        .withNewCapabilities()
+        .withDrop("ALL")
+        .endCapabilities()
+        .endSecurityContext()
+        .withVolumeMounts(mounts(job))
+        .endContainer()
+        .withVolumes(volumes(job))
+        .endSpec()
+        .build();
+  }
+
+  private List<EnvVar> env(TrainingJob job) {
+    return List.of(
+        value("KASTOR_NAMESPACE", job.getMetadata().getNamespace()),
+        value("KASTOR_JOB", job.getMetadata().getName()),
+        value("KASTOR_JOB_UID", job.getMetadata().getUid()),
+        field("KASTOR_POD", "metadata.name"),
+        field("KASTOR_NODE", "spec.nodeName"),
+        field("KASTOR_POD_IP", "status.podIP"),
+        value("KASTOR_OPERATOR_URL", config.agent().operatorUrl()),
+        value("KASTOR_TOKEN_FILE", TOKEN_PATH + "/token"),
+        value("KASTOR_CA_FILE", CA_PATH + "/" + CA_KEY),
+        value("KASTOR_RING_SECRET_FILE", RING_PATH + "/" + RING_KEY),
+        value("KASTOR_CHECKPOINT_DIR", CHECKPOINT_PATH),
+        value("KASTOR_JOB_SPEC", spec(job)),
+        value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),
+        value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
+  }
+
+  private List<VolumeMount> mounts(TrainingJob job) {
+    var meta = job.getMetadata();
+    VolumeMount checkpoints = mount("checkpoints", CHECKPOINT_PATH, false);
+    if (config.agent().checkpointClaim().isPresent()) {
+      // Jobs of a namespace share the claim, so each gets a folder of its own.
+      checkpoints.setSubPath(meta.getName() + "-" + meta.getUid());
+    }
+    return List.of(
+        mount("token", TOKEN_PATH, true),
+        mount("ca", CA_PATH, true),
+        mount("ring", RING_PATH, true),
+        checkpoints);
+  }
+
+  private List<Volume> volumes(TrainingJob job) {
+    String namespace = job.getMetadata().getNamespace();
+    String name = job.getMetadata().getName();
+    Volume token =
+        new VolumeBuilder()
+            .withName("token")
+            .withNewProjected()
+            .addNewSource()
+            .withNewServiceAccountToken()
+            .withAudience(audience(namespace, name))
+            .withExpirationSeconds(TOKEN_SECONDS)
+            .withPath("token")
+            .endServiceAccountToken()
+            .endSource()
+            .endProjected()
+            .build();
+    Volume ca =
+        new VolumeBuilder()
+            .withName("ca")
+            .withNewConfigMap()
+            .withName(CA_CONFIG_MAP)
+            .endConfigMap()
+            .build();
+    Volume ring =
+        new VolumeBuilder()
+            .withName("ring")
+            .withNewSecret()
+            .withSecretName(ringSecret(name))
+            .endSecret()
+            .build();
+    return List.of(token, ca, ring, checkpoints(job));
+  }
+
+  private Volume checkpoints(TrainingJob job) {
+    var volume = new VolumeBuilder().withName("checkpoints");
+    if (config.agent().checkpointClaim().isPresent()) {
+      return volume
+          .withNewPersistentVolumeClaim()
+          .withClaimName(config.agent().checkpointClaim().get())
+          .endPersistentVolumeClaim()
+          .build();
+    }
+    if (config.agent().checkpointHostPath().isPresent()) {
+      var meta = job.getMetadata();
+      return volume
+          .withNewHostPath()
+          .withPath(
+              "%s/%s/%s-%s"
+                  .formatted(
+                      config.agent().checkpointHostPath().get(),
+                      meta.getNamespace(),
+                      meta.getName(),
+                      meta.getUid()))
+          .withType("DirectoryOrCreate")
+          .endHostPath()
+          .build();
+    }
+    // Nothing is shared: a restart of the whole job then starts over, live changes do not.
+    return volume.withNewEmptyDir().endEmptyDir().build();
+  }
+
+  private static String spec(TrainingJob job) {
+    try {
+      return JSON.writeValueAsString(SpecDefaults.complete(job.getSpec()));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a spec made of records can always be written", e);
+    }
+  }
+
+  private static EnvVar value(String name, String value) {
+    return new EnvVarBuilder().withName(name).withValue(value).build();
+  }
+
+  private static EnvVar field(String name, String path) {
+    return new EnvVarBuilder()
+        .withName(name)
+        .withNewValueFrom()
+        .withNewFieldRef()
+        .withFieldPath(path)
+        .endFieldRef()
+        .endValueFrom()
+        .build();
+  }
+
+  private static VolumeMount mount(String name, String path, boolean readOnly) {
+    return new VolumeMountBuilder()
+        .withName(name)
+        .withMountPath(path)
+        .withReadOnly(readOnly ? true : null)
+        .build();
+  }
+}

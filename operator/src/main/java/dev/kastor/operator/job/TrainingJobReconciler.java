@@ -1,0 +1,201 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.Signals;
+import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.scheduler.Reason;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Brings a TrainingJob's pods and status in line with its spec and allocation, whatever happened
+ * before: each pass looks at all there is.
+ */
+@Singleton
+@ControllerConfiguration(name = "trainingjob")
+public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
+  private static final Duration RESYNC = Duration.ofSeconds(10);
+
+  private final ClusterCache cache;
+  private final AllocationWriter allocations;
+  private final MembershipService membership;
+  private final TelemetryStore telemetry;
+  private final JobPods pods;
+  private final PodSteering steering;
+  private final JobStatusWriter statuses;
+  private final EventRecorder events;
+  private final Signals signals;
+
+  public TrainingJobReconciler(
+      ClusterCache cache,
+      AllocationWriter allocations,
+      MembershipService membership,
+      TelemetryStore telemetry,
+      JobPods pods,
+      PodSteering steering,
+      JobStatusWriter statuses,
+      EventRecorder events,
+      Signals signals) {
+    this.cache = cache;
+    this.allocations = allocations;
+    this.membership = membership;
+    this.telemetry = telemetry;
+    this.pods = pods;
+    this.steering = steering;
+    this.statuses = statuses;
+    this.events = events;
+    this.signals = signals;
+  }
+
+  @Override
+  public List<EventSource<?, TrainingJob>> prepareEventSources(
+      EventSourceContext<TrainingJob> context) {
+    var source = new SimpleInboundEventSource<TrainingJob>("signals");
+    signals.onJob(id -> source.propagateEvent(new ResourceID(id.name(), id.namespace())));
+    return List.of(source);
+  }
+
+  @Override
+  public UpdateControl<TrainingJob> reconcile(TrainingJob primary, Context<TrainingJob> context) {
+    TrainingJob job =
+        cache
+            .job(Labels.id(primary))
+            .filter(seen -> seen.getMetadata().getUid().equals(primary.getMetadata().getUid()))
+            .orElse(primary);
+    if (job.getMetadata().getDeletionTimestamp() != null) {
+      return UpdateControl.noUpdate();
+    }
+    Phase phase = statuses.phase(job);
+    if (phase == Phase.Succeeded || phase == Phase.Failed) {
+      boolean done = steering.clear(job, pods.of(job), phase == Phase.Succeeded);
+      return done
+          ? UpdateControl.noUpdate()
+          : UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(Duration.ofSeconds(2));
+    }
+    Duration next = step(job);
+    return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next);
+  }
+
+  private Duration step(TrainingJob job) {
+    try {
+      JobSpecs.of(job);
+    } catch (IllegalArgumentException e) {
+      return end(job, Phase.Failed, "InvalidSpec", String.valueOf(e.getMessage()), 0);
+    }
+    List<PodView> views = pods.of(job);
+    views.stream()
+        .filter(PodView::completed)
+        .flatMap(pod -> pod.outcome().stream())
+        .forEach(outcome -> telemetry.note(job, outcome));
+    Failures failures = Failures.of(views, telemetry.lastProgress(job));
+    Optional<Outcome> completed = telemetry.completed(job);
+    if (completed.isPresent()) {
+      return end(job, Phase.Succeeded, "WorkDone", summary(completed.get()), failures.count());
+    }
+    FaultToleranceSpec tolerance = SpecDefaults.complete(job.getSpec()).faultTolerance();
+    if (failures.permanent().isPresent()) {
+      String message = failures.permanent().get().failureMessage();
+      return end(job, Phase.Failed, "ProgramFailed", message, failures.count());
+    }
+    if (tolerance != null && failures.exhausted(tolerance)) {
+      return end(
+          job,
+          Phase.Failed,
+          "TooManyFailures",
+          "%d replicas failed without progress in between; maxRestarts is %d. The last: %s"
+              .formatted(
+                  failures.count(),
+                  tolerance.maxRestarts(),
+                  failures.counted().getLast().failureMessage()),
+          failures.count());
+    }
+    if (job.getSpec().suspended()) {
+      allocations.release(job, Reason.of("Suspended", "The user suspended the job."));
+    }
+    membership.evaluate(job);
+    Duration next = steering.steer(job, views, failures, tolerance, target(job));
+    report(job, failures);
+    return next.compareTo(RESYNC) < 0 ? next : RESYNC;
+  }
+
+  private void report(TrainingJob job, Failures failures) {
+    MembershipService.View view = membership.view(job);
+    List<PodView> views = pods.of(job);
+    int occupied = (int) views.stream().filter(pod -> !pod.ended()).count();
+    int members =
+        (int)
+            views.stream()
+                .filter(PodView::live)
+                .filter(pod -> view.members().contains(pod.name()))
+                .count();
+    int ready =
+        (int) views.stream().filter(pod -> pod.state() == PodView.State.RUNNING).count();
+    AllocationStatus allocation = allocations.current(job);
+    int target = allocation == null ? 0 : allocation.replicas();
+    boolean training =
+        view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
+    JobPhase phase =
+        JobPhase.derive(
+            job.getSpec().suspended(), allocation, members, occupied, training, ready);
+    statuses.write(
+        job,
+        new JobConditions.Facts(
+            phase.phase(),
+            phase.reason(),
+            phase.message(),
+            target,
+            training ? target : members,
+            Math.max(0, occupied - target)),
+        failures.count());
+  }
+
+  private Duration end(
+      TrainingJob job, Phase phase, String reason, String message, int failures) {
+    telemetry.write(job);
+    allocations.release(job, Reason.of(reason, message));
+    statuses.write(
+        job, new JobConditions.Facts(phase, reason, message, 0, 0, 0), failures);
+    signals.round();
+    if (phase == Phase.Failed) {
+      events.warning(job, reason, message);
+    }
+    return Duration.ofSeconds(1);
+  }
+
+  private dev.kastor.scheduler.Allocation target(TrainingJob job) {
+    return job.getSpec().suspended()
+        ? dev.kastor.scheduler.Allocation.NONE
+        : JobMapper.allocation(allocations.current(job));
+  }
+
+  private static String summary(Outcome outcome) {
+    String metric =
+        outcome.metric() == null
+            ? ""
+            : " %s %.4g.".formatted(outcome.metricName(), outcome.metric());
+    return "The declared work is done.%s %d examples lost or repeated."
+        .formatted(metric, outcome.lostOrRepeatedExamples());
+  }
+}

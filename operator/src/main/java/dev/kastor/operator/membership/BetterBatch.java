@@ -1,0 +1,45 @@
+package dev.kastor.operator.membership;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.scheduler.BatchChoice;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import java.util.Optional;
+
+/** The batch of a generation, and whether a change of the batch alone is worth a generation. */
+public final class BetterBatch {
+  /** Predicted goodput must grow by this factor: a change costs a short pause. */
+  static final double WORTHWHILE = 1.1;
+
+  private BetterBatch() {}
+
+  /** The batch that a new set of members starts with. */
+  public static BatchPlan initial(
+      JobSpec spec, Optional<GoodputModel> model, PlacementShape shape) {
+    return BatchChoice.choose(spec, model, shape).orElseGet(() -> nearest(spec, shape));
+  }
+
+  /** A batch that is enough better than the present one for the same members. */
+  public static Optional<BatchPlan> improvement(
+      JobSpec spec, Optional<GoodputModel> model, PlacementShape shape, BatchPlan present) {
+    if (model.isEmpty()) {
+      return Optional.empty();
+    }
+    GoodputModel known = model.get();
+    return BatchChoice.choose(spec, model, shape)
+        .filter(candidate -> !candidate.equals(present))
+        .filter(
+            candidate ->
+                known.goodput(shape, candidate) >= WORTHWHILE * known.goodput(shape, present));
+  }
+
+  /** Where no batch fits the limits exactly, each replica takes what is nearest to the initial. */
+  private static BatchPlan nearest(JobSpec spec, PlacementShape shape) {
+    BatchLimits limits = spec.batchLimits();
+    int share = Math.ceilDiv(limits.initialGlobalBatch(), shape.replicas());
+    return new BatchPlan(
+        Math.clamp(share, limits.minAtomicBatch(), limits.maxAtomicBatch()), 0);
+  }
+}

@@ -1,0 +1,44 @@
+package dev.kastor.operator.membership;
+
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What the operator remembers of one job's replicas; owned by whoever holds its lock. */
+final class JobMembership {
+  final ReentrantLock lock = new ReentrantLock();
+  final Condition changed = lock.newCondition();
+  final Map<String, Replica> replicas = new HashMap<>();
+
+  /** Pods that were told to go, or that a generation left out. */
+  final Set<String> dismissed = new HashSet<>();
+
+  @Nullable Membership current;
+  long generation;
+
+  /** Until when a restarted operator listens before it decides; null once it knows. */
+  @Nullable Instant recoverUntil;
+
+  Instant migrationSince = Instant.MAX;
+  Instant lastBatchChange = Instant.MIN;
+
+  JobMembership(long generation, @Nullable Instant recoverUntil) {
+    this.generation = generation;
+    this.recoverUntil = recoverUntil;
+  }
+
+  /** Pods of the newest generation that trains. */
+  Set<String> members() {
+    return current == null
+        ? Set.of()
+        : current.members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
+  }
+}

@@ -1,0 +1,57 @@
+package dev.kastor.operator.membership;
+
+import dev.kastor.operator.job.PodView;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Membership;
+import dev.kastor.scheduler.Elasticity;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * All that decides on the next generation of a job.
+ *
+ * @param target replicas that the scheduler gave; 0 to stop
+ * @param elasticity which sizes the job can train with
+ * @param wanted live pods that the allocation covers
+ * @param live names of all live pods
+ * @param replicas what pods said, by pod
+ * @param generation newest generation ever published
+ * @param current newest membership; empty before the first
+ * @param batches the batch for a number of nodes and replicas
+ * @param betterBatch a batch that is enough better than the current one to change to
+ * @param migrationSince since when the target has had nothing in common with the members
+ * @param patience how long members wait for each other
+ * @param now the present
+ */
+public record Situation(
+    int target,
+    Elasticity elasticity,
+    List<PodView> wanted,
+    Set<String> live,
+    Map<String, Replica> replicas,
+    long generation,
+    Optional<Membership> current,
+    Function<List<PodView>, BatchPlan> batches,
+    Optional<BatchPlan> betterBatch,
+    Instant migrationSince,
+    Patience patience,
+    Instant now) {
+  /**
+   * How long to wait.
+   *
+   * @param broken for members whose ring broke until silent ones are left out
+   * @param migration for slots on other nodes until the job stops and starts again
+   */
+  public record Patience(Duration broken, Duration migration) {}
+
+  public Situation {
+    wanted = List.copyOf(wanted);
+    live = Set.copyOf(live);
+    replicas = Map.copyOf(replicas);
+  }
+}

@@ -1,0 +1,185 @@
+package dev.kastor.operator.telemetry;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.cluster.Measured;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.CheckpointInfo;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.goodput.GoodputEstimator;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What one job's replicas reported; all methods lock the object. */
+final class JobTelemetry {
+  private static final double MILLI = 1000.0;
+
+  private final JobSpec spec;
+  private final GoodputEstimator estimator;
+  private final Rates rates;
+  private final LivedChanges changes;
+  private final @Nullable TrainingStatus before;
+  private final Map<String, Long> sequences = new HashMap<>();
+  private @Nullable TelemetryReport last;
+  private @Nullable GradientStats gradient;
+  private @Nullable CheckpointInfo checkpoint;
+  private @Nullable Double loss;
+  private @Nullable Outcome completed;
+  private Optional<GoodputModel> model = Optional.empty();
+  private double bestProgress;
+  private Instant lastProgress = Instant.EPOCH;
+  private Instant lastSummary = Instant.EPOCH;
+  private boolean dirty;
+
+  JobTelemetry(TrainingJob job) {
+    spec = JobSpecs.of(job);
+    estimator = new GoodputEstimator(spec);
+    rates = new Rates(spec.batchLimits().initialGlobalBatch());
+    TrainingJobStatus status = job.getStatus();
+    before = status == null ? null : status.training();
+    Long generation = status == null ? null : status.generation();
+    changes = new LivedChanges(before, generation == null ? 0 : generation);
+    bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
+  }
+
+  /** Takes in a report; false if it came before. */
+  synchronized boolean accept(TelemetryReport report, Instant now) {
+    Long newest = sequences.get(report.pod());
+    if (newest != null && report.sequence() <= newest) {
+      return false;
+    }
+    sequences.put(report.pod(), report.sequence());
+    if (last != null && report.generation() < last.generation()) {
+      // A former rank 0 that was slow to leave: only its end could still be news.
+      note(report.outcome());
+      return true;
+    }
+    last = report;
+    estimator.observe(report);
+    model = estimator.model();
+    rates.observe(report.progress(), now);
+    changes.observe(report);
+    gradient = report.gradient() == null ? gradient : report.gradient();
+    checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
+    loss = report.trainingLoss() == null ? loss : report.trainingLoss();
+    if (report.progress().scaleInvariantSteps() > bestProgress) {
+      bestProgress = report.progress().scaleInvariantSteps();
+      lastProgress = now;
+    }
+    note(report.outcome());
+    dirty = true;
+    return true;
+  }
+
+  /** Takes in the last words of a replica. */
+  synchronized void note(@Nullable Outcome outcome) {
+    if (outcome != null && outcome.kind() == Outcome.Kind.COMPLETED && completed == null) {
+      completed = outcome;
+      dirty = true;
+    }
+  }
+
+  synchronized Optional<Outcome> completed() {
+    return Optional.ofNullable(completed);
+  }
+
+  synchronized Optional<GoodputModel> model() {
+    return model;
+  }
+
+  synchronized Optional<BatchPlan> batch() {
+    return Optional.ofNullable(last).map(TelemetryReport::batch);
+  }
+
+  synchronized Optional<TelemetryReport> last() {
+    return Optional.ofNullable(last);
+  }
+
+  /** When the job last got further than ever before; the epoch if that is not known. */
+  synchronized Instant lastProgress() {
+    return lastProgress;
+  }
+
+  synchronized Measured measured() {
+    int profiled = estimator.maxProfiledReplicas();
+    return new Measured(
+        model,
+        before == null ? profiled : Math.max(profiled, before.maxReplicas()),
+        Optional.ofNullable(last).map(TelemetryReport::progress),
+        changes.cost().orElse(Measured.ASSUMED_COST));
+  }
+
+  /** Whether replicas reported to a former operator and none has to this one. */
+  synchronized boolean silentSinceRestart() {
+    return before != null && last == null;
+  }
+
+  /** The summary, if there is news and the last one is old enough. */
+  synchronized Optional<TrainingStatus> due(Instant now, java.time.Duration interval) {
+    if (!dirty || now.isBefore(lastSummary.plus(interval))) {
+      return Optional.empty();
+    }
+    dirty = false;
+    lastSummary = now;
+    return summary(now);
+  }
+
+  /** The summary as of now; empty before the first report. */
+  synchronized Optional<TrainingStatus> summary(Instant now) {
+    Progress progress = last == null ? null : last.progress();
+    if (completed != null && completed.progress() != null) {
+      progress = completed.progress();
+    }
+    if (last == null || progress == null) {
+      return Optional.empty();
+    }
+    BatchPlan batch = last.batch();
+    int global = last.replicas() == 0 ? 0 : batch.globalBatchSize(last.replicas());
+    Instant eta = completed == null ? rates.eta(progress, now) : null;
+    boolean noise = gradient != null && Double.isFinite(gradient.noiseScale());
+    return Optional.of(
+        new TrainingStatus(
+            progress.step(),
+            Math.round(progress.scaleInvariantSteps() * MILLI),
+            completed != null ? 100 : (int) Math.floor(progress.fraction() * 100),
+            progress.examples(),
+            progress.epoch(),
+            eta == null ? null : eta.truncatedTo(ChronoUnit.SECONDS).toString(),
+            global,
+            batch.atomicBatchSize(),
+            batch.accumulationSteps(),
+            rates.goodput(),
+            rates.throughput(),
+            gradient == null || global == 0 ? null : Math.min(1, gradient.efficiency(global)),
+            noise && gradient != null ? gradient.noiseScale() : null,
+            model.map(known -> Predictions.bySize(spec, known)).orElse(null),
+            loss,
+            checkpoint == null ? null : checkpoint.step(),
+            checkpoint == null
+                ? null
+                : Instant.ofEpochMilli(checkpoint.savedAtEpochMillis()).toString(),
+            changes.rescales,
+            changes.grows,
+            changes.shrinks,
+            changes.medianPauseMillis(),
+            changes.maxPauseMillis(),
+            changes.minReplicas,
+            changes.maxReplicas,
+            changes.minGlobalBatch,
+            changes.maxGlobalBatch,
+            completed == null ? null : completed.metricName(),
+            completed == null ? null : completed.metric(),
+            completed == null ? null : completed.lostOrRepeatedExamples()));
+  }
+}

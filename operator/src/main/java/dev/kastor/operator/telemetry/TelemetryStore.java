@@ -1,0 +1,139 @@
+package dev.kastor.operator.telemetry;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.operator.JobObservers;
+import dev.kastor.operator.Metrics;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.Signals;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.Measured;
+import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** What all jobs reported, in memory, and the one writer of {@code status.training}. */
+@Singleton
+public final class TelemetryStore {
+  private final Map<String, JobTelemetry> jobs = new ConcurrentHashMap<>();
+  private final StatusWriter writer;
+  private final JobObservers observers;
+  private final Signals signals;
+  private final Metrics metrics;
+  private final Duration interval;
+  private final InstantSource clock;
+
+  public TelemetryStore(
+      StatusWriter writer,
+      JobObservers observers,
+      Signals signals,
+      Metrics metrics,
+      OperatorConfig config,
+      InstantSource clock) {
+    this.writer = writer;
+    this.observers = observers;
+    this.signals = signals;
+    this.metrics = metrics;
+    interval = config.summaryInterval();
+    this.clock = clock;
+  }
+
+  /** Takes in a report that was checked; one that came before changes nothing. */
+  public void accept(TrainingJob job, TelemetryReport report) {
+    JobTelemetry telemetry = of(job);
+    Instant now = clock.instant();
+    if (!telemetry.accept(report, now)) {
+      return;
+    }
+    metrics.reported();
+    observers.reported(Labels.id(job), report, telemetry.model(), now);
+    if (telemetry.completed().isPresent()) {
+      signals.job(Labels.id(job));
+    }
+  }
+
+  /** Takes in the last words of a replica whose last report may have been lost. */
+  public void note(TrainingJob job, Outcome outcome) {
+    of(job).note(outcome);
+  }
+
+  /** How the job ended, once a replica said that the work is done. */
+  public Optional<Outcome> completed(TrainingJob job) {
+    return of(job).completed();
+  }
+
+  /** The model fitted to the job's reports. */
+  public Optional<GoodputModel> model(TrainingJob job) {
+    return of(job).model();
+  }
+
+  /** What a policy may know of the job. */
+  public Measured measured(TrainingJob job) {
+    return of(job).measured();
+  }
+
+  /** The batch of the newest report. */
+  public Optional<BatchPlan> batch(TrainingJob job) {
+    return of(job).batch();
+  }
+
+  /** When the job last got further than ever before. */
+  public Instant lastProgress(TrainingJob job) {
+    return of(job).lastProgress();
+  }
+
+  /** Whether a running job has not reported since this operator started. */
+  public boolean silentSinceRestart(TrainingJob job) {
+    return of(job).silentSinceRestart();
+  }
+
+  /** Writes the summary if there is news and it is time. */
+  public void writeIfDue(TrainingJob job) {
+    of(job).due(clock.instant(), interval).ifPresent(summary -> write(job, summary));
+  }
+
+  /** Writes the summary now. */
+  public void write(TrainingJob job) {
+    of(job).summary(clock.instant()).ifPresent(summary -> write(job, summary));
+  }
+
+  /** Forgets a job that is gone. */
+  public void forget(String uid) {
+    jobs.remove(uid);
+  }
+
+  private void write(TrainingJob job, TrainingStatus summary) {
+    Map<String, @Nullable Object> fields = new HashMap<>();
+    fields.put("training", summary);
+    writer.patch(job, fields);
+    var id = Labels.id(job);
+    metrics.job(
+        id.namespace(),
+        id.name(),
+        of(job).last().map(TelemetryReport::replicas).orElse(0),
+        orZero(summary.goodput()),
+        orZero(summary.throughput()),
+        orZero(summary.efficiency()),
+        summary.globalBatch(),
+        summary.percent() / 100.0);
+  }
+
+  private JobTelemetry of(TrainingJob job) {
+    return jobs.computeIfAbsent(job.getMetadata().getUid(), uid -> new JobTelemetry(job));
+  }
+
+  private static double orZero(@Nullable Double value) {
+    return value == null ? 0 : value;
+  }
+}

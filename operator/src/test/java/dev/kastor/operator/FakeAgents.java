@@ -1,0 +1,257 @@
+package dev.kastor.operator;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.TelemetryReport;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * A kubelet that runs every pod of ours as a thread which behaves like an agent: it polls, switches
+ * to new generations, reports as rank 0, stops and leaves as told.
+ */
+final class FakeAgents implements AutoCloseable {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final KubernetesClient client;
+  private final AgentClient api;
+  private final Map<String, Thread> threads = new ConcurrentHashMap<>();
+  private final Map<String, Membership> memberships = new ConcurrentHashMap<>();
+  private final Set<String> mute = new ConcurrentSkipListSet<>();
+  private final Set<String> completeAt = new ConcurrentSkipListSet<>();
+  private final List<String> started = new CopyOnWriteArrayList<>();
+  private final Thread kubelet;
+  private volatile boolean closed;
+
+  FakeAgents(KubernetesClient client, AgentClient api) {
+    this.client = client;
+    this.api = api;
+    kubelet = Thread.ofVirtual().name("fake-kubelet").start(this::run);
+  }
+
+  /** Pods in the order in which they were started. */
+  List<String> started() {
+    return started;
+  }
+
+  /** What a pod trains in now. */
+  Optional<Membership> membership(String pod) {
+    return Optional.ofNullable(memberships.get(pod));
+  }
+
+  /** Makes pods of the job not get ready. */
+  void mute(String pod) {
+    mute.add(pod);
+  }
+
+  void unmute(String pod) {
+    mute.remove(pod);
+  }
+
+  /** Lets the job's work be done. */
+  void complete(String job) {
+    completeAt.add(job);
+  }
+
+  /** Ends a pod as a crash does. */
+  void crash(String namespace, String pod, int exitCode) {
+    Thread thread = threads.remove(pod);
+    if (thread != null) {
+      thread.interrupt();
+    }
+    memberships.remove(pod);
+    end(namespace, pod, "Failed", exitCode, null);
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    closed = true;
+    kubelet.join();
+    threads.values().forEach(Thread::interrupt);
+  }
+
+  private void run() {
+    try {
+      while (!closed) {
+        for (Pod pod :
+            client
+                .pods()
+                .inAnyNamespace()
+                .withLabel("app.kubernetes.io/managed-by", "kastor")
+                .list()
+                .getItems()) {
+          String name = pod.getMetadata().getName();
+          boolean fresh = pod.getStatus() == null || pod.getStatus().getPhase() == null;
+          if (fresh && !threads.containsKey(name)) {
+            started.add(name);
+            setRunning(pod);
+            threads.put(name, Thread.ofVirtual().name(name).start(() -> agent(pod)));
+          }
+        }
+        Thread.sleep(30);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void agent(Pod pod) {
+    String namespace = pod.getMetadata().getNamespace();
+    String name = pod.getMetadata().getName();
+    String job = pod.getMetadata().getLabels().get("kastor.dev/job");
+    String token = FakeApiServer.token(namespace, job, name);
+    long generation = 0;
+    long step = -1;
+    long sequence = 0;
+    try {
+      while (!Thread.currentThread().isInterrupted()) {
+        String phase =
+            mute.contains(name) ? "STARTING" : generation == 0 ? "READY" : "TRAINING";
+        HttpResponse<String> answer =
+            api.get(
+                "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=%s&step=%d&wait=1"
+                    .formatted(namespace, job, name, generation, phase, step),
+                token);
+        if (answer.statusCode() != 200) {
+          Thread.sleep(50);
+          continue;
+        }
+        Membership membership = JSON.readValue(answer.body(), Membership.class);
+        switch (membership.action()) {
+          case LEAVE -> {
+            end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.LEFT, null));
+            return;
+          }
+          case STOP -> {
+            end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.STOPPED, null));
+            return;
+          }
+          case RUN -> {
+            if (membership.members().stream().noneMatch(member -> member.pod().equals(name))) {
+              end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.LEFT, null));
+              return;
+            }
+            generation = membership.generation();
+            memberships.put(name, membership);
+          }
+          case WAIT -> {}
+        }
+        Membership mine = memberships.get(name);
+        if (mine != null && generation > 0) {
+          step += 10;
+          boolean first = mine.members().getFirst().pod().equals(name);
+          boolean done = completeAt.contains(job);
+          if (first) {
+            Outcome last = done ? outcome(Outcome.Kind.COMPLETED, 0.9) : null;
+            report(namespace, job, name, token, mine, step, ++sequence, last);
+          }
+          if (done) {
+            end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.COMPLETED, 0.9));
+            return;
+          }
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IOException e) {
+      if (!closed) {
+        throw new java.io.UncheckedIOException(e);
+      }
+    } finally {
+      memberships.remove(name);
+    }
+  }
+
+  private void report(
+      String namespace,
+      String job,
+      String pod,
+      String token,
+      Membership mine,
+      long step,
+      long sequence,
+      Outcome outcome)
+      throws IOException, InterruptedException {
+    int replicas = mine.members().size();
+    var report =
+        new TelemetryReport(
+            namespace,
+            job,
+            pod,
+            mine.generation(),
+            sequence,
+            replicas,
+            mine.batchPlan(),
+            List.of(new StepProfile(1, replicas, mine.batchPlan().atomicBatchSize(), 10, 0.02, 0.002)),
+            new GradientStats(1, 8, 32),
+            new Progress(Math.max(0, step), Math.max(0, step), 1000, Math.max(0, step) * 32, 0),
+            0.5,
+            0.1,
+            null,
+            List.of(),
+            outcome);
+    api.post("/v1/jobs/%s/%s/telemetry".formatted(namespace, job), token, JSON.writeValueAsBytes(report));
+  }
+
+  private static Outcome outcome(Outcome.Kind kind, Double metric) {
+    return new Outcome(kind, null, metric == null ? null : "accuracy", metric, 0, "as told");
+  }
+
+  private static String json(Outcome outcome) {
+    try {
+      return outcome == null ? null : JSON.writeValueAsString(outcome);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void setRunning(Pod pod) {
+    client
+        .pods()
+        .resource(new PodBuilder(pod).withNewStatus().withPhase("Running").endStatus().build())
+        .updateStatus();
+  }
+
+  private void end(String namespace, String name, String phase, int exitCode, Outcome outcome) {
+    Pod pod = client.pods().inNamespace(namespace).withName(name).get();
+    if (pod == null) {
+      return;
+    }
+    client
+        .pods()
+        .resource(
+            new PodBuilder(pod)
+                .withNewStatus()
+                .withPhase(phase)
+                .addNewContainerStatus()
+                .withName("agent")
+                .withNewState()
+                .withNewTerminated()
+                .withExitCode(exitCode)
+                .withFinishedAt(Instant.now().toString())
+                .withMessage(json(outcome))
+                .endTerminated()
+                .endState()
+                .endContainerStatus()
+                .endStatus()
+                .build())
+        .updateStatus();
+  }
+
+}

@@ -1,0 +1,128 @@
+package dev.kastor.operator;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.fabric8.mockwebserver.MockWebServer;
+import io.fabric8.mockwebserver.ServerRequest;
+import io.fabric8.mockwebserver.ServerResponse;
+import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+
+/**
+ * A CRUD API server in memory with token reviews: a token is {@code <audience>|<namespace>|<pod>}
+ * and good for exactly that.
+ */
+public final class FakeApiServer implements QuarkusTestResourceLifecycleManager {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static volatile KubernetesClient client;
+  private static volatile Path certificate;
+
+  private KubernetesMockServer server;
+
+  /** A client of the running server. */
+  static KubernetesClient client() {
+    return Objects.requireNonNull(client);
+  }
+
+  /** The certificate of the agent API, which signs itself. */
+  static Path certificate() {
+    return Objects.requireNonNull(certificate);
+  }
+
+  /** The token that a pod of a job has. */
+  static String token(String namespace, String job, String pod) {
+    return "kastor/%s/%s|%s|%s".formatted(namespace, job, namespace, pod);
+  }
+
+  @Override
+  public Map<String, String> start() {
+    Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
+    var dispatcher =
+        new KubernetesMixedDispatcher(
+            responses, List.of(CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class)));
+    server =
+        new KubernetesMockServer(
+            new io.fabric8.mockwebserver.Context(Serialization.jsonMapper()),
+            new MockWebServer(),
+            responses,
+            dispatcher,
+            false);
+    server.init(InetAddress.getLoopbackAddress(), 0);
+    server
+        .expect()
+        .post()
+        .withPath("/apis/authentication.k8s.io/v1/tokenreviews")
+        .andReply(201, request -> review(request.getBody().readUtf8()))
+        .always();
+    client = server.createClient();
+    try {
+      Path folder = Files.createTempDirectory("kastor-operator-test");
+      TestCertificate made = TestCertificate.make(folder);
+      certificate = made.certificate();
+      return Map.ofEntries(
+          Map.entry("quarkus.kubernetes-client.api-server-url", server.url("/")),
+          Map.entry("quarkus.kubernetes-client.namespace", "default"),
+          Map.entry("kastor.tls.certificate", made.certificate().toString()),
+          Map.entry("kastor.tls.key", made.key().toString()),
+          Map.entry("kastor.ca-file", made.certificate().toString()),
+          Map.entry("kastor.policy", "fifo"),
+          Map.entry("kastor.round-interval", "1s"),
+          Map.entry("kastor.round-delay", "50ms"),
+          Map.entry("kastor.summary-interval", "200ms"),
+          Map.entry("kastor.agent.leave-grace", "3s"),
+          Map.entry("kastor.agent.broken-grace", "1s"),
+          Map.entry("kastor.agent.checkpoint-host-path", folder.resolve("checkpoints").toString()),
+          Map.entry("quarkus.http.test-port", "0"),
+          Map.entry("quarkus.http.test-ssl-port", "0"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void stop() {
+    client.close();
+    server.destroy();
+  }
+
+  private static Object review(String body) {
+    try {
+      JsonNode spec = JSON.readTree(body).path("spec");
+      String audience = spec.path("audiences").path(0).asText();
+      String[] parts = spec.path("token").asText().split("\\|", -1);
+      boolean good = parts.length == 3 && parts[0].equals(audience);
+      var review = new TokenReviewBuilder().withNewSpec().endSpec();
+      if (!good) {
+        return review.withNewStatus().withAuthenticated(false).endStatus().build();
+      }
+      return review
+          .withNewStatus()
+          .withAuthenticated(true)
+          .withAudiences(audience)
+          .withNewUser()
+          .withUsername("system:serviceaccount:" + parts[1] + ":default")
+          .addToExtra("authentication.kubernetes.io/pod-name", List.of(parts[2]))
+          .endUser()
+          .endStatus()
+          .build();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
