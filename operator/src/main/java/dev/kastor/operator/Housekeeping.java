@@ -81,7 +81,7 @@ public final class Housekeeping {
 
   /** Starts the timer; call once the cache is filled. */
   public void start() {
-    var unused =
+    var _ =
         timer.scheduleWithFixedDelay(
             this::pass, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
   }

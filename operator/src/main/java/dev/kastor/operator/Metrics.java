@@ -22,8 +22,7 @@ public final class Metrics {
   private final Gauge replicas = job("kastor_job_replicas", "Replicas the scheduler gave a job.");
   private final Gauge goodput =
       job("kastor_job_goodput", "Effective examples per second of a job.");
-  private final Gauge throughput =
-      job("kastor_job_throughput", "Examples per second of a job.");
+  private final Gauge throughput = job("kastor_job_throughput", "Examples per second of a job.");
   private final Gauge efficiency =
       job("kastor_job_efficiency", "Statistical efficiency of a job's batch.");
   private final Gauge globalBatch = job("kastor_job_global_batch", "Examples per step of a job.");
@@ -134,8 +133,8 @@ public final class Metrics {
 
   /** A job is gone or done: its series end. */
   public void forget(String namespace, String name) {
-    for (Gauge gauge : new Gauge[] {replicas, goodput, throughput, efficiency, globalBatch,
-        progress}) {
+    for (Gauge gauge :
+        new Gauge[] {replicas, goodput, throughput, efficiency, globalBatch, progress}) {
       gauge.remove(namespace, name);
     }
   }

@@ -52,14 +52,13 @@ public final class OperatorLifecycle {
     Thread.ofPlatform()
         .name("parent")
         .daemon()
-        .start(
-            () -> {
-              try {
-                System.in.transferTo(OutputStream.nullOutputStream());
-              } catch (IOException e) {
-                LOG.debug("standard input broke", e);
-              }
-              Quarkus.asyncExit();
-            });
+        .start(() -> {
+          try {
+            System.in.transferTo(OutputStream.nullOutputStream());
+          } catch (IOException e) {
+            LOG.debug("standard input broke", e);
+          }
+          Quarkus.asyncExit();
+        });
   }
 }

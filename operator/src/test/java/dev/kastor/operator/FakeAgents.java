@@ -121,8 +121,7 @@ final class FakeAgents implements AutoCloseable {
     long sequence = 0;
     try {
       while (!Thread.currentThread().isInterrupted()) {
-        String phase =
-            mute.contains(name) ? "STARTING" : generation == 0 ? "READY" : "TRAINING";
+        String phase = mute.contains(name) ? "STARTING" : generation == 0 ? "READY" : "TRAINING";
         HttpResponse<String> answer =
             api.get(
                 "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=%s&step=%d&wait=1"
@@ -198,7 +197,8 @@ final class FakeAgents implements AutoCloseable {
             sequence,
             replicas,
             mine.batchPlan(),
-            List.of(new StepProfile(1, replicas, mine.batchPlan().atomicBatchSize(), 10, 0.02, 0.002)),
+            List.of(
+                new StepProfile(1, replicas, mine.batchPlan().atomicBatchSize(), 10, 0.02, 0.002)),
             new GradientStats(1, 8, 32),
             new Progress(Math.max(0, step), Math.max(0, step), 1000, Math.max(0, step) * 32, 0),
             0.5,
@@ -206,7 +206,10 @@ final class FakeAgents implements AutoCloseable {
             null,
             List.of(),
             outcome);
-    api.post("/v1/jobs/%s/%s/telemetry".formatted(namespace, job), token, JSON.writeValueAsBytes(report));
+    api.post(
+        "/v1/jobs/%s/%s/telemetry".formatted(namespace, job),
+        token,
+        JSON.writeValueAsBytes(report));
   }
 
   private static Outcome outcome(Outcome.Kind kind, Double metric) {
@@ -253,5 +256,4 @@ final class FakeAgents implements AutoCloseable {
                 .build())
         .updateStatus();
   }
-
 }

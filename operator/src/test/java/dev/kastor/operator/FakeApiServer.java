@@ -55,7 +55,8 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
     var dispatcher =
         new KubernetesMixedDispatcher(
-            responses, List.of(CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class)));
+            responses,
+            List.of(CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class)));
     server =
         new KubernetesMockServer(
             new io.fabric8.mockwebserver.Context(Serialization.jsonMapper()),

@@ -15,8 +15,6 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.crds.WorkSpec;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.protocol.Membership;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Reason;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;

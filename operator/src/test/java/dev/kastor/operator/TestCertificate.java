@@ -46,8 +46,7 @@ record TestCertificate(Path certificate, Path key) {
       Path key = folder.resolve("tls.key");
       Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("test").getEncoded()));
       Files.writeString(
-          key,
-          pem("PRIVATE KEY", keys.getKey("test", PASSWORD.toCharArray()).getEncoded()));
+          key, pem("PRIVATE KEY", keys.getKey("test", PASSWORD.toCharArray()).getEncoded()));
       return new TestCertificate(certificate, key);
     } catch (GeneralSecurityException e) {
       throw new IOException(e);

@@ -49,10 +49,7 @@ public final class AgentIdentity {
     String pod = identity.get().pod();
     boolean ours =
         identity.get().namespace().equals(id.namespace())
-            && cache
-                .pod(id.namespace(), pod)
-                .filter(found -> belongs(found, job))
-                .isPresent();
+            && cache.pod(id.namespace(), pod).filter(found -> belongs(found, job)).isPresent();
     if (!ours) {
       throw ApiException.forbidden("pod %s does not belong to job %s".formatted(pod, id));
     }

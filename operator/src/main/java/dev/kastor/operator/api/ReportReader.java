@@ -2,10 +2,10 @@ package dev.kastor.operator.api;
 
 import com.fasterxml.jackson.annotation.JsonSetter;
 import com.fasterxml.jackson.annotation.Nulls;
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.MapperFeature;
@@ -116,9 +116,8 @@ final class ReportReader {
 
     private static boolean nullable(AnnotatedParameter parameter) {
       return parameter.getOwner().getAnnotated() instanceof Executable constructor
-          && constructor
-              .getAnnotatedParameterTypes()[parameter.getIndex()]
-              .isAnnotationPresent(Nullable.class);
+          && constructor.getAnnotatedParameterTypes()[parameter.getIndex()].isAnnotationPresent(
+              Nullable.class);
     }
   }
 }

@@ -57,8 +57,7 @@ public final class TokenReviews {
     if (answers.size() >= MOST_REMEMBERED) {
       answers.clear();
     }
-    answers.put(
-        key, new Answer(identity, now.plus(identity.isPresent() ? GOOD_FOR : BAD_FOR)));
+    answers.put(key, new Answer(identity, now.plus(identity.isPresent() ? GOOD_FOR : BAD_FOR)));
     return identity;
   }
 

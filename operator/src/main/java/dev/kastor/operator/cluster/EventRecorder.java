@@ -84,14 +84,13 @@ public final class EventRecorder {
             .withReportingComponent("kastor.dev/operator")
             .withReportingInstance("operator")
             .build();
-    sender.execute(
-        () -> {
-          try {
-            client.v1().events().inNamespace(meta.getNamespace()).resource(event).create();
-          } catch (KubernetesClientException e) {
-            LOG.debug("{}: event {} was not written", Labels.id(job), reason, e);
-          }
-        });
+    sender.execute(() -> {
+      try {
+        client.v1().events().inNamespace(meta.getNamespace()).resource(event).create();
+      } catch (KubernetesClientException e) {
+        LOG.debug("{}: event {} was not written", Labels.id(job), reason, e);
+      }
+    });
   }
 
   @PreDestroy

@@ -44,9 +44,7 @@ public final class JobSpecs {
     return switch (spec.goodput().mode()) {
       case Adaptive -> new Elasticity.Adaptive(min, max, allowed);
       case Fixed ->
-          min == max
-              ? new Elasticity.Rigid(min)
-              : new Elasticity.Elastic(min, max, allowed);
+          min == max ? new Elasticity.Rigid(min) : new Elasticity.Elastic(min, max, allowed);
     };
   }
 

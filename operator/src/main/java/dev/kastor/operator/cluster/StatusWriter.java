@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
 @Singleton
 public final class StatusWriter {
   private static final ObjectMapper JSON =
-      JsonMapper.builder().defaultPropertyInclusion(
-              JsonInclude.Value.construct(
-                  JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+      JsonMapper.builder()
+          .defaultPropertyInclusion(
+              JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
           .build();
 
   private final KubernetesClient client;
@@ -54,15 +54,14 @@ public final class StatusWriter {
     JsonNode cached =
         job.getStatus() == null ? JsonNodeFactory.instance.objectNode() : tree(job.getStatus());
     synchronized (known) {
-      fields.forEach(
-          (name, value) -> {
-            JsonNode next = tree(value);
-            JsonNode patch = next.deepCopy();
-            removeStale(patch, cached.path(name));
-            removeStale(patch, known.path(name));
-            status.set(name, patch);
-            known.set(name, next);
-          });
+      fields.forEach((name, value) -> {
+        JsonNode next = tree(value);
+        JsonNode patch = next.deepCopy();
+        removeStale(patch, cached.path(name));
+        removeStale(patch, known.path(name));
+        status.set(name, patch);
+        known.set(name, next);
+      });
     }
     try {
       client

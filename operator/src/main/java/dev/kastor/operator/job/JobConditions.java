@@ -44,7 +44,8 @@ public final class JobConditions {
     for (Type type : Type.values()) {
       boolean holds = holds(type, facts);
       conditions.add(
-          condition(type, holds, reason(type, holds, facts), facts, before, observedGeneration, now));
+          condition(
+              type, holds, reason(type, holds, facts), facts, before, observedGeneration, now));
     }
     return conditions;
   }

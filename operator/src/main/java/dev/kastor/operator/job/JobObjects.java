@@ -100,8 +100,7 @@ public final class JobObjects {
     } catch (IOException e) {
       throw new UncheckedIOException("kastor.ca-file cannot be read", e);
     }
-    var target =
-        client.configMaps().inNamespace(namespace).withName(PodTemplate.CA_CONFIG_MAP);
+    var target = client.configMaps().inNamespace(namespace).withName(PodTemplate.CA_CONFIG_MAP);
     ConfigMap found = target.get();
     if (found != null && pem.equals(found.getData().get(PodTemplate.CA_KEY))) {
       return;

@@ -1,10 +1,10 @@
 package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.SlotCount;
-import dev.kastor.operator.OperatorConfig;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -88,19 +88,14 @@ public final class JobPods {
 
   /** Removes a pod; one that is gone already is fine. */
   public void delete(TrainingJob job, PodView pod) {
-    client
-        .pods()
-        .inNamespace(job.getMetadata().getNamespace())
-        .withName(pod.name())
-        .delete();
+    client.pods().inNamespace(job.getMetadata().getNamespace()).withName(pod.name()).delete();
   }
 
   /** Removes pods of ours whose job does not exist any more: not every API server does. */
   public void deleteOrphans() {
     for (Pod pod : cache.ourPods()) {
       boolean owned =
-          cache.jobs().stream()
-              .anyMatch(job -> Labels.ownedBy(pod, job.getMetadata().getUid()));
+          cache.jobs().stream().anyMatch(job -> Labels.ownedBy(pod, job.getMetadata().getUid()));
       if (!owned && pod.getMetadata().getDeletionTimestamp() == null) {
         client.pods().resource(pod).delete();
       }
@@ -111,11 +106,10 @@ public final class JobPods {
     Instant old = clock.instant().minus(UNSEEN);
     created
         .entrySet()
-        .removeIf(
-            entry ->
-                entry.getValue().at().isBefore(old)
-                    || cache.pods(jobOf(entry.getValue().pod())).stream()
-                        .anyMatch(seen -> key(seen).equals(entry.getKey())));
+        .removeIf(entry ->
+            entry.getValue().at().isBefore(old)
+                || cache.pods(jobOf(entry.getValue().pod())).stream()
+                    .anyMatch(seen -> key(seen).equals(entry.getKey())));
   }
 
   private static JobId jobOf(Pod pod) {

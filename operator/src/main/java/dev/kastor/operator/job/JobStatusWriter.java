@@ -60,8 +60,7 @@ public final class JobStatusWriter {
     fields.put("observedGeneration", job.getMetadata().getGeneration());
     fields.put(
         "conditions",
-        JobConditions.derive(
-            facts, conditions(before), job.getMetadata().getGeneration(), now));
+        JobConditions.derive(facts, conditions(before), job.getMetadata().getGeneration(), now));
     fields.put("selector", Labels.JOB + "=" + job.getMetadata().getName());
     fields.put("failuresSinceProgress", failures);
     String instant = now.truncatedTo(ChronoUnit.MILLIS).toString();

@@ -150,15 +150,12 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
                 .filter(PodView::live)
                 .filter(pod -> view.members().contains(pod.name()))
                 .count();
-    int ready =
-        (int) views.stream().filter(pod -> pod.state() == PodView.State.RUNNING).count();
+    int ready = (int) views.stream().filter(pod -> pod.state() == PodView.State.RUNNING).count();
     AllocationStatus allocation = allocations.current(job);
     int target = allocation == null ? 0 : allocation.replicas();
-    boolean training =
-        view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
+    boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
     JobPhase phase =
-        JobPhase.derive(
-            job.getSpec().suspended(), allocation, members, occupied, training, ready);
+        JobPhase.derive(job.getSpec().suspended(), allocation, members, occupied, training, ready);
     statuses.write(
         job,
         new JobConditions.Facts(
@@ -171,12 +168,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
         failures.count());
   }
 
-  private Duration end(
-      TrainingJob job, Phase phase, String reason, String message, int failures) {
+  private Duration end(TrainingJob job, Phase phase, String reason, String message, int failures) {
     telemetry.write(job);
     allocations.release(job, Reason.of(reason, message));
-    statuses.write(
-        job, new JobConditions.Facts(phase, reason, message, 0, 0, 0), failures);
+    statuses.write(job, new JobConditions.Facts(phase, reason, message, 0, 0, 0), failures);
     signals.round();
     if (phase == Phase.Failed) {
       events.warning(job, reason, message);

@@ -30,16 +30,14 @@ public final class BetterBatch {
     GoodputModel known = model.get();
     return BatchChoice.choose(spec, model, shape)
         .filter(candidate -> !candidate.equals(present))
-        .filter(
-            candidate ->
-                known.goodput(shape, candidate) >= WORTHWHILE * known.goodput(shape, present));
+        .filter(candidate ->
+            known.goodput(shape, candidate) >= WORTHWHILE * known.goodput(shape, present));
   }
 
   /** Where no batch fits the limits exactly, each replica takes what is nearest to the initial. */
   private static BatchPlan nearest(JobSpec spec, PlacementShape shape) {
     BatchLimits limits = spec.batchLimits();
     int share = Math.ceilDiv(limits.initialGlobalBatch(), shape.replicas());
-    return new BatchPlan(
-        Math.clamp(share, limits.minAtomicBatch(), limits.maxAtomicBatch()), 0);
+    return new BatchPlan(Math.clamp(share, limits.minAtomicBatch(), limits.maxAtomicBatch()), 0);
   }
 }

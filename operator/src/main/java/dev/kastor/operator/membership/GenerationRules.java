@@ -107,11 +107,10 @@ public final class GenerationRules {
   private boolean broken(Membership training, Set<String> alive) {
     return alive.stream()
         .map(at.replicas()::get)
-        .anyMatch(
-            replica ->
-                replica != null
-                    && replica.state().generation() == training.generation()
-                    && replica.brokenSince().isBefore(at.now().minus(at.patience().broken())));
+        .anyMatch(replica ->
+            replica != null
+                && replica.state().generation() == training.generation()
+                && replica.brokenSince().isBefore(at.now().minus(at.patience().broken())));
   }
 
   /** Members that should have noticed a broken ring by now and have not said so. */
@@ -120,10 +119,9 @@ public final class GenerationRules {
       return Set.of();
     }
     return alive.stream()
-        .filter(
-            pod ->
-                !at.replicas().containsKey(pod)
-                    || replica(pod).state().phase() != ReplicaState.Phase.BROKEN)
+        .filter(pod ->
+            !at.replicas().containsKey(pod)
+                || replica(pod).state().phase() != ReplicaState.Phase.BROKEN)
         .collect(Collectors.toUnmodifiableSet());
   }
 
@@ -165,13 +163,12 @@ public final class GenerationRules {
     }
     Optional<PodView> found =
         at.wanted().stream().filter(pod -> pod.name().equals(name)).findFirst();
-    return found.or(
-        () ->
-            at.current().stream()
-                .flatMap(now -> now.members().stream())
-                .filter(member -> member.pod().equals(name))
-                .findFirst()
-                .map(GenerationRules::view));
+    return found.or(() ->
+        at.current().stream()
+            .flatMap(now -> now.members().stream())
+            .filter(member -> member.pod().equals(name))
+            .findFirst()
+            .map(GenerationRules::view));
   }
 
   /** A member that is to go has no place in the target, but its membership says where it is. */

@@ -35,7 +35,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -110,9 +109,8 @@ public final class MembershipService {
         if (left <= 0 || newest == null || newest.poll() != number) {
           return PollAnswer.unchanged(membership.generation);
         }
-        if (membership.changed.await(left, TimeUnit.NANOSECONDS)) {
-          continue;
-        }
+        // Spurious or early, the next turn of the loop finds out.
+        var _ = membership.changed.awaitNanos(left);
       }
     } finally {
       membership.lock.unlock();
@@ -136,9 +134,7 @@ public final class MembershipService {
     membership.lock.lock();
     try {
       return new View(
-          membership.members(),
-          Set.copyOf(membership.dismissed),
-          membership.recoverUntil != null);
+          membership.members(), Set.copyOf(membership.dismissed), membership.recoverUntil != null);
     } finally {
       membership.lock.unlock();
     }
@@ -369,14 +365,13 @@ public final class MembershipService {
   private BatchPlan batchInForce(TrainingJob job) {
     return telemetry
         .batch(job)
-        .orElseGet(
-            () -> {
-              TrainingJobStatus status = job.getStatus();
-              TrainingStatus training = status == null ? null : status.training();
-              return training == null || training.atomicBatch() < 1
-                  ? new BatchPlan(1, 0)
-                  : new BatchPlan(training.atomicBatch(), training.accumulationSteps());
-            });
+        .orElseGet(() -> {
+          TrainingJobStatus status = job.getStatus();
+          TrainingStatus training = status == null ? null : status.training();
+          return training == null || training.atomicBatch() < 1
+              ? new BatchPlan(1, 0)
+              : new BatchPlan(training.atomicBatch(), training.accumulationSteps());
+        });
   }
 
   private static PlacementShape shape(List<PodView> members) {

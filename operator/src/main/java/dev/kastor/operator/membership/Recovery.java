@@ -44,8 +44,7 @@ final class Recovery {
         return Optional.empty();
       }
       generation = replica.state().generation();
-      members.add(
-          new Member(pod.name(), members.size(), replica.state().address(), pod.node()));
+      members.add(new Member(pod.name(), members.size(), replica.state().address(), pod.node()));
     }
     return members.isEmpty()
         ? Optional.empty()

@@ -20,8 +20,7 @@ final class Predictions {
     boolean all = max <= MOST_SIZES;
     for (int replicas = 1; replicas <= max; replicas = all ? replicas + 1 : replicas * 2) {
       if (spec.elasticity().allows(replicas)) {
-        double goodput =
-            BatchChoice.goodput(spec, model, new PlacementShape(1, replicas, ""));
+        double goodput = BatchChoice.goodput(spec, model, new PlacementShape(1, replicas, ""));
         if (Double.isFinite(goodput) && goodput > 0) {
           predicted.put(Integer.toString(replicas), Math.round(goodput * 10) / 10.0);
         }

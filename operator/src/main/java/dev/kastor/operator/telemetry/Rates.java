@@ -65,8 +65,7 @@ final class Rates {
     if (!known || goodput <= 0 || progress.totalScaleInvariantSteps() <= 0) {
       return null;
     }
-    double left =
-        Math.max(0, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps());
+    double left = Math.max(0, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps());
     double seconds = left * initialBatch / goodput;
     return seconds > Duration.ofDays(3650).toSeconds()
         ? null
