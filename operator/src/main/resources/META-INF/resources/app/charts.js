@@ -5,16 +5,13 @@ import { byId, el } from "./dom.js";
 import { jobColour, token } from "./colour.js";
 import * as format from "./format.js";
 
-const GROUP = "job";
+// Series are exchanged as a whole, all else is merged: an open tooltip stays open.
+const KEEP_TOOLTIP = { replaceMerge: ["series"] };
 const charts = new Map();
 
-function chart(id, grouped = false) {
+function chart(id) {
   if (!charts.has(id)) {
     const made = echarts.init(byId(id), null, { renderer: "canvas" });
-    if (grouped) {
-      made.group = GROUP;
-      echarts.connect(GROUP);
-    }
     charts.set(id, made);
     new ResizeObserver(() => made.resize()).observe(byId(id));
   }
@@ -98,7 +95,7 @@ const BASE = {
 
 /** One measurement of the chosen job over time. */
 export function drawLine(id, { lines, range, colour, step = false, axis = {}, value = format.measure, tick = format.tick }) {
-  chart(id, true).setOption(
+  chart(id).setOption(
     {
       ...BASE,
       tooltip: tooltip(value),
@@ -119,7 +116,7 @@ export function drawLine(id, { lines, range, colour, step = false, axis = {}, va
         emphasis: { disabled: true },
       })),
     },
-    { notMerge: true },
+    KEEP_TOOLTIP,
   );
   describe(id, lines, value);
 }
@@ -152,10 +149,10 @@ export function drawPrediction(id, prediction, replicas, colour) {
         },
       ],
     },
-    { notMerge: true },
+    KEEP_TOOLTIP,
   );
   const text = sizes.map((size) => `${size}: ${format.measure(prediction[size])}`).join(", ");
-  byId(id).setAttribute("aria-label", sizes.length ? `Predicted goodput by replicas: ${text}` : "No prediction yet");
+  byId(id).setAttribute("aria-label", `Predicted goodput by replicas: ${text}`);
 }
 
 /** Slots over time, stacked by job. */
@@ -188,7 +185,7 @@ export function drawAllocation(id, timelines, slotsTotal, now) {
       yAxis: valueAxis({ max: most, minInterval: 1, interval: niceInterval(most), axisLabel: { ...axisText(), formatter: format.count } }),
       series,
     },
-    { notMerge: true },
+    KEEP_TOOLTIP,
   );
   const text = timelines
     .filter((line) => held(line, now - 1) > 0)

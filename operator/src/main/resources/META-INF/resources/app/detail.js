@@ -24,8 +24,11 @@ export function renderDetail(job) {
   setText(byId("detail-hint"), [job.program, job.submitted && `submitted ${format.moment(Date.parse(job.submitted))}`, ending(job, Date.now())].filter(Boolean).join(" · "));
   renderWhy(job);
   renderFacts(job);
-  show(byId("figure-predicted"), Object.keys(job.predictedGoodput).length > 0);
-  drawPrediction("chart-predicted", job.predictedGoodput, job.replicas, jobColour(keyOf(job)));
+  const predicted = Object.keys(job.predictedGoodput).length > 0;
+  show(byId("figure-predicted"), predicted);
+  if (predicted) {
+    drawPrediction("chart-predicted", job.predictedGoodput, job.replicas, jobColour(keyOf(job)));
+  }
 }
 
 function renderWhy(job) {
@@ -78,15 +81,23 @@ function renderFacts(job) {
 
 export function renderHistory(job, history) {
   const { series, timeline } = history;
+  const measured = series.epochMillis.length > 0;
+  show(byId("measured"), measured);
+  show(byId("unmeasured"), !measured);
+  if (measured) {
+    drawSeries(job, series, timeline);
+  }
+  renderDecisions(timeline);
+}
+
+function drawSeries(job, series, timeline) {
   const at = series.epochMillis;
   const colour = jobColour(keyOf(job));
   const zip = (values) => values.map((value, i) => [at[i], value]);
   const held = timeline.flatMap((s) => [[s.from, s.replicas], ...(s.to === null ? [] : [[s.to, s.replicas]])]);
-  const starts = [...at.slice(0, 1), ...timeline.filter((s) => s.replicas > 0).slice(0, 1).map((s) => s.from)];
-  const ends = [...at.slice(-1), ...timeline.slice(-1).map((s) => s.to ?? (isOver(job) ? s.from : Date.now()))];
-  const range = starts.length ? [Math.min(...starts), Math.max(...ends)] : [Date.now() - 10000, Date.now()];
-  show(byId("measured"), at.length > 0);
-  show(byId("unmeasured"), at.length === 0);
+  const starts = [at[0], ...timeline.filter((s) => s.replicas > 0).slice(0, 1).map((s) => s.from)];
+  const ends = [at.at(-1), ...timeline.slice(-1).map((s) => s.to ?? (isOver(job) ? s.from : Date.now()))];
+  const range = [Math.min(...starts), Math.max(...ends)];
   const draw = (id, lines, extra = {}) => drawLine(id, { lines, range, colour, ...extra });
 
   draw("chart-loss", [{ name: "Loss", data: zip(series.loss) }], { axis: { scale: true } });
@@ -106,7 +117,6 @@ export function renderHistory(job, history) {
   draw("chart-batch", [{ name: "Global batch", data: hold(zip(series.globalBatch), range[1], isOver(job)) }], {
     step: true, axis: { min: 0, minInterval: 1 }, value: format.count,
   });
-  renderDecisions(timeline);
 }
 
 /** A step that still holds reaches the right edge. */

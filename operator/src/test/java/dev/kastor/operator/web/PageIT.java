@@ -158,6 +158,22 @@ class PageIT {
   }
 
   @Test
+  void tellsTheNumbersUnderThePointer() {
+    scene.nodes();
+    scene.threeJobs();
+    Page page = open(1360, 900, ColorScheme.LIGHT);
+    assertThat(page.locator("#chart-goodput canvas")).hasCount(1);
+
+    page.locator("#chart-allocation").hover();
+    assertThat(page.locator("#chart-allocation .tip")).containsText("glyphs");
+    page.locator("#chart-goodput").hover();
+    assertThat(page.locator("#chart-goodput .tip")).containsText("Throughput");
+    shoot(page, "tooltip");
+    page.locator("#chart-predicted").hover();
+    assertThat(page.locator("#chart-predicted .tip")).containsText("replicas");
+  }
+
+  @Test
   void showsHowJobsEnded() {
     scene.nodes();
     scene.threeJobs();
