@@ -1,0 +1,94 @@
+package dev.kastor.cli;
+
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Submits jobs one after another, shows them until all have ended, and remembers their sizes. */
+final class DemoRun {
+  private static final Duration PERIOD = Duration.ofMillis(500);
+
+  private final PrintWriter out;
+  private final Path kubeconfig;
+  private final Duration stagger;
+  private final Duration patience;
+  private final Map<String, String> said = new LinkedHashMap<>();
+  private final Map<String, SizeTrack> tracks = new LinkedHashMap<>();
+
+  DemoRun(PrintWriter out, Path kubeconfig, Duration stagger, Duration patience) {
+    this.out = out;
+    this.kubeconfig = kubeconfig;
+    this.stagger = stagger;
+    this.patience = patience;
+  }
+
+  Result run(List<ManifestFile> jobs) throws InterruptedException {
+    Screen screen = new Screen(out, Ink.watched());
+    Instant start = Instant.now();
+    int submitted = 0;
+    try (Cluster cluster = Cluster.connect(kubeconfig)) {
+      while (true) {
+        Instant now = Instant.now();
+        if (submitted < jobs.size() && !now.isBefore(start.plus(stagger.multipliedBy(submitted)))) {
+          submit(cluster, jobs.get(submitted++));
+        }
+        List<TrainingJob> present = cluster.jobs("default");
+        List<JobView> views = present.stream().map(JobView::of).toList();
+        views.forEach(v -> tracks.computeIfAbsent(v.name(), n -> new SizeTrack()).add(v));
+        show(screen, views, now);
+        boolean ended = submitted == jobs.size() && views.stream().allMatch(JobView::ended);
+        if (ended || now.isAfter(start.plus(patience))) {
+          screen.keep();
+          return new Result(present, Map.copyOf(tracks), ended);
+        }
+        Thread.sleep(PERIOD);
+      }
+    }
+  }
+
+  private static void submit(Cluster cluster, ManifestFile job) {
+    try {
+      cluster.create("default", job.job(), false);
+    } catch (KubernetesClientException e) {
+      throw new CliException(ExitCode.FAILED, String.join("\n        ", Refusal.lines(job, e)), e);
+    }
+  }
+
+  private void show(Screen screen, List<JobView> views, Instant now) {
+    if (Ink.watched()) {
+      screen.show(Reading.table(views, now));
+      return;
+    }
+    for (JobView view : views) {
+      String line = Waiting.progressLine(view);
+      if (!line.equals(said.put(view.name(), line))) {
+        out.println("  " + line);
+        out.flush();
+      }
+    }
+  }
+
+  /**
+   * What came out.
+   *
+   * @param jobs the jobs in their last state
+   * @param tracks sizes and batches over time, by job
+   * @param ended whether all ended in time
+   */
+  record Result(List<TrainingJob> jobs, Map<String, SizeTrack> tracks, boolean ended) {
+    boolean good() {
+      return ended && jobs.stream().map(JobView::of).allMatch(JobView::succeeded);
+    }
+
+    List<JobView> views() {
+      return new ArrayList<>(jobs.stream().map(JobView::of).toList());
+    }
+  }
+}

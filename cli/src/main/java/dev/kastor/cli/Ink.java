@@ -1,0 +1,46 @@
+package dev.kastor.cli;
+
+import java.io.Console;
+import java.util.Optional;
+
+/** Colours, on terminals only and never where {@code NO_COLOR} is set. */
+enum Ink {
+  BOLD("1"),
+  DIM("2"),
+  RED("31"),
+  GREEN("32"),
+  YELLOW("33"),
+  CYAN("36");
+
+  private static final boolean TERMINAL = terminal();
+  private static final boolean ENABLED =
+      TERMINAL && !set("NO_COLOR") && !"dumb".equals(System.getenv("TERM"));
+
+  private final String code;
+
+  Ink(String code) {
+    this.code = code;
+  }
+
+  String on(String text) {
+    return ENABLED ? "\033[" + code + "m" + text + "\033[0m" : text;
+  }
+
+  static boolean enabled() {
+    return ENABLED;
+  }
+
+  /** Whether somebody watches the output. */
+  static boolean watched() {
+    return TERMINAL && !"dumb".equals(System.getenv("TERM"));
+  }
+
+  private static boolean terminal() {
+    return Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
+  }
+
+  private static boolean set(String variable) {
+    String value = System.getenv(variable);
+    return value != null && !value.isEmpty();
+  }
+}

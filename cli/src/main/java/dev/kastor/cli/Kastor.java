@@ -1,0 +1,100 @@
+package dev.kastor.cli;
+
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Spec;
+
+/** The {@code kastor} command. */
+@Command(
+    name = "kastor",
+    description = "Trains deep-learning jobs at the size and batch that make the most progress.",
+    synopsisSubcommandLabel = "COMMAND",
+    subcommands = {
+      DemoCommand.class,
+      UpCommand.class,
+      DownCommand.class,
+      SubmitCommand.class,
+      LsCommand.class,
+      GetCommand.class,
+      DescribeCommand.class,
+      LogsCommand.class,
+      TopCommand.class,
+      SuspendCommand.class,
+      ResumeCommand.class,
+      StopCommand.class,
+      RmCommand.class,
+      VersionCommand.class,
+      Kastor.Completion.class,
+      HelpCommand.class
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor demo                          see it work: three jobs on this machine",
+      "  kastor up                            run a cluster on this machine until Ctrl-C",
+      "  kastor submit -f job.yaml --wait     train a job on it",
+      "  kastor ls                            what runs",
+      "",
+      "Exit status: 0 done, 1 failed, 2 wrong arguments or a refused file, 3 no cluster",
+      "answers, 4 no such job.",
+      "Environment: KASTOR_HOME (state of local mode, default ~/.kastor), NO_COLOR."
+    })
+public final class Kastor implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  private Kastor() {}
+
+  /** Runs the command and ends this process with its exit status. */
+  public static void main(String[] args) {
+    int code = commandLine().execute(args);
+    System.out.flush();
+    System.exit(code);
+  }
+
+  static CommandLine commandLine() {
+    CommandLine line = new CommandLine(new Kastor());
+    for (CommandLine sub : line.getSubcommands().values()) {
+      sub.getCommandSpec().mixinStandardHelpOptions(!(sub.getCommand() instanceof HelpCommand));
+      sub.getCommandSpec().versionProvider(new Version());
+      sub.getCommandSpec()
+          .addOption(
+              OptionSpec.builder("--verbose")
+                  .type(boolean.class)
+                  .description("Show stack traces of errors.")
+                  .build());
+    }
+    line.getCommandSpec().mixinStandardHelpOptions(true);
+    line.getCommandSpec().versionProvider(new Version());
+    line.setUsageHelpAutoWidth(true);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setColorScheme(
+        CommandLine.Help.defaultColorScheme(
+            Ink.enabled() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF));
+    line.setExecutionExceptionHandler(new Failures());
+    return line;
+  }
+
+  @Override
+  public void run() {
+    spec.commandLine().usage(spec.commandLine().getOut());
+  }
+
+  /** The completion script. */
+  @Command(
+      name = "completion",
+      description = "Prints a completion script for bash and zsh.",
+      footerHeading = "%nExamples:%n",
+      footer = "  source <(kastor completion)")
+  static final class Completion implements Runnable {
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public void run() {
+      spec.commandLine().getOut().println(AutoComplete.bash("kastor", spec.root().commandLine()));
+      spec.commandLine().getOut().flush();
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.kastor.cli;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor logs}. */
+@Command(
+    name = "logs",
+    description = "Prints what a replica of a job said; its oldest one unless told otherwise.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor logs bert",
+      "  kastor logs bert -f --rank 1",
+      "  kastor logs bert --pod bert-3 --tail 50"
+    })
+final class LogsCommand implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @Parameters(paramLabel = "JOB", description = "Name of the job.")
+  private String job = "";
+
+  @Option(
+      names = "--rank",
+      paramLabel = "N",
+      description = "The N-th running replica in order of age, from 0.")
+  private @Nullable Integer rank;
+
+  @Option(names = "--pod", paramLabel = "POD", description = "A replica by its pod's name.")
+  private @Nullable String pod;
+
+  @Option(
+      names = {"-f", "--follow"},
+      description = "Go on until the replica ends.")
+  private boolean follow;
+
+  @Option(
+      names = "--tail",
+      paramLabel = "N",
+      defaultValue = "-1",
+      description = "Only the last N lines.")
+  private int tail = -1;
+
+  @Override
+  public void run() {
+    new Logs(cluster, spec.commandLine().getOut()).print(job, pod, rank, follow, tail);
+  }
+}

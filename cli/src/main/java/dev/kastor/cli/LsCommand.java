@@ -1,0 +1,32 @@
+package dev.kastor.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor ls}. */
+@Command(
+    name = "ls",
+    aliases = "list",
+    description = "Lists jobs with their size, batch and progress.",
+    footerHeading = "%nExamples:%n",
+    footer = {"  kastor ls", "  kastor ls -A --json | jq '.jobs[].name'"})
+final class LsCommand implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @Option(
+      names = {"-A", "--all-namespaces"},
+      description = "Jobs of all namespaces.")
+  private boolean all;
+
+  @Option(names = "--json", description = "Print JSON.")
+  private boolean json;
+
+  @Override
+  public void run() {
+    new Reading(cluster, spec.commandLine().getOut()).list(all, json);
+  }
+}

@@ -1,0 +1,65 @@
+package dev.kastor.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+
+/** Lines that replace each other on a terminal, and follow each other elsewhere. */
+final class Screen {
+  private static final int UNKNOWN_WIDTH = 160;
+
+  private final PrintWriter out;
+  private final boolean live;
+  private final int width;
+  private int shown;
+
+  Screen(PrintWriter out, boolean live) {
+    this.out = out;
+    this.live = live;
+    this.width = live ? terminalWidth() : Integer.MAX_VALUE;
+  }
+
+  void show(List<String> lines) {
+    if (live && shown > 0) {
+      out.print("\033[" + shown + "A\033[J");
+    }
+    for (String line : lines) {
+      out.println(Table.width(line) > width ? cut(line) : line);
+    }
+    out.flush();
+    shown = lines.size();
+  }
+
+  /** Lets what is shown stand, and goes on below. */
+  void keep() {
+    shown = 0;
+  }
+
+  /** A line that wrapped would take two rows, and the next show would then clear too few. */
+  private String cut(String line) {
+    StringBuilder kept = new StringBuilder();
+    int used = 0;
+    for (int i = 0; i < line.length() && used < width; i++) {
+      if (line.charAt(i) == '\033') {
+        int end = line.indexOf('m', i);
+        kept.append(line, i, end + 1);
+        i = end;
+      } else {
+        kept.append(line.charAt(i));
+        used++;
+      }
+    }
+    return kept + (Ink.enabled() ? "\033[0m" : "");
+  }
+
+  private static int terminalWidth() {
+    try (Terminal terminal = TerminalBuilder.builder().system(true).dumb(true).build()) {
+      int columns = terminal.getSize().getColumns();
+      return columns > 0 ? columns : UNKNOWN_WIDTH;
+    } catch (IOException e) {
+      return UNKNOWN_WIDTH;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.kastor.cli;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Checks of the options that shape a local cluster. */
+final class Sizing {
+  private static final List<String> POLICIES = List.of("pollux", "fifo");
+  private static final int MAX_SLOTS = 256;
+  private static final int MAX_PORT = 65_535;
+
+  private Sizing() {}
+
+  static int slots(@Nullable Integer slots) {
+    int chosen = slots == null ? Runtime.getRuntime().availableProcessors() : slots;
+    if (chosen < 1 || chosen > MAX_SLOTS) {
+      throw new CliException(
+          ExitCode.USAGE, "--slots must be 1 to %d but is %d".formatted(MAX_SLOTS, chosen));
+    }
+    return chosen;
+  }
+
+  static String policy(String policy) {
+    if (!POLICIES.contains(policy)) {
+      throw new CliException(
+          ExitCode.USAGE, "--policy must be one of %s but is %s".formatted(POLICIES, policy));
+    }
+    return policy;
+  }
+
+  static int port(int port) {
+    if (port < 0 || port > MAX_PORT) {
+      throw new CliException(
+          ExitCode.USAGE, "--port must be 0 to %d but is %d".formatted(MAX_PORT, port));
+    }
+    return port;
+  }
+}

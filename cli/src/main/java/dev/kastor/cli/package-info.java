@@ -1,0 +1,10 @@
+/**
+ * The {@code kastor} command: {@link dev.kastor.cli.Kastor}.
+ *
+ * <p>Command classes hold options and call on others for the work, so that {@code --help} loads
+ * neither a Kubernetes client nor a server.
+ */
+@NullMarked
+package dev.kastor.cli;
+
+import org.jspecify.annotations.NullMarked;
