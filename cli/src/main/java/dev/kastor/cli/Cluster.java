@@ -180,7 +180,7 @@ final class Cluster implements AutoCloseable {
     try {
       return request.get();
     } catch (KubernetesClientException e) {
-      if (e.getCode() != 0) {
+      if (e.getCode() > 0) {
         throw e;
       }
       throw new CliException(

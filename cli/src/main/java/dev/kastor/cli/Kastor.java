@@ -1,5 +1,6 @@
 package dev.kastor.cli;
 
+import java.util.Set;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -56,7 +57,7 @@ public final class Kastor implements Runnable {
 
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Kastor());
-    for (CommandLine sub : line.getSubcommands().values()) {
+    for (CommandLine sub : Set.copyOf(line.getSubcommands().values())) {
       sub.getCommandSpec().mixinStandardHelpOptions(!(sub.getCommand() instanceof HelpCommand));
       sub.getCommandSpec().versionProvider(new Version());
       sub.getCommandSpec()

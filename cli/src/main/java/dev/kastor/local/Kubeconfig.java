@@ -3,10 +3,11 @@ package dev.kastor.local;
 import java.net.URI;
 
 /** The kubeconfig of the embedded server. */
-final class Kubeconfig {
+public final class Kubeconfig {
   private Kubeconfig() {}
 
-  static String of(URI server, String token) {
+  /** The file that reaches {@code server} as the owner of {@code token}. */
+  public static String of(URI server, String token) {
     return """
     apiVersion: v1
     kind: Config

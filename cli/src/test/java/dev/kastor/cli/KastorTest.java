@@ -1,0 +1,219 @@
+package dev.kastor.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.local.api.Json;
+import dev.kastor.local.api.Options;
+import dev.kastor.local.api.ResourceType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class KastorTest {
+  private static final String GOOD =
+      """
+      apiVersion: kastor.dev/v1alpha1
+      kind: TrainingJob
+      metadata: {name: digits}
+      spec:
+        program: {name: glyph-mlp}
+        elastic:
+          maxReplicas: 4
+        goodput:
+          batchSize: {initial: 64}
+          learningRate: {base: "0.05"}
+          work: {epochs: 10}
+      """;
+
+  @TempDir Path folder;
+  private Terminal terminal;
+
+  @BeforeEach
+  void start() throws IOException {
+    terminal = new Terminal(folder);
+  }
+
+  @AfterEach
+  void stop() {
+    terminal.close();
+  }
+
+  private String file(String content) throws IOException {
+    return Files.writeString(folder.resolve("job.yaml"), content).toString();
+  }
+
+  private void status(String status) throws IOException {
+    ResourceType type = new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
+    ObjectNode body = Json.object();
+    body.set("status", Json.YAML.readTree(status));
+    terminal.server.resources().update(type, "default", "digits", body, Options.STATUS);
+  }
+
+  @Test
+  void helpOfEveryCommandHasAnExample() {
+    for (String name : Kastor.commandLine().getSubcommands().keySet()) {
+      if (!name.equals("help")) {
+        Terminal.Result help = Terminal.runPlain(name, "--help");
+        assertThat(help.code()).as(name).isZero();
+        assertThat(help.out()).as(name).contains("Examples:").contains("kastor ");
+      }
+    }
+  }
+
+  @Test
+  void refusesWhatItDoesNotKnow() {
+    assertThat(Terminal.runPlain("lss").code()).isEqualTo(ExitCode.USAGE);
+    assertThat(Terminal.runPlain("lss").err()).contains("Unmatched argument").contains("kastor ls");
+    assertThat(Terminal.runPlain("up", "--slots", "0").err())
+        .contains("--slots must be 1 to 256 but is 0");
+    assertThat(Terminal.runPlain("up", "--policy", "best").err())
+        .contains("--policy must be one of [pollux, fifo] but is best");
+  }
+
+  @Test
+  void printsACompletionScript() {
+    assertThat(Terminal.runPlain("completion").out()).contains("complete").contains("describe");
+  }
+
+  @Test
+  void saysThatNothingAnswers() throws IOException {
+    terminal.server.close();
+    Terminal.Result result = terminal.run("ls");
+    assertThat(result.err()).contains("does not answer").doesNotContain("\tat ");
+    assertThat(result.code()).isEqualTo(ExitCode.UNREACHABLE);
+    Path bad = Files.writeString(folder.resolve("bad"), "clusters: [");
+    assertThat(Terminal.runPlain("ls", "--kubeconfig", bad.toString()).code())
+        .isEqualTo(ExitCode.UNREACHABLE);
+  }
+
+  @Test
+  void submitsListsDescribesAndRemoves() throws IOException {
+    Terminal.Result submitted = terminal.run("submit", "-f", file(GOOD));
+    assertThat(submitted.err()).isEmpty();
+    assertThat(submitted.out()).isEqualTo("submitted digits" + System.lineSeparator());
+    status(
+        """
+        phase: Running
+        allocation:
+          {replicas: 2, nodes: {local: 2}, version: 3, since: "2026-01-01T00:00:00Z",
+           reason: Grow, message: two slots were free}
+        training:
+          {step: 100, scaleInvariantMillisteps: 90000, percent: 37, examples: 6400, epoch: 3,
+           globalBatch: 128, atomicBatch: 64, accumulationSteps: 0, goodput: 950.5,
+           throughput: 1000.0, efficiency: 0.95, noiseScale: 800.0, loss: 0.25,
+           predictedGoodput: {"1": 500.0, "2": 950.5}, rescales: 1, grows: 1, shrinks: 0,
+           medianPauseMillis: 42, maxPauseMillis: 42, minReplicas: 1, maxReplicas: 2,
+           minGlobalBatch: 64, maxGlobalBatch: 128}
+        """);
+    assertThat(terminal.run("ls").out().lines().toList().getLast())
+        .matches("digits +Running +2/1-4 +128 +37% +95[01] +0.250 +1 +- +\\d+s");
+    assertThat(terminal.run("describe", "digits").out())
+        .contains("Replicas:     2 (may have 1 to 4): 2 on local")
+        .contains("Why:          Grow: two slots were free")
+        .contains("Batch:        128 = replicas x 64 x (0 + 1); between 64 and 128 so far")
+        .contains("throughput 1000 x efficiency 0.950; noise scale 800 examples")
+        .contains("goodput by replicas 1: 500, 2: 95")
+        .contains("Rescales:     1 (1 up, 0 down), pause median 42 ms, longest 42 ms");
+    JsonNode list = new ObjectMapper().readTree(terminal.run("ls", "--json").out());
+    assertThat(list.at("/jobs/0/globalBatch").asInt()).isEqualTo(128);
+    JsonNode raw = new ObjectMapper().readTree(terminal.run("get", "digits", "-o", "json").out());
+    assertThat(raw.at("/spec/elastic/minReplicas").asInt()).isEqualTo(1);
+    assertThat(terminal.run("get", "digits").out()).contains("kind: \"TrainingJob\"");
+    assertThat(terminal.run("rm", "digits").out()).contains("removed digits");
+    assertThat(terminal.run("describe", "digits").code()).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
+  void suspendsAndResumes() throws IOException {
+    terminal.run("submit", "-f", file(GOOD));
+    assertThat(terminal.run("suspend", "digits").code()).isZero();
+    assertThat(terminal.run("get", "digits").out()).contains("suspend: true");
+    status("phase: Suspended");
+    assertThat(terminal.run("stop", "digits").out()).contains("digits stopped");
+    assertThat(terminal.run("resume", "digits").out()).contains("digits goes on");
+    assertThat(terminal.run("get", "digits").out()).contains("suspend: false");
+    status("phase: Succeeded");
+    Terminal.Result late = terminal.run("suspend", "digits");
+    assertThat(late.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(late.err()).contains("has ended (Succeeded)");
+  }
+
+  @Test
+  void waitsForTheEndAndTellsHowItWas() throws Exception {
+    String file = file(GOOD);
+    CompletableFuture<Terminal.Result> waiting =
+        CompletableFuture.supplyAsync(() -> terminal.run("submit", "-f", file, "--wait"));
+    long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+    while (terminal.run("get", "digits").code() != ExitCode.OK) {
+      assertThat(System.nanoTime()).isLessThan(end);
+    }
+    status("phase: Failed");
+    Terminal.Result result = waiting.get(30, TimeUnit.SECONDS);
+    assertThat(result.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(result.out()).contains("digits: Failed");
+    assertThat(terminal.run("submit", "-f", file).err())
+        .contains(file + ":3: job digits exists already");
+  }
+
+  @Test
+  void namesFileLineAndFieldOfWhatTheServerRefuses() throws IOException {
+    String file = file(GOOD.replace("maxReplicas: 4", "minReplicas: 1\n    maxReplicas: 5000"));
+    Terminal.Result result = terminal.run("submit", "-f", file);
+    assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(result.err())
+        .contains(file + ":8: spec.elastic.maxReplicas: Invalid value: 5000")
+        .contains("less than or equal to 4096");
+  }
+
+  @Test
+  void namesFileAndLineOfAnUnknownField() throws IOException {
+    String file = file(GOOD.replace("maxReplicas: 4", "maxReplica: 4"));
+    assertThat(terminal.run("submit", "-f", file).err())
+        .contains(file + ":7: spec.elastic.maxReplica: there is no such field");
+  }
+
+  @Test
+  void relaysTheMessageOfARule() throws IOException {
+    String file = file(GOOD.replace("work: {epochs: 10}", "work: {epochs: 10, steps: 5}"));
+    assertThat(terminal.run("submit", "-f", file).err())
+        .contains(file + ":11: spec.goodput.work: ")
+        .contains("work needs exactly one of epochs, examples and steps");
+  }
+
+  @Test
+  void namesTheFieldThatIsMissing() throws IOException {
+    String file = file(GOOD.replace("    work: {epochs: 10}\n", ""));
+    assertThat(terminal.run("submit", "-f", file).err())
+        .contains(file + ":8: spec.goodput.work: Required value");
+  }
+
+  @Test
+  void namesThePlaceOfBrokenYaml() throws IOException {
+    String file = file("apiVersion: kastor.dev/v1alpha1\nkind: [TrainingJob\nmetadata: {}\n");
+    assertThat(terminal.run("submit", "-f", file).err()).contains(file + ":3:").contains("not valid YAML");
+    assertThat(terminal.run("submit", "-f", file("kind: Pod\napiVersion: v1\n")).err())
+        .contains("job.yaml:1: kind: is Pod but must be TrainingJob");
+    assertThat(terminal.run("submit", "-f", file("\n")).err()).contains("is empty");
+    assertThat(terminal.run("submit", "-f", folder.resolve("none.yaml").toString()).err())
+        .contains("none.yaml: does not exist");
+  }
+
+  @Test
+  void submitsNothingWhenOneOfSeveralIsRefused() throws IOException {
+    String bad = GOOD.replace("digits", "other").replace("\"0.05\"", "fast");
+    Terminal.Result result = terminal.run("submit", "-f", file(GOOD + "---\n" + bad));
+    assertThat(result.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(result.err()).contains(":22: spec.goodput.learningRate.base");
+    assertThat(terminal.run("ls").out()).contains("no jobs");
+  }
+}

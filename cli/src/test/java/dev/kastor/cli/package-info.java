@@ -1,0 +1,5 @@
+/** Tests of the command line. */
+@NullMarked
+package dev.kastor.cli;
+
+import org.jspecify.annotations.NullMarked;
