@@ -66,6 +66,11 @@ public final class TestJob {
     return this;
   }
 
+  public TestJob profiled(int maxProfiledReplicas) {
+    profiled = maxProfiledReplicas;
+    return this;
+  }
+
   public TestJob age(Duration value) {
     age = value;
     return this;

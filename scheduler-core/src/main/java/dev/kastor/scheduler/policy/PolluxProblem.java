@@ -109,18 +109,21 @@ final class PolluxProblem {
     }
   }
 
-  /** At most twice what was ever measured, so that predictions stay near to what was seen. */
+  /**
+   * At most twice what was ever measured, so that predictions stay near to what was seen; what the
+   * job holds already it may keep, measured or not (a restarted host has forgotten measurements).
+   */
   private static int maxReplicas(JobState job) {
     Elasticity elasticity = job.spec().elasticity();
     int most = Math.min(elasticity.max(), BatchChoice.maxReplicas(job.spec()));
-    int tried = Math.max(job.maxProfiledReplicas(), 1);
-    int cap = job.maxProfiledReplicas() == 0 ? 1 : 2 * tried;
+    int profiled = job.maxProfiledReplicas();
     // Where few counts are allowed, doubling may reach none of them: then the next one is open.
-    int next = Math.max(tried + (job.maxProfiledReplicas() == 0 ? 0 : 1), elasticity.min());
+    int next = Math.max(profiled + 1, elasticity.min());
     while (next < most && !elasticity.allows(next)) {
       next++;
     }
-    return Math.max(Math.min(most, Math.max(cap, next)), elasticity.min());
+    int reach = Math.max(Math.max(2 * profiled, next), job.allocation().replicas());
+    return Math.max(Math.min(most, reach), elasticity.min());
   }
 
   /** What is left of a job's speedup when it is re-allocated: section 4.2.1, RESTART_PENALTY. */

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import static dev.kastor.scheduler.TestJob.job;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -124,7 +125,8 @@ final class PolicyContractTest {
     JobState job = job("a").age(Duration.ZERO).rescaleCost(Duration.ofSeconds(30)).build();
     Plan plan = create(name).plan(snapshot(nodes(2, 2), List.of(job)));
     assertThat(plan.allocation(job.id()).replicas()).isEqualTo(1);
-    assertThat(plan.assignments().get(job.id()).reason().code()).isEqualTo("Started");
+    assertThat(requireNonNull(plan.assignments().get(job.id())).reason().code())
+        .isEqualTo("Started");
   }
 
   @ParameterizedTest

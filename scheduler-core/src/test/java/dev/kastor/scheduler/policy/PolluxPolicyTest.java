@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import static dev.kastor.scheduler.TestJob.job;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.scheduler.AllowedReplicas;
@@ -42,6 +43,15 @@ final class PolluxPolicyTest {
   void atMostDoublesWhatWasMeasured() {
     JobState job = job("a").model(TestJob.SCALABLE, 2).on("n0", 2).build();
     assertThat(plan(job).allocation(job.id()).replicas()).isEqualTo(4);
+  }
+
+  @Test
+  void letsAJobKeepWhatItHoldsAfterTheHostForgotItsMeasurements() {
+    JobState scalable = job("a").on("n0", 4).profiled(0).build();
+    JobState other = job("b").on("n1", 2).profiled(0).build();
+    Plan plan = plan(scalable, other);
+    assertThat(plan.allocation(scalable.id())).isEqualTo(scalable.allocation());
+    assertThat(plan.allocation(other.id())).isEqualTo(other.allocation());
   }
 
   @Test
@@ -87,7 +97,8 @@ final class PolluxPolicyTest {
             .build();
     Plan plan = plan(fresh);
     assertThat(plan.allocation(fresh.id())).isEqualTo(fresh.allocation());
-    assertThat(plan.assignments().get(fresh.id()).reason().code()).isEqualTo("Kept");
+    assertThat(requireNonNull(plan.assignments().get(fresh.id())).reason().code())
+        .isEqualTo("Kept");
   }
 
   @Test
@@ -119,7 +130,7 @@ final class PolluxPolicyTest {
   @Test
   void explainsItselfWithNumbers() {
     JobState job = job("a").model(TestJob.SCALABLE, 4).on("n0", 4).build();
-    var numbers = plan(job).assignments().get(job.id()).reason().numbers();
+    var numbers = requireNonNull(plan(job).assignments().get(job.id())).reason().numbers();
     assertThat(numbers)
         .containsKeys(
             "speedup",
