@@ -1,0 +1,82 @@
+package dev.kastor.simulator;
+
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What became of a workload under one policy.
+ *
+ * @param policy name of the policy
+ * @param jobs in submission order
+ */
+public record Replay(String policy, List<Completed> jobs) {
+  /**
+   * A finished job; times in seconds from the start of the replay.
+   *
+   * @param name its name
+   * @param submitSeconds when it was submitted
+   * @param startSeconds when it first got slots
+   * @param finishSeconds when its work was done
+   * @param restarts changes to another allocation after the first
+   * @param slotSeconds slots it held, summed over time
+   */
+  public record Completed(
+      String name,
+      double submitSeconds,
+      double startSeconds,
+      double finishSeconds,
+      int restarts,
+      double slotSeconds) {
+    /** Job completion time: from submission to the end. */
+    public double completionSeconds() {
+      return finishSeconds - submitSeconds;
+    }
+
+    /** From submission to the first slots. */
+    public double waitSeconds() {
+      return startSeconds - submitSeconds;
+    }
+  }
+
+  public Replay {
+    jobs = List.copyOf(jobs);
+  }
+
+  /** Mean job completion time. */
+  public double averageSeconds() {
+    return sum(Completed::completionSeconds) / jobs.size();
+  }
+
+  /** Mean time to the first slots. */
+  public double averageWaitSeconds() {
+    return sum(Completed::waitSeconds) / jobs.size();
+  }
+
+  /** Completion time that {@code percent} of the jobs do not exceed, linearly interpolated. */
+  public double percentileSeconds(double percent) {
+    double[] sorted = jobs.stream().mapToDouble(Completed::completionSeconds).sorted().toArray();
+    double at = percent / 100 * (sorted.length - 1);
+    int below = (int) Math.floor(at);
+    int above = (int) Math.ceil(at);
+    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+  }
+
+  /** When the last job was done, from the start of the replay. */
+  public double makespanSeconds() {
+    return jobs.stream().mapToDouble(Completed::finishSeconds).max().orElse(0);
+  }
+
+  /** Changes of all jobs together. */
+  public int restarts() {
+    return jobs.stream().mapToInt(Completed::restarts).sum();
+  }
+
+  /** Slots held, summed over jobs and time. */
+  public double gpuHours() {
+    return sum(Completed::slotSeconds) / 3600;
+  }
+
+  private double sum(ToDoubleFunction<Completed> value) {
+    return jobs.stream().mapToDouble(value).sum();
+  }
+}

@@ -1,0 +1,91 @@
+package dev.kastor.traces;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class TraceReadersTest {
+  private static final String HEADER =
+      "name,submitSeconds,profile,minReplicas,maxReplicas,staticReplicas\n";
+
+  @TempDir private Path folder = Path.of("");
+
+  private Path file(String content) throws IOException {
+    return Files.writeString(folder.resolve("w.csv"), content);
+  }
+
+  @Test
+  void readsAllShippedFiles() throws IOException, TraceException {
+    Path traces = Path.of(System.getProperty("kastor.root", "..")).resolve("traces");
+    var profiles = JobProfile.read(traces.resolve("profiles/kastor.csv"));
+    assertThat(profiles).containsKeys("digits", "images", "language", "speech", "ranking");
+    try (Stream<Path> files = Files.list(traces.resolve("workloads"))) {
+      List<Path> workloads = files.sorted().toList();
+      assertThat(workloads).isNotEmpty();
+      for (Path workload : workloads) {
+        assertThat(Workload.read(workload, profiles.keySet()).jobs()).isNotEmpty();
+      }
+    }
+  }
+
+  @Test
+  void readsAWorkload() throws IOException, TraceException {
+    Workload workload =
+        Workload.read(file("# note\n" + HEADER + "a,0,p,1,4,2\n\nb,1.5,p,2,2,2\n"), Set.of("p"));
+    assertThat(workload.name()).isEqualTo("w");
+    assertThat(workload.jobs())
+        .containsExactly(
+            new Workload.Job("a", 0, "p", 1, 4, 2), new Workload.Job("b", 1.5, "p", 2, 2, 2));
+  }
+
+  @Test
+  void namesFileLineAndColumn() throws IOException {
+    assertProblem("a,x,p,1,4,2\n", "line 2", "column submitSeconds", "'x'");
+    assertProblem("a,0,p,1,4,2\nb,0,q,1,4,2\n", "line 3", "column profile", "'q'", "p");
+    assertProblem("a,0,p,1,4,2\na,0,p,1,4,2\n", "line 3", "column name", "twice");
+    assertProblem("a,9,p,1,4,2\nb,8,p,1,4,2\n", "line 3", "column submitSeconds", "9.0");
+    assertProblem("a,0,p,4,2,2\n", "line 2", "column maxReplicas", "minReplicas (4)");
+    assertProblem("a,0,p,1,4,5\n", "line 2", "column staticReplicas", "5");
+    assertProblem("a,0,p,0,4,2\n", "line 2", "column minReplicas", "at least 1");
+    assertProblem("a,0,p,1,4\n", "line 2", "5 cells, not 6");
+    assertProblem("", "no jobs");
+  }
+
+  private void assertProblem(String rows, String... parts) throws IOException {
+    Path file = file(HEADER + rows);
+    assertThatThrownBy(() -> Workload.read(file, Set.of("p")))
+        .isInstanceOf(TraceException.class)
+        .hasMessageContaining("w.csv")
+        .hasMessageContainingAll(parts);
+  }
+
+  @Test
+  void refusesAnotherHeaderAndAMissingFile() throws IOException {
+    Path wrong = file("name,time\na,0\n");
+    assertThatThrownBy(() -> Workload.read(wrong, Set.of()))
+        .isInstanceOf(TraceException.class)
+        .hasMessageContaining("header must be");
+    assertThatThrownBy(() -> JobProfile.read(folder.resolve("absent.csv")))
+        .isInstanceOf(TraceException.class)
+        .hasMessageContaining("absent.csv");
+  }
+
+  @Test
+  void noiseIsLinearBetweenPoints() {
+    NoiseCurve curve =
+        new NoiseCurve(List.of(new NoiseCurve.Point(0, 100), new NoiseCurve.Point(0.5, 300)));
+    assertThat(curve.at(0)).isEqualTo(100);
+    assertThat(curve.at(0.25)).isCloseTo(200, within(1e-9));
+    assertThat(curve.at(0.9)).isEqualTo(300);
+    assertThat(curve.stats(0.25, 64).noiseScale()).isCloseTo(200, within(1e-9));
+  }
+}
