@@ -15,20 +15,18 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /**
  * Agreement with the fits and best batches of Pollux's published simulator, on profiles of its
  * traces (the file says where they come from). Needs the traces folder: {@code KASTOR_TRACES}, by
  * default {@code ../shared/traces} beside the repository.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class ThroughputFitterConformanceTest {
   private JsonNode cases = new ObjectMapper().createArrayNode();
 
-  @BeforeAll
+  @BeforeEach
   void readCases() throws IOException {
     Path root = Path.of(System.getProperty("kastor.root", "..")).toAbsolutePath().normalize();
     Path folder =
