@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the operator gives a replica in its environment.
  *
+ * <p>{@code KASTOR_THREADS} is not among it: the engine's backends read it themselves.
+ *
  * @param job {@code KASTOR_NAMESPACE} and {@code KASTOR_JOB}
  * @param jobUid {@code KASTOR_JOB_UID}
  * @param pod {@code KASTOR_POD}
@@ -23,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * @param checkpoints {@code KASTOR_CHECKPOINT_DIR}
  * @param spec {@code KASTOR_JOB_SPEC}
  * @param terminationLog {@code KASTOR_TERMINATION_LOG}
- * @param threads {@code KASTOR_THREADS}: threads for arithmetic, 1 by default
  * @param exitWithParent {@code KASTOR_EXIT_WITH_PARENT}: end when standard input ends
  */
 public record AgentConfig(
@@ -38,7 +39,6 @@ public record AgentConfig(
     Path checkpoints,
     JobSettings spec,
     Path terminationLog,
-    int threads,
     boolean exitWithParent) {
 
   /**
@@ -61,7 +61,6 @@ public record AgentConfig(
     Path checkpoints = reader.required("KASTOR_CHECKPOINT_DIR", Path::of, none);
     Path termination = reader.required("KASTOR_TERMINATION_LOG", Path::of, none);
     JobSettings spec = reader.required("KASTOR_JOB_SPEC", JobSettings::parse, JobSettings.NONE);
-    int threads = reader.optional("KASTOR_THREADS", AgentConfig::positive, 1);
     boolean exit = reader.optional("KASTOR_EXIT_WITH_PARENT", Boolean::parseBoolean, false);
     reader.check();
     return new AgentConfig(
@@ -76,7 +75,6 @@ public record AgentConfig(
         checkpoints,
         spec,
         termination,
-        threads,
         exit);
   }
 
@@ -86,14 +84,6 @@ public record AgentConfig(
       throw new IllegalArgumentException("it must be https://host:port");
     }
     return uri;
-  }
-
-  private static int positive(String text) {
-    int value = Integer.parseInt(text);
-    if (value < 1) {
-      throw new IllegalArgumentException("it must be at least 1");
-    }
-    return value;
   }
 
   /** Collects problems instead of stopping at the first. */

@@ -49,7 +49,6 @@ class AgentConfigTest {
   void readsAll() throws Exception {
     AgentConfig config = AgentConfig.read(environment());
     assertThat(config.job()).hasToString("some-namespace/some-job");
-    assertThat(config.threads()).isEqualTo(1);
     assertThat(config.exitWithParent()).isFalse();
     JobSettings spec = config.spec();
     assertThat(spec.program()).isEqualTo("glyph-mlp");
@@ -74,8 +73,6 @@ class AgentConfigTest {
   @CsvSource({
     "KASTOR_OPERATOR_URL, http://operator, https",
     "KASTOR_OPERATOR_URL, https:, https",
-    "KASTOR_THREADS, 0, at least 1",
-    "KASTOR_THREADS, many, KASTOR_THREADS",
     "KASTOR_JOB_SPEC, {, not JSON",
     "KASTOR_JOB_SPEC, {}, program.name",
     "KASTOR_JOB_SPEC, {}, goodput.batchSize.initial",
