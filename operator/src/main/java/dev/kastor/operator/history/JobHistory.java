@@ -61,6 +61,12 @@ public final class JobHistory implements JobObserver {
     forgetSurplus();
   }
 
+  /** The resource is there; a story that ended with a deletion gives way to a new one. */
+  public void created(JobId job, Instant at) {
+    var unused = living(job, at);
+    forgetSurplus();
+  }
+
   /** The resource is gone. */
   public void deleted(JobId job, Instant at) {
     JobTrack track = tracks.get(job);

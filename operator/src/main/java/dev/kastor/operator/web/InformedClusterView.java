@@ -65,6 +65,7 @@ final class InformedClusterView implements ClusterView {
       implements ResourceEventHandler<TrainingJob> {
     @Override
     public void onAdd(TrainingJob job) {
+      history.created(id(job), clock.instant());
       TrainingJobStatus status = job.getStatus();
       if (status == null || status.allocation() == null || status.completionTime() != null) {
         return;

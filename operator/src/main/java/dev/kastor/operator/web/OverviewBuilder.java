@@ -2,40 +2,33 @@ package dev.kastor.operator.web;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.web.Overview.ClusterRow;
 import dev.kastor.operator.web.Overview.JobRow;
 import dev.kastor.operator.web.Overview.NodeRow;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.Quantity;
 import jakarta.inject.Singleton;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /** Puts the overview together from caches only, so it costs the API server nothing. */
 @Singleton
 final class OverviewBuilder {
-  private static final String GPU_TYPE_LABEL = "kastor.dev/gpu-type";
-
   private final ClusterView cluster;
   private final JobHistory history;
-  private final String policy;
-  private final String slotResource;
+  private final OperatorConfig config;
+  private final SlotCount slots;
 
-  OverviewBuilder(
-      ClusterView cluster,
-      JobHistory history,
-      @ConfigProperty(name = "kastor.policy", defaultValue = "kastor") String policy,
-      @ConfigProperty(name = "kastor.slot-resource", defaultValue = "kastor.dev/slot")
-          String slotResource) {
+  OverviewBuilder(ClusterView cluster, JobHistory history, OperatorConfig config) {
     this.cluster = cluster;
     this.history = history;
-    this.policy = policy;
-    this.slotResource = slotResource;
+    this.config = config;
+    this.slots = new SlotCount(config.slotResource());
   }
 
   Overview build() {
@@ -44,12 +37,12 @@ final class OverviewBuilder {
     List<NodeRow> nodes =
         cluster.nodes().stream()
             .map(node -> node(node, used))
-            .filter(node -> node.slotsTotal() > 0)
+            .filter(node -> node.slotsTotal() > 0 || node.slotsUsed() > 0)
             .sorted(Comparator.comparing(NodeRow::name))
             .toList();
     return new Overview(
         new ClusterRow(
-            policy,
+            config.policy(),
             used.values().stream().mapToInt(Integer::intValue).sum(),
             nodes.stream().mapToInt(NodeRow::slotsTotal).sum(),
             nodes),
@@ -68,17 +61,14 @@ final class OverviewBuilder {
   }
 
   private NodeRow node(Node node, Map<String, Integer> used) {
-    Quantity slots =
-        node.getStatus() == null || node.getStatus().getAllocatable() == null
-            ? null
-            : node.getStatus().getAllocatable().get(slotResource);
     Map<String, String> labels = node.getMetadata().getLabels();
     String name = node.getMetadata().getName();
+    boolean usable = node.getStatus() != null && SlotCount.usable(node);
     return new NodeRow(
         name,
-        labels == null ? null : labels.get(GPU_TYPE_LABEL),
+        labels == null ? null : labels.get(config.gpuTypeLabel()),
         used.getOrDefault(name, 0),
-        slots == null ? 0 : slots.getNumericalAmount().intValue());
+        usable ? slots.allocatable(node) : 0);
   }
 
   private static List<JobRow> inOrder(Stream<JobRow> rows) {

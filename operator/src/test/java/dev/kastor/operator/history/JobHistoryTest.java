@@ -131,10 +131,12 @@ class JobHistoryTest {
     assertThat(story(JOB).deleted()).isTrue();
     assertThat(story(JOB).samples()).isEmpty();
 
-    history.phase(JOB, Phase.Queued, START.plusSeconds(7));
+    history.created(JOB, START.plusSeconds(7));
+    history.reported(JOB, Reports.of(JOB).loss(1.0), Optional.empty(), START.plusSeconds(8));
 
     assertThat(story(JOB).deleted()).isFalse();
     assertThat(story(JOB).segments()).isEmpty();
+    assertThat(story(JOB).samples()).hasSize(1);
   }
 
   @Test

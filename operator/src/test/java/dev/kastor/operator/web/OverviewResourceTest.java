@@ -6,6 +6,7 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.FakeApiServer;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.Reports;
 import dev.kastor.protocol.BatchPlan;
@@ -13,9 +14,9 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quarkus.test.kubernetes.client.WithKubernetesTestServer;
 import io.restassured.path.json.JsonPath;
 import jakarta.inject.Inject;
 import java.io.BufferedReader;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 
 @QuarkusTest
 @TestProfile(PageProfile.class)
-@WithKubernetesTestServer
+@QuarkusTestResource(FakeApiServer.class)
 @Timeout(120)
 class OverviewResourceTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");

@@ -9,15 +9,18 @@ import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
+import dev.kastor.operator.FakeApiServer;
 import dev.kastor.operator.history.JobHistory;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quarkus.test.kubernetes.client.WithKubernetesTestServer;
 import jakarta.inject.Inject;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,11 +33,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The page in a real browser, fed through the API server and the history as in operation. */
 @QuarkusTest
-@TestProfile(PageProfile.class)
-@WithKubernetesTestServer
+@TestProfile(PageIT.OwnApplication.class)
+@QuarkusTestResource(FakeApiServer.class)
+@Timeout(180)
 class PageIT {
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
   private static final List<String> ARGUMENTS =
@@ -46,6 +51,11 @@ class PageIT {
           "--disable-background-networking",
           "--disable-component-update",
           "--disable-sync");
+
+  /** A profile of its own, so that the history begins empty. */
+  public static final class OwnApplication extends PageProfile {}
+
+  private static final double PATIENCE_MILLIS = 30_000;
 
   private static Playwright playwright;
   private static Browser browser;
@@ -62,6 +72,7 @@ class PageIT {
 
   @BeforeAll
   static void launch() {
+    PlaywrightAssertions.setDefaultAssertionTimeout(PATIENCE_MILLIS);
     playwright =
         Playwright.create(
             new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
@@ -87,8 +98,12 @@ class PageIT {
   }
 
   @AfterEach
-  void clear() {
+  void clear() throws InterruptedException {
     new TestCluster(client).deleteAll();
+    // The next test's scene must not begin before the history heard that this one is over.
+    while (!scene.isOver()) {
+      Thread.sleep(Duration.ofMillis(20));
+    }
     assertThat(complaints).as("what the browser complained about").isEmpty();
     assertThat(foreign).as("requests to other origins").isEmpty();
   }

@@ -4,11 +4,11 @@ import io.quarkus.test.junit.QuarkusTestProfile;
 import java.util.Map;
 
 /** The page against a mock API server, without reconcilers and the scheduling loop. */
-public final class PageProfile implements QuarkusTestProfile {
+public class PageProfile implements QuarkusTestProfile {
   @Override
   public Map<String, String> getConfigOverrides() {
     return Map.of(
-        "quarkus.operator-sdk.start-operator", "false",
+        "quarkus.arc.exclude-types", "dev.kastor.operator.OperatorLifecycle",
         "quarkus.http.test-port", "0",
         "quarkus.log.category.\"io.fabric8.mockwebserver\".level", "WARN",
         "quarkus.http.host", "127.0.0.1");

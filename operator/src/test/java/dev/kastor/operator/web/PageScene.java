@@ -2,6 +2,7 @@ package dev.kastor.operator.web;
 
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.history.JobHistory;
+import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.history.Reports;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.scheduler.Allocation;
@@ -12,11 +13,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Three minutes of a small cluster: two jobs that trade slots, one that waits. */
 record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
   private static final JobId GLYPHS = new JobId("default", "glyphs");
+  private static final JobId WAITING = new JobId("default", "waiting");
   private static final JobId TEXT = new JobId("default", "text");
+
+  /** Whether the history heard that all jobs are gone. */
+  boolean isOver() {
+    return Stream.of(GLYPHS, TEXT, WAITING)
+        .allMatch(id -> history.story(id).map(JobStory::deleted).orElse(true));
+  }
 
   void nodes() {
     cluster.node("node-a", 4).node("node-b", 4).node("node-c", 4);
@@ -143,7 +153,7 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
   }
 
   private static String predictions(int max) {
-    return java.util.stream.IntStream.rangeClosed(1, max)
+    return IntStream.rangeClosed(1, max)
         .mapToObj(n -> "\"%d\": %.1f".formatted(n, 430 * n / (1 + 0.09 * n)))
         .collect(Collectors.joining(", "));
   }
