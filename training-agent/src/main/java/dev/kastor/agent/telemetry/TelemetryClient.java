@@ -91,12 +91,6 @@ public final class TelemetryClient implements AutoCloseable {
    */
   public boolean finish(Outcome outcome, Duration limit) throws InterruptedException {
     long end = System.nanoTime() + limit.toNanos();
-    synchronized (this) {
-      if (latest == null) {
-        return true;
-      }
-      news = true;
-    }
     while (true) {
       if (send(outcome)) {
         return true;
@@ -138,7 +132,7 @@ public final class TelemetryClient implements AutoCloseable {
       TelemetryReport report;
       synchronized (this) {
         TrainingStatus status = latest;
-        if (status == null || !news) {
+        if (status == null || (outcome == null && !news)) {
           return true;
         }
         taken = unsent;

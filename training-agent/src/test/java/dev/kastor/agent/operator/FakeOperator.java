@@ -136,6 +136,11 @@ public final class FakeOperator implements AutoCloseable {
                     && state.phase() == Phase.TRAINING);
   }
 
+  /** Whether a pod has polled. */
+  public synchronized boolean heardOf(String pod) {
+    return states.containsKey(pod);
+  }
+
   /** All reports so far. */
   public synchronized List<TelemetryReport> reports() {
     return List.copyOf(reports);

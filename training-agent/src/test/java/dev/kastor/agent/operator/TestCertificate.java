@@ -19,9 +19,18 @@ import javax.net.ssl.SSLContext;
 public record TestCertificate(SSLContext server, Path caFile) {
   private static final String PASSWORD = "for-tests";
 
-  /** Makes one in an existing directory. */
-  public static TestCertificate create(Path directory) {
+  /** The one that all tests of this process use. */
+  public static TestCertificate shared() {
+    return Shared.INSTANCE;
+  }
+
+  private static final class Shared {
+    private static final TestCertificate INSTANCE = create();
+  }
+
+  private static TestCertificate create() {
     try {
+      Path directory = Files.createTempDirectory("kastor-test");
       Path store = directory.resolve("server.p12");
       Process keytool =
           new ProcessBuilder(
@@ -62,6 +71,10 @@ public record TestCertificate(SSLContext server, Path caFile) {
           Base64.getMimeEncoder().encodeToString(keys.getCertificate("server").getEncoded());
       Files.writeString(
           ca, "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
+      // Deleted in the reverse order.
+      directory.toFile().deleteOnExit();
+      ca.toFile().deleteOnExit();
+      Files.delete(store);
       return new TestCertificate(server, ca);
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalStateException(e);

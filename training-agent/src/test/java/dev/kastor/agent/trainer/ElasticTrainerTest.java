@@ -19,7 +19,6 @@ import java.util.Objects;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,22 +28,14 @@ import org.junit.jupiter.api.io.TempDir;
 class ElasticTrainerTest {
   private static final BatchPlan SMALL = new BatchPlan(8, 0);
 
-  @TempDir static Path shared;
-  private static TestCertificate certificate;
-
   @TempDir Path folder;
   private FakeOperator operator;
   private final List<TestReplica> replicas = new ArrayList<>();
   private int started;
 
-  @BeforeAll
-  static void makeCertificate() {
-    certificate = TestCertificate.create(shared);
-  }
-
   @BeforeEach
   void open() throws IOException {
-    operator = new FakeOperator(TestReplica.JOB, certificate);
+    operator = new FakeOperator(TestReplica.JOB, TestCertificate.shared());
   }
 
   @AfterEach

@@ -1,0 +1,137 @@
+package dev.kastor.agent;
+
+import dev.kastor.scheduler.JobId;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the operator gives a replica in its environment.
+ *
+ * @param job {@code KASTOR_NAMESPACE} and {@code KASTOR_JOB}
+ * @param jobUid {@code KASTOR_JOB_UID}
+ * @param pod {@code KASTOR_POD}
+ * @param podIp {@code KASTOR_POD_IP}: where other replicas reach us
+ * @param operator {@code KASTOR_OPERATOR_URL}
+ * @param tokenFile {@code KASTOR_TOKEN_FILE}
+ * @param caFile {@code KASTOR_CA_FILE}
+ * @param ringSecretFile {@code KASTOR_RING_SECRET_FILE}
+ * @param checkpoints {@code KASTOR_CHECKPOINT_DIR}
+ * @param spec {@code KASTOR_JOB_SPEC}
+ * @param terminationLog {@code KASTOR_TERMINATION_LOG}
+ * @param threads {@code KASTOR_THREADS}: threads for arithmetic, 1 by default
+ * @param exitWithParent {@code KASTOR_EXIT_WITH_PARENT}: end when standard input ends
+ */
+public record AgentConfig(
+    JobId job,
+    String jobUid,
+    String pod,
+    String podIp,
+    URI operator,
+    Path tokenFile,
+    Path caFile,
+    Path ringSecretFile,
+    Path checkpoints,
+    JobSettings spec,
+    Path terminationLog,
+    int threads,
+    boolean exitWithParent) {
+
+  /**
+   * Reads the environment.
+   *
+   * @throws ConfigException naming every variable that is missing or wrong
+   */
+  public static AgentConfig read(Map<String, String> environment) throws ConfigException {
+    Reader reader = new Reader(environment);
+    String namespace = reader.required("KASTOR_NAMESPACE", Function.identity(), "");
+    String name = reader.required("KASTOR_JOB", Function.identity(), "");
+    String uid = reader.required("KASTOR_JOB_UID", Function.identity(), "");
+    String pod = reader.required("KASTOR_POD", Function.identity(), "");
+    String podIp = reader.required("KASTOR_POD_IP", Function.identity(), "");
+    URI operator = reader.required("KASTOR_OPERATOR_URL", AgentConfig::https, URI.create(""));
+    Path none = Path.of("");
+    Path token = reader.required("KASTOR_TOKEN_FILE", Path::of, none);
+    Path ca = reader.required("KASTOR_CA_FILE", Path::of, none);
+    Path secret = reader.required("KASTOR_RING_SECRET_FILE", Path::of, none);
+    Path checkpoints = reader.required("KASTOR_CHECKPOINT_DIR", Path::of, none);
+    Path termination = reader.required("KASTOR_TERMINATION_LOG", Path::of, none);
+    JobSettings spec = reader.required("KASTOR_JOB_SPEC", JobSettings::parse, JobSettings.NONE);
+    int threads = reader.optional("KASTOR_THREADS", AgentConfig::positive, 1);
+    boolean exit = reader.optional("KASTOR_EXIT_WITH_PARENT", Boolean::parseBoolean, false);
+    reader.check();
+    return new AgentConfig(
+        new JobId(namespace, name),
+        uid,
+        pod,
+        podIp,
+        operator,
+        token,
+        ca,
+        secret,
+        checkpoints,
+        spec,
+        termination,
+        threads,
+        exit);
+  }
+
+  private static URI https(String text) {
+    URI uri = URI.create(text);
+    if (!"https".equals(uri.getScheme()) || uri.getHost() == null) {
+      throw new IllegalArgumentException("it must be https://host:port");
+    }
+    return uri;
+  }
+
+  private static int positive(String text) {
+    int value = Integer.parseInt(text);
+    if (value < 1) {
+      throw new IllegalArgumentException("it must be at least 1");
+    }
+    return value;
+  }
+
+  /** Collects problems instead of stopping at the first. */
+  private static final class Reader {
+    private final Map<String, String> environment;
+    private final List<String> problems = new ArrayList<>();
+
+    Reader(Map<String, String> environment) {
+      this.environment = environment;
+    }
+
+    <T> T required(String name, Function<String, T> parse, T placeholder) {
+      @Nullable String text = environment.get(name);
+      if (text == null || text.isBlank()) {
+        problems.add(name + " is not set");
+        return placeholder;
+      }
+      return parse(name, text, parse, placeholder);
+    }
+
+    <T> T optional(String name, Function<String, T> parse, T fallback) {
+      @Nullable String text = environment.get(name);
+      return text == null || text.isBlank() ? fallback : parse(name, text, parse, fallback);
+    }
+
+    private <T> T parse(String name, String text, Function<String, T> parse, T placeholder) {
+      try {
+        return parse.apply(text);
+      } catch (IllegalArgumentException e) {
+        problems.add("%s is unusable: %s".formatted(name, e.getMessage()));
+        return placeholder;
+      }
+    }
+
+    void check() throws ConfigException {
+      if (!problems.isEmpty()) {
+        throw new ConfigException(problems);
+      }
+    }
+  }
+}

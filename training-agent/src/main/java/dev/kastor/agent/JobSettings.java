@@ -1,0 +1,158 @@
+package dev.kastor.agent;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.kastor.agent.operator.WireJson;
+import dev.kastor.agent.trainer.TrainingSettings;
+import dev.kastor.agent.trainer.Work;
+import dev.kastor.engine.optim.LearningRateRules;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a replica needs of a TrainingJob's spec.
+ *
+ * @param program name of the program
+ * @param parameters its parameters as the user gave them
+ * @param initialBatch M0 in examples
+ * @param baseLearningRate at M0
+ * @param scaling how the learning rate follows the batch
+ * @param work when the job is done
+ * @param firstAtomicBatch the likeliest batch of a replica's first pass
+ * @param checkpointInterval time between checkpoints
+ * @param keepLast checkpoints kept
+ */
+public record JobSettings(
+    String program,
+    Map<String, String> parameters,
+    int initialBatch,
+    double baseLearningRate,
+    String scaling,
+    Work work,
+    int firstAtomicBatch,
+    Duration checkpointInterval,
+    int keepLast) {
+  /** Stands in where there is none. */
+  static final JobSettings NONE =
+      new JobSettings("", Map.of(), 1, 1, "None", new Work.Steps(1), 1, Duration.ZERO, 2);
+
+  public JobSettings {
+    parameters = Map.copyOf(parameters);
+  }
+
+  /** The part that the trainer needs. */
+  TrainingSettings training(long seed) {
+    return new TrainingSettings(
+        initialBatch,
+        baseLearningRate,
+        LearningRateRules.get(scaling),
+        work,
+        seed,
+        checkpointInterval);
+  }
+
+  /**
+   * Reads a spec.
+   *
+   * @throws IllegalArgumentException naming every field that is missing or wrong
+   */
+  static JobSettings parse(String json) {
+    JsonNode spec;
+    try {
+      spec = WireJson.tree(json);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("not JSON: " + e.getOriginalMessage(), e);
+    }
+    Fields fields = new Fields(spec);
+    String program = fields.text("program.name");
+    Map<String, String> parameters = new LinkedHashMap<>();
+    fields
+        .at("program.parameters")
+        .properties()
+        .forEach(entry -> parameters.put(entry.getKey(), entry.getValue().asText()));
+    int initialBatch = (int) fields.number("goodput.batchSize.initial");
+    double rate = fields.decimal("goodput.learningRate.base");
+    String scaling = fields.at("goodput.learningRate.scaling").asText("AdaScale");
+    fields.check("goodput.learningRate.scaling", LearningRateRules.names().contains(scaling));
+    Work work = fields.work();
+    int minReplicas = fields.at("elastic.minReplicas").asInt(1);
+    int least = fields.at("goodput.batchSize.perDevice.min").asInt(1);
+    int most = fields.at("goodput.batchSize.perDevice.max").asInt(Integer.MAX_VALUE);
+    int interval = fields.at("checkpoint.intervalSeconds").asInt(10);
+    int keepLast = fields.at("checkpoint.keepLast").asInt(3);
+    fields.check("elastic.minReplicas", minReplicas >= 1);
+    fields.check("goodput.batchSize.perDevice", least >= 1 && least <= most);
+    fields.check("checkpoint", interval >= 1 && keepLast >= 1);
+    fields.throwIfWrong();
+    int share = Math.ceilDiv(initialBatch, minReplicas);
+    return new JobSettings(
+        program,
+        parameters,
+        initialBatch,
+        rate,
+        scaling,
+        work,
+        Math.clamp(share, least, most),
+        Duration.ofSeconds(interval),
+        keepLast);
+  }
+
+  /** Looks fields up by path and remembers what is wrong. */
+  private static final class Fields {
+    private final JsonNode spec;
+    private final List<String> wrong = new ArrayList<>();
+
+    Fields(JsonNode spec) {
+      this.spec = spec;
+    }
+
+    JsonNode at(String path) {
+      return spec.at("/" + path.replace('.', '/'));
+    }
+
+    String text(String path) {
+      String value = at(path).asText("");
+      check(path, !value.isEmpty());
+      return value;
+    }
+
+    /** A whole number of at least 1. */
+    long number(String path) {
+      JsonNode value = at(path);
+      check(path, value.isIntegralNumber() && value.canConvertToLong() && value.asLong() >= 1);
+      return value.asLong();
+    }
+
+    /** A decimal string above 0. */
+    double decimal(String path) {
+      double value = at(path).asDouble(Double.NaN);
+      check(path, value > 0 && Double.isFinite(value));
+      return value;
+    }
+
+    Work work() {
+      if (!at("goodput.work.epochs").isMissingNode()) {
+        return new Work.Epochs(number("goodput.work.epochs"));
+      }
+      if (!at("goodput.work.examples").isMissingNode()) {
+        return new Work.Examples(number("goodput.work.examples"));
+      }
+      return new Work.Steps(number("goodput.work.steps"));
+    }
+
+    void check(String path, boolean right) {
+      if (!right) {
+        wrong.add(path);
+      }
+    }
+
+    void throwIfWrong() {
+      if (!wrong.isEmpty()) {
+        throw new IllegalArgumentException("missing or wrong: " + String.join(", ", wrong));
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package dev.kastor.agent;
+
+import dev.kastor.agent.membership.LocalReplica;
+import dev.kastor.agent.membership.MembershipClient;
+import dev.kastor.agent.operator.OperatorConnection;
+import dev.kastor.agent.ring.RingKey;
+import dev.kastor.agent.ring.RingLimits;
+import dev.kastor.agent.ring.RingListener;
+import dev.kastor.agent.telemetry.TelemetryClient;
+import dev.kastor.agent.trainer.ElasticTrainer;
+import dev.kastor.agent.trainer.Surroundings;
+import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.program.Programs;
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Program;
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.Trainable;
+import dev.kastor.protocol.Outcome;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One replica from its start to its end: loads the program, warms up and trains. */
+final class ReplicaProcess implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ReplicaProcess.class);
+  private static final Duration REPORT_INTERVAL = Duration.ofSeconds(1);
+
+  private final AgentConfig config;
+  private final RingListener listener;
+  private final OperatorConnection operator;
+  private final MembershipClient memberships;
+  private final TelemetryClient telemetry;
+  private volatile @Nullable ElasticTrainer trainer;
+
+  ReplicaProcess(AgentConfig config) throws IOException {
+    this.config = config;
+    RingKey key = new RingKey(config.job().toString(), Files.readAllBytes(config.ringSecretFile()));
+    InetAddress ip = InetAddress.getByName(config.podIp());
+    InetAddress bind = ip.isLoopbackAddress() ? ip : new InetSocketAddress(0).getAddress();
+    listener = RingListener.open(key, RingLimits.DEFAULT, bind);
+    operator =
+        new OperatorConnection(
+            config.operator(), config.job(), config.tokenFile(), config.caFile());
+    LocalReplica self = new LocalReplica(config.pod(), config.podIp() + ":" + listener.port());
+    memberships = MembershipClient.start(operator, config.job(), self);
+    telemetry = TelemetryClient.start(operator, config.job(), config.pod(), REPORT_INTERVAL);
+  }
+
+  Outcome run() throws IOException, InterruptedException, PermanentException {
+    JobSettings spec = config.spec();
+    try {
+      Program program = Programs.get(spec.program());
+      Map<String, String> parameters = new HashMap<>(program.defaultParameters());
+      parameters.putAll(spec.parameters());
+      Optimizer optimizer = program.optimizer(parameters);
+      try (Trainable model = program.load(parameters)) {
+        return train(model, optimizer, seed(parameters));
+      }
+    } catch (ProgramException e) {
+      throw new PermanentException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private Outcome train(Trainable model, Optimizer optimizer, long seed)
+      throws IOException, InterruptedException {
+    JobSettings spec = config.spec();
+    CheckpointStore store =
+        new CheckpointStore(
+            config.checkpoints(), config.jobUid(), spec.keepLast(), InstantSource.system());
+    Surroundings around =
+        new Surroundings(
+            config.job().toString(),
+            config.pod(),
+            listener,
+            RingLimits.DEFAULT,
+            memberships,
+            telemetry,
+            store);
+    try (ElasticTrainer training =
+        new ElasticTrainer(around, spec.training(seed), model, optimizer)) {
+      training.warmUp(spec.firstAtomicBatch());
+      log.info(
+          "{}: {} is ready with {}: {} parameters, {} examples",
+          config.job(),
+          config.pod(),
+          spec.program(),
+          model.parameters().length,
+          model.trainingExamples());
+      trainer = training;
+      return training.run();
+    }
+  }
+
+  /** The order of examples follows the program's seed, so a job repeats itself. */
+  private static long seed(Map<String, String> parameters) {
+    try {
+      return Long.parseLong(parameters.getOrDefault("seed", "0").strip());
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  /** Asks for a checkpoint after the step in progress and for news; from any thread. */
+  void prepareToEnd() {
+    memberships.askNow();
+    ElasticTrainer running = trainer;
+    if (running != null) {
+      running.saveSoon();
+    }
+  }
+
+  /** Whether the operator said last that there is no such job. */
+  boolean jobGone() {
+    return memberships.jobGone();
+  }
+
+  @Override
+  public void close() throws IOException {
+    telemetry.close();
+    memberships.close();
+    operator.close();
+    listener.close();
+  }
+}

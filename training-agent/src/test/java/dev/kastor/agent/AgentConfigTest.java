@@ -1,0 +1,100 @@
+package dev.kastor.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.agent.trainer.Work;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AgentConfigTest {
+  private static final String SPEC =
+      """
+      {"program": {"name": "glyph-mlp", "parameters": {"seed": "3"}},
+       "elastic": {"minReplicas": 2, "maxReplicas": 8},
+       "goodput": {"batchSize": {"initial": 128, "perDevice": {"min": 4, "max": 48}},
+                   "learningRate": {"base": "0.05", "scaling": "Linear"},
+                   "work": {"epochs": 5}},
+       "checkpoint": {"intervalSeconds": 7, "keepLast": 4}}
+      """;
+
+  private static Map<String, String> environment() {
+    Map<String, String> environment = new HashMap<>();
+    for (String name :
+        new String[] {
+          "NAMESPACE",
+          "JOB",
+          "JOB_UID",
+          "POD",
+          "POD_IP",
+          "TOKEN_FILE",
+          "CA_FILE",
+          "RING_SECRET_FILE",
+          "CHECKPOINT_DIR",
+          "TERMINATION_LOG"
+        }) {
+      environment.put("KASTOR_" + name, "some-" + name.toLowerCase(Locale.ROOT));
+    }
+    environment.put("KASTOR_OPERATOR_URL", "https://operator:8443");
+    environment.put("KASTOR_JOB_SPEC", SPEC);
+    return environment;
+  }
+
+  @Test
+  void readsAll() throws Exception {
+    AgentConfig config = AgentConfig.read(environment());
+    assertThat(config.job()).hasToString("some-namespace/some-job");
+    assertThat(config.threads()).isEqualTo(1);
+    assertThat(config.exitWithParent()).isFalse();
+    JobSettings spec = config.spec();
+    assertThat(spec.program()).isEqualTo("glyph-mlp");
+    assertThat(spec.parameters()).containsExactly(Map.entry("seed", "3"));
+    assertThat(spec.initialBatch()).isEqualTo(128);
+    assertThat(spec.baseLearningRate()).isEqualTo(0.05);
+    assertThat(spec.scaling()).isEqualTo("Linear");
+    assertThat(spec.work()).isEqualTo(new Work.Epochs(5));
+    assertThat(spec.firstAtomicBatch()).isEqualTo(48);
+    assertThat(spec.checkpointInterval()).isEqualTo(Duration.ofSeconds(7));
+    assertThat(spec.keepLast()).isEqualTo(4);
+  }
+
+  @Test
+  void namesEveryMissingVariable() {
+    assertThatThrownBy(() -> AgentConfig.read(Map.of()))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContainingAll(environment().keySet().toArray(new String[0]));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "KASTOR_OPERATOR_URL, http://operator, https",
+    "KASTOR_OPERATOR_URL, https:, https",
+    "KASTOR_THREADS, 0, at least 1",
+    "KASTOR_THREADS, many, KASTOR_THREADS",
+    "KASTOR_JOB_SPEC, {, not JSON",
+    "KASTOR_JOB_SPEC, {}, program.name",
+    "KASTOR_JOB_SPEC, {}, goodput.batchSize.initial",
+    "KASTOR_JOB_SPEC, {}, goodput.learningRate.base",
+    "KASTOR_JOB_SPEC, {}, goodput.work.steps",
+  })
+  void namesWhatIsWrong(String variable, String value, String message) {
+    Map<String, String> environment = environment();
+    environment.put(variable, value);
+    assertThatThrownBy(() -> AgentConfig.read(environment))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining(variable)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void workConvertsToStepsOfTheInitialBatch() {
+    assertThat(new Work.Steps(30).totalSteps(16, 1000)).isEqualTo(30);
+    assertThat(new Work.Examples(320).totalSteps(16, 1000)).isEqualTo(20);
+    assertThat(new Work.Epochs(2).totalSteps(16, 1000)).isEqualTo(125);
+  }
+}

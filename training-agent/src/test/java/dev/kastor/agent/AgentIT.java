@@ -1,0 +1,136 @@
+package dev.kastor.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.agent.operator.FakeOperator;
+import dev.kastor.agent.operator.TestCertificate;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real processes, killed with kill -9. */
+@Timeout(180)
+class AgentIT {
+  private static final BatchPlan PLAN = new BatchPlan(16, 0);
+
+  @TempDir Path folder;
+  private FakeOperator operator;
+  private final List<AgentProcess> agents = new ArrayList<>();
+
+  @BeforeEach
+  void open() throws IOException {
+    operator = new FakeOperator(AgentProcess.JOB, TestCertificate.shared());
+  }
+
+  @AfterEach
+  void close() throws InterruptedException {
+    for (AgentProcess agent : agents) {
+      agent.kill();
+    }
+    operator.close();
+  }
+
+  private static String spec(long steps, String parameters) {
+    return """
+    {"program": {"name": "glyph-mlp", "parameters": {%s}},
+     "goodput": {"batchSize": {"initial": 16, "perDevice": {"min": 1, "max": 64}},
+                 "learningRate": {"base": "0.02", "scaling": "AdaScale"},
+                 "work": {"steps": %d}},
+     "checkpoint": {"intervalSeconds": 1, "keepLast": 2}}
+    """
+        .formatted(parameters, steps);
+  }
+
+  private static String small(long steps) {
+    return spec(
+        steps, "\"trainingExamples\": \"600\", \"heldOutExamples\": \"100\", \"hidden\": \"16\"");
+  }
+
+  private AgentProcess start(String pod, String spec) throws IOException {
+    AgentProcess agent = AgentProcess.start(pod, operator, spec, folder);
+    agents.add(agent);
+    return agent;
+  }
+
+  @Test
+  void survivesKillsLeavesStopsAndResumes() throws Exception {
+    String endless = small(1L << 40);
+    AgentProcess first = start("job-0", endless);
+    AgentProcess second = start("job-1", endless);
+    operator.want(PLAN, List.of("job-0", "job-1"));
+    operator.await("two train", operator::settled);
+    AgentProcess third = start("job-2", endless);
+    AgentProcess fourth = start("job-3", endless);
+
+    first.kill();
+    operator.died(List.of("job-0"));
+    operator.await("the survivor trains", operator::settled);
+    operator.want(PLAN, List.of("job-1", "job-2", "job-3"));
+    operator.await("three train", operator::settled);
+
+    // A pod that is deleted gets a SIGTERM and a generation without it.
+    fourth.terminate();
+    operator.want(PLAN, List.of("job-1", "job-2"));
+    assertThat(fourth.exitCode()).isZero();
+    assertThat(fourth.outcome().kind()).isEqualTo(Outcome.Kind.LEFT);
+    operator.await("two train again", operator::settled);
+
+    operator.stop();
+    assertThat(second.exitCode()).isZero();
+    assertThat(third.exitCode()).isZero();
+    Outcome stopped = second.outcome();
+    assertThat(stopped.kind()).isEqualTo(Outcome.Kind.STOPPED);
+    assertThat(stopped.lostOrRepeatedExamples()).isZero();
+    assertThat(third.outcome()).isEqualTo(stopped);
+
+    Progress progress = Objects.requireNonNull(stopped.progress());
+    assertThat(progress.step()).isPositive();
+    AgentProcess resumed = start("job-4", small((long) progress.scaleInvariantSteps() + 20));
+    operator.want(PLAN, List.of("job-4"));
+    assertThat(resumed.exitCode()).isZero();
+    Outcome completed = resumed.outcome();
+    assertThat(completed.kind()).isEqualTo(Outcome.Kind.COMPLETED);
+    assertThat(completed.lostOrRepeatedExamples()).isZero();
+    assertThat(completed.metricName()).isEqualTo("accuracy");
+    assertThat(Objects.requireNonNull(completed.progress()).step())
+        .isBetween(progress.step() + 19, progress.step() + 21);
+    assertThat(operator.reports().getLast().outcome()).isEqualTo(completed);
+  }
+
+  @Test
+  void failsForGoodOnAWrongProgramParameter() throws Exception {
+    AgentProcess agent = start("job-0", spec(10, "\"hidden\": \"many\""));
+    assertThat(agent.exitCode()).isEqualTo(64);
+    assertThat(agent.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+    assertThat(agent.outcome().message()).contains("hidden").contains("many");
+  }
+
+  @Test
+  void namesWhatTheEnvironmentLacks() throws Exception {
+    AgentProcess agent = AgentProcess.start("job-0", folder, Map.of("KASTOR_JOB", "job"));
+    agents.add(agent);
+    assertThat(agent.exitCode()).isEqualTo(64);
+    assertThat(agent.log())
+        .contains("KASTOR_OPERATOR_URL is not set")
+        .doesNotContain("KASTOR_JOB ");
+  }
+
+  @Test
+  void endsWithItsParent() throws Exception {
+    AgentProcess agent = start("job-0", small(10));
+    operator.await("it polls", () -> operator.heardOf("job-0"));
+    agent.abandon();
+    assertThat(agent.exitCode()).isEqualTo(143);
+  }
+}
