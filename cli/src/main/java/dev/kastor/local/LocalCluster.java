@@ -1,6 +1,9 @@
 package dev.kastor.local;
 
+import dev.kastor.crds.TrainingJob;
 import dev.kastor.local.api.ApiServer;
+import dev.kastor.local.api.ResourceType;
+import dev.kastor.local.api.ResourceTypes;
 import dev.kastor.local.kubelet.Kubelet;
 import dev.kastor.local.kubelet.LocalNode;
 import dev.kastor.local.kubelet.PrivateFiles;
@@ -64,6 +67,7 @@ public final class LocalCluster implements AutoCloseable {
         }
         api.define(crd);
       }
+      api.persist(state.journal(), LocalCluster::outlivesTheServer);
       PrivateFiles.write(
           state.kubeconfig(),
           Kubeconfig.of(api.uri(), api.tokens().admin()).getBytes(StandardCharsets.UTF_8));
@@ -90,6 +94,14 @@ public final class LocalCluster implements AutoCloseable {
       closeAll(parts);
       throw e;
     }
+  }
+
+  /** Jobs with what belongs to them; pods come back as failed ones, and are replaced. */
+  private static boolean outlivesTheServer(ResourceType type) {
+    return type.group().equals(TrainingJob.GROUP)
+        || type.equals(ResourceTypes.POD)
+        || type.equals(ResourceTypes.SECRET)
+        || type.equals(ResourceTypes.EVENT);
   }
 
   private static List<String> operatorCommand(Path jar, StateFolder state) {

@@ -83,6 +83,10 @@ public final class StateFolder implements AutoCloseable {
     return logs().resolve("operator.log");
   }
 
+  Path journal() {
+    return root.resolve("objects.jsonl");
+  }
+
   Path pods() {
     return root.resolve("pods");
   }

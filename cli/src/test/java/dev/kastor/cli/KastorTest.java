@@ -53,7 +53,8 @@ final class KastorTest {
   }
 
   private void status(String status) throws IOException {
-    ResourceType type = new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
+    ResourceType type =
+        new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
     ObjectNode body = Json.object();
     body.set("status", Json.YAML.readTree(status));
     terminal.server.resources().update(type, "default", "digits", body, Options.STATUS);
@@ -200,7 +201,9 @@ final class KastorTest {
   @Test
   void namesThePlaceOfBrokenYaml() throws IOException {
     String file = file("apiVersion: kastor.dev/v1alpha1\nkind: [TrainingJob\nmetadata: {}\n");
-    assertThat(terminal.run("submit", "-f", file).err()).contains(file + ":3:").contains("not valid YAML");
+    assertThat(terminal.run("submit", "-f", file).err())
+        .contains(file + ":3:")
+        .contains("not valid YAML");
     assertThat(terminal.run("submit", "-f", file("kind: Pod\napiVersion: v1\n")).err())
         .contains("job.yaml:1: kind: is Pod but must be TrainingJob");
     assertThat(terminal.run("submit", "-f", file("\n")).err()).contains("is empty");

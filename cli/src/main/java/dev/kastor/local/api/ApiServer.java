@@ -9,9 +9,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +38,8 @@ public final class ApiServer implements AutoCloseable {
   private final ResourceHandler handler;
   private final HttpServer http;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  private @Nullable Journal journal;
 
   private ApiServer(HttpServer http, PodLogs logs) {
     this.http = http;
@@ -72,6 +79,26 @@ public final class ApiServer implements AutoCloseable {
     return tokens;
   }
 
+  /**
+   * Brings back what a journal holds of the types that the server knows, and keeps them in it from
+   * now on. Call it once, after the CRDs are defined and before clients come.
+   *
+   * @param kept the types to keep
+   */
+  public void persist(Path file, Predicate<ResourceType> kept) throws IOException {
+    List<ObjectNode> objects = new ArrayList<>();
+    for (ObjectNode object : Journal.read(file)) {
+      Optional<ResourceType> type = resources.types().of(object);
+      if (type.isPresent() && kept.test(type.get())) {
+        resources.store().restore(type.get(), object);
+        objects.add(object);
+      }
+    }
+    Journal opened = Journal.rewrite(file, objects, kept);
+    resources.store().listen(opened::append);
+    journal = opened;
+  }
+
   /** Registers a CRD given as YAML or JSON. */
   public void define(InputStream crd) throws IOException {
     ObjectNode object = (ObjectNode) Patch.parse(crd.readAllBytes());
@@ -84,6 +111,13 @@ public final class ApiServer implements AutoCloseable {
     http.stop(0);
     threads.shutdownNow();
     threads.close();
+    try {
+      if (journal != null) {
+        journal.close();
+      }
+    } catch (IOException e) {
+      LOG.error("the journal cannot be closed: {}", e.getMessage());
+    }
   }
 
   private void handle(HttpExchange httpExchange) {

@@ -1,5 +1,6 @@
 package dev.kastor.local.api;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -66,6 +67,15 @@ public final class ResourceTypes {
     return types.stream()
         .filter(t ->
             t.group().equals(group) && t.version().equals(version) && t.plural().equals(plural))
+        .findFirst();
+  }
+
+  /** The type that an object says it is of. */
+  Optional<ResourceType> of(ObjectNode object) {
+    String apiVersion = object.path("apiVersion").asText();
+    String kind = object.path("kind").asText();
+    return types.stream()
+        .filter(t -> t.apiVersion().equals(apiVersion) && t.kind().equals(kind))
         .findFirst();
   }
 }

@@ -12,6 +12,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +31,37 @@ final class Store {
   private final Map<ResourceType, SortedMap<String, ObjectNode>> objects = new HashMap<>();
   private final Map<String, ObjectNode> byUid = new HashMap<>();
   private final Deque<Change> history = new ArrayDeque<>();
+  private Consumer<Change> listener = change -> {};
   private long revision = 1;
+
+  /** Changes after this revision are in the history. */
+  private long oldest;
+
   private boolean closed;
+
+  /** Lets somebody hear of every change, under the lock and before any watch does. */
+  void listen(Consumer<Change> newListener) {
+    lock.lock();
+    try {
+      listener = newListener;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts an object back as it was, with its revision; for the start only. */
+  void restore(ResourceType type, ObjectNode object) {
+    lock.lock();
+    try {
+      ofType(type).put(key(Json.namespace(object), Json.name(object)), object);
+      byUid.put(Json.uid(object), object);
+      String stored = Json.meta(object, "resourceVersion");
+      revision = Math.max(revision, stored == null ? 0 : Long.parseLong(stored));
+      oldest = revision;
+    } finally {
+      lock.unlock();
+    }
+  }
 
   <T> T atomically(Supplier<T> action) {
     lock.lock();
@@ -128,7 +158,7 @@ final class Store {
     lock.lockInterruptibly();
     try {
       while (true) {
-        if (!history.isEmpty() && after < history.peekFirst().revision() - 1) {
+        if (after < oldest) {
           throw ApiException.of(
               410, "Expired", "too old resource version: %d (%d)".formatted(after, revision));
         }
@@ -168,9 +198,10 @@ final class Store {
   }
 
   private void record(Change change) {
+    listener.accept(change);
     history.addLast(change);
     if (history.size() > HISTORY) {
-      history.removeFirst();
+      oldest = history.removeFirst().revision();
     }
     changed.signalAll();
   }
