@@ -54,7 +54,7 @@ final class ImageProgram implements Program {
 
   static ImageProgram glyphMlp() {
     SequencedMap<String, String> defaults = glyphDefaults();
-    defaults.put("hidden", "256,128");
+    defaults.put("hidden", "512,256");
     return new ImageProgram(
         "glyph-mlp",
         "Tells drawn glyphs apart with fully connected layers.",
@@ -65,7 +65,7 @@ final class ImageProgram implements Program {
 
   static ImageProgram glyphCnn() {
     SequencedMap<String, String> defaults = glyphDefaults();
-    defaults.put("channels", "8,16,32");
+    defaults.put("channels", "16,32,64");
     return new ImageProgram(
         "glyph-cnn",
         "Tells drawn glyphs apart with convolutions and batch normalisation.",

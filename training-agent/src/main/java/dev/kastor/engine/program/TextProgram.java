@@ -57,10 +57,10 @@ final class TextProgram implements Program {
   private static SequencedMap<String, String> defaults() {
     SequencedMap<String, String> defaults = new LinkedHashMap<>();
     defaults.put("seed", "1");
-    defaults.put("context", "32");
+    defaults.put("context", "64");
     defaults.put("stride", "8");
-    defaults.put("width", "64");
-    defaults.put("heads", "2");
+    defaults.put("width", "96");
+    defaults.put("heads", "4");
     defaults.put("layers", "2");
     defaults.put("optimizer", "adam");
     defaults.put("momentum", "0.9");

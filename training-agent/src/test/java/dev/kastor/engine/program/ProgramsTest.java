@@ -170,7 +170,7 @@ class ProgramsTest {
             Programs.get("glyph-cnn")
                 .load(Map.of("side", "18", "trainingExamples", "10", "heldOutExamples", "10")))
         .hasMessageContaining("'channels' does not fit");
-    assertThatThrownBy(() -> Programs.get("byte-lm").load(Map.of("heads", "3")))
+    assertThatThrownBy(() -> Programs.get("byte-lm").load(Map.of("heads", "5")))
         .hasMessageContaining("multiple of heads");
   }
 }
