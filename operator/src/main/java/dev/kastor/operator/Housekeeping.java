@@ -19,10 +19,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -49,7 +46,6 @@ public final class Housekeeping {
   private final PodSteering steering;
   private final EventRecorder events;
   private final Metrics metrics;
-  private final Map<String, TrainingJob> known = new HashMap<>();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().name("housekeeping").daemon().factory());
@@ -92,30 +88,25 @@ public final class Housekeeping {
   }
 
   private void pass() {
-    Set<String> present = new HashSet<>();
     Map<Phase, Integer> phases = new EnumMap<>(Phase.class);
     int allocated = 0;
     for (TrainingJob job : cache.jobs()) {
-      String uid = job.getMetadata().getUid();
-      present.add(uid);
-      known.put(uid, job);
       Phase phase = jobStatuses.phase(job);
       phases.merge(phase == null ? Phase.Queued : phase, 1, Integer::sum);
       AllocationStatus allocation = allocations.current(job);
       allocated += allocation == null ? 0 : allocation.replicas();
       if (!JobMapper.finished(job)) {
         attempt(job, () -> membership.evaluate(job));
-        attempt(job, () -> telemetry.writeIfDue(job));
       }
+      // Of ended jobs too: the last report may come after the last pod ended.
+      attempt(job, () -> telemetry.writeIfDue(job));
     }
     for (Phase phase : Phase.values()) {
       metrics.phase(phase.name(), phases.getOrDefault(phase, 0));
     }
     metrics.allocated(allocated);
-    for (TrainingJob gone : Set.copyOf(known.values())) {
-      if (!present.contains(gone.getMetadata().getUid())) {
-        attempt(gone, () -> forget(gone));
-      }
+    for (TrainingJob gone : cache.takeDeleted()) {
+      attempt(gone, () -> forget(gone));
     }
     try {
       pods.deleteOrphans();
@@ -127,7 +118,6 @@ public final class Housekeeping {
   private void forget(TrainingJob job) {
     String uid = job.getMetadata().getUid();
     objects.removed(job);
-    known.remove(uid);
     membership.forget(uid);
     telemetry.forget(uid);
     allocations.forget(uid);

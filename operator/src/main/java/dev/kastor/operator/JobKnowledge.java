@@ -2,9 +2,11 @@ package dev.kastor.operator;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.KubernetesCluster;
 import dev.kastor.operator.cluster.Measured;
+import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import jakarta.inject.Singleton;
@@ -23,22 +25,33 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   private final TelemetryStore telemetry;
   private final MembershipService membership;
   private final AllocationWriter allocations;
+  private final JobStatusWriter statuses;
   private final Instant started;
 
   public JobKnowledge(
       TelemetryStore telemetry,
       MembershipService membership,
       AllocationWriter allocations,
+      JobStatusWriter statuses,
       java.time.InstantSource clock) {
     this.telemetry = telemetry;
     this.membership = membership;
     this.allocations = allocations;
+    this.statuses = statuses;
     started = clock.instant();
   }
 
   @Override
   public Measured measured(TrainingJob job) {
     return telemetry.measured(job);
+  }
+
+  @Override
+  public boolean ended(TrainingJob job) {
+    Phase phase = statuses.phase(job);
+    return phase == Phase.Succeeded
+        || phase == Phase.Failed
+        || telemetry.completed(job).isPresent();
   }
 
   /**

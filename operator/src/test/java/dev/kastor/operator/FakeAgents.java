@@ -11,6 +11,7 @@ import dev.kastor.protocol.TelemetryReport;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Instant;
@@ -80,9 +81,9 @@ final class FakeAgents implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     closed = true;
-    kubelet.join();
+    kubelet.interrupt();
     threads.values().forEach(Thread::interrupt);
   }
 
@@ -99,15 +100,20 @@ final class FakeAgents implements AutoCloseable {
           String name = pod.getMetadata().getName();
           boolean fresh = pod.getStatus() == null || pod.getStatus().getPhase() == null;
           if (fresh && !threads.containsKey(name)) {
-            started.add(name);
             setRunning(pod);
             threads.put(name, Thread.ofVirtual().name(name).start(() -> agent(pod)));
+            started.add(name);
           }
         }
         Thread.sleep(30);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } catch (KubernetesClientException e) {
+      // An interrupted request while closing.
+      if (!closed) {
+        throw e;
+      }
     }
   }
 

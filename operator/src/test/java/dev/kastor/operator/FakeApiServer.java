@@ -8,7 +8,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.fabric8.mockwebserver.MockWebServer;
 import io.fabric8.mockwebserver.ServerRequest;
 import io.fabric8.mockwebserver.ServerResponse;
@@ -59,7 +58,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
             List.of(CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class)));
     server =
         new KubernetesMockServer(
-            new io.fabric8.mockwebserver.Context(Serialization.jsonMapper()),
+            new io.fabric8.mockwebserver.Context(new ObjectMapper()),
             new MockWebServer(),
             responses,
             dispatcher,

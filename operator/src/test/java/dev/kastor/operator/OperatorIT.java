@@ -15,6 +15,8 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.crds.WorkSpec;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.protocol.Membership;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Reason;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -42,17 +44,16 @@ class OperatorIT {
   @TestHTTPResource(value = "/", tls = true)
   URI base;
 
+  @TestHTTPResource("/")
+  URI plain;
+
   private final KubernetesClient client = FakeApiServer.client();
   private FakeAgents agents;
   private String name;
 
   @BeforeEach
   void startKubelet() {
-    String url = base.toString();
-    agents =
-        new FakeAgents(
-            client,
-            new AgentClient(url.substring(0, url.length() - 1), FakeApiServer.certificate()));
+    agents = new FakeAgents(client, api());
     client
         .nodes()
         .resource(
@@ -70,7 +71,7 @@ class OperatorIT {
   }
 
   @AfterEach
-  void removeJob() throws InterruptedException {
+  void removeJob() {
     client.resources(TrainingJob.class).inNamespace(NAMESPACE).delete();
     await("no pods are left", () -> pods().isEmpty());
     agents.close();
@@ -84,6 +85,221 @@ class OperatorIT {
     await("the summary is written", () -> status().training() != null);
     assertThat(status().generation()).isPositive();
     assertThat(agents.started()).containsExactlyInAnyOrder(name + "-0", name + "-1");
+  }
+
+  @Test
+  void growsOnlyWhenAllAreReadyAndShrinksAtOnce() {
+    submit(1, 4);
+    await("it runs", () -> phase() == Phase.Running);
+    int before = status().allocation().replicas();
+    assertThat(before).isEqualTo(1);
+    agents.mute(name + "-1");
+    allocate(3);
+    await("the new pods are there", () -> pods().size() == 3);
+    await("one of them waits", () -> agents.started().size() == 3);
+    assertThat(members()).isEqualTo(1);
+    agents.unmute(name + "-1");
+    await("three members train", () -> members() == 3);
+    allocate(2);
+    await("two members train", () -> members() == 2);
+    await("the third pod is gone", () -> pods().size() == 2);
+    assertThat(agents.started()).hasSize(3);
+  }
+
+  @Test
+  void survivorsGoOnWhileAFailedReplicaIsReplaced() {
+    submit(1, 3);
+    await("it runs", () -> phase() == Phase.Running);
+    allocate(3);
+    await("three members train", () -> members() == 3);
+    long generation = status().generation();
+    agents.crash(NAMESPACE, name + "-1", 137);
+    await("a fourth pod joins", () -> agents.membership(name + "-3").isPresent());
+    await("three members train again", () -> members() == 3);
+    assertThat(status().generation()).isGreaterThan(generation);
+    await(
+        "progress forgives the failure",
+        () -> status().failuresSinceProgress() == 0 && pods().size() == 3);
+    assertThat(phase()).isEqualTo(Phase.Running);
+  }
+
+  @Test
+  void givesUpAfterFailuresWithoutProgress() {
+    for (int pod = 0; pod < 4; pod++) {
+      agents.mute(name + "-" + pod);
+    }
+    submit(1, 1);
+    for (int failures = 0; failures < 3; failures++) {
+      String pod = name + "-" + failures;
+      await(pod + " starts", () -> agents.started().contains(pod));
+      agents.crash(NAMESPACE, pod, 1);
+    }
+    await("the job fails", () -> phase() == Phase.Failed);
+    assertThat(condition("Failed").getReason()).isEqualTo("TooManyFailures");
+    await("its slots are free", () -> status().allocation().replicas() == 0);
+  }
+
+  @Test
+  void permanentFailureIsNotRetried() {
+    agents.mute(name + "-0");
+    submit(1, 1);
+    await("it starts", () -> agents.started().contains(name + "-0"));
+    agents.crash(NAMESPACE, name + "-0", 64);
+    await("the job fails", () -> phase() == Phase.Failed);
+    assertThat(condition("Failed").getReason()).isEqualTo("ProgramFailed");
+    assertThat(agents.started()).hasSize(1);
+  }
+
+  @Test
+  void suspendsAndResumes() {
+    submit(2, 2);
+    await("it runs", () -> phase() == Phase.Running);
+    suspend(true);
+    await("it is suspended", () -> phase() == Phase.Suspended);
+    await("its pods are gone", () -> pods().isEmpty());
+    assertThat(status().allocation().replicas()).isZero();
+    suspend(false);
+    await("it runs again", () -> phase() == Phase.Running && members() == 2);
+    assertThat(status().restarts()).isEqualTo(1);
+    assertThat(agents.started())
+        .as("pod numbers are not used again")
+        .containsExactlyInAnyOrder(name + "-0", name + "-1", name + "-2", name + "-3");
+  }
+
+  @Test
+  void completesWithItsMetric() {
+    submit(2, 2);
+    await("it runs", () -> phase() == Phase.Running);
+    agents.complete(name);
+    await("it succeeds", () -> phase() == Phase.Succeeded);
+    assertThat(status().training().finalMetric()).isEqualTo(0.9);
+    assertThat(status().training().metricName()).isEqualTo("accuracy");
+    assertThat(status().training().percent()).isEqualTo(100);
+    assertThat(status().completionTime()).isNotNull();
+    await("its slots are free", () -> status().allocation().replicas() == 0);
+    assertThat(condition("Complete").getStatus()).isEqualTo("True");
+  }
+
+  @Test
+  void deletionLeavesNothingBehind() {
+    submit(2, 2);
+    await("it runs", () -> phase() == Phase.Running);
+    assertThat(client.secrets().inNamespace(NAMESPACE).withName(name + "-ring").get()).isNotNull();
+    client.resources(TrainingJob.class).inNamespace(NAMESPACE).withName(name).delete();
+    await("its pods are gone", () -> pods().isEmpty());
+    await(
+        "its secret is gone",
+        () -> client.secrets().inNamespace(NAMESPACE).withName(name + "-ring").get() == null);
+  }
+
+  @Test
+  void refusesWhatIsNotAReportOfTheCaller() throws Exception {
+    submit(1, 1);
+    await("it runs", () -> phase() == Phase.Running);
+    String pod = name + "-0";
+    String token = FakeApiServer.token(NAMESPACE, name, pod);
+    String path = "/v1/jobs/%s/%s/telemetry".formatted(NAMESPACE, name);
+    AgentClient api = api();
+
+    assertThat(api.post(path, token, report(name, pod, "1.5")).statusCode()).isEqualTo(204);
+    var nan = api.post(path, token, report(name, pod, "NaN"));
+    assertThat(nan.statusCode()).isEqualTo(400);
+    var infinite = api.post(path, token, report(name, pod, "1e999"));
+    assertThat(infinite.statusCode()).isEqualTo(400);
+    assertThat(infinite.body()).contains("progress.scaleInvariantSteps").contains("finite");
+    var text = api.post(path, token, report(name, pod, "\"NaN\""));
+    assertThat(text.statusCode()).isEqualTo(400);
+    assertThat(text.body()).contains("progress.scaleInvariantSteps");
+    var unknown =
+        api.post(path, token, replaced(name, pod, "\"epoch\": 0", "\"epoch\": 0, \"stop\": 1"));
+    assertThat(unknown.statusCode()).isEqualTo(400);
+    assertThat(unknown.body()).contains("progress.stop");
+    var missing = api.post(path, token, replaced(name, pod, "\"sequence\": 1000000,", ""));
+    assertThat(missing.statusCode()).isEqualTo(400);
+    assertThat(missing.body()).contains("sequence");
+    var nothing =
+        api.post(path, token, replaced(name, pod, "\"profiles\": []", "\"profiles\": null"));
+    assertThat(nothing.statusCode()).isEqualTo(400);
+    assertThat(nothing.body()).contains("profiles");
+
+    assertThat(api.post(path, token, new byte[1 << 17]).statusCode()).isEqualTo(413);
+    assertThat(api.post(path, token, new byte[1 << 20]).statusCode()).isEqualTo(413);
+    assertThat(api.post(path, "", report(name, pod, "1")).statusCode()).isEqualTo(401);
+    assertThat(api.post(path, "wrong", report(name, pod, "1")).statusCode()).isEqualTo(401);
+    assertThat(api.post(path, token, report("other", pod, "1")).statusCode()).isEqualTo(403);
+    assertThat(api.post(path, token, report(name, "other", "1")).statusCode()).isEqualTo(403);
+    String foreign = FakeApiServer.token(NAMESPACE, name, "foreign-pod");
+    assertThat(api.post(path, foreign, report(name, "foreign-pod", "1")).statusCode())
+        .isEqualTo(403);
+    String gone = "/v1/jobs/%s/gone/telemetry".formatted(NAMESPACE);
+    String goneToken = FakeApiServer.token(NAMESPACE, "gone", pod);
+    assertThat(api.post(gone, goneToken, report("gone", pod, "1")).statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void agentApiIsNotServedInTheClear() throws Exception {
+    var http = java.net.http.HttpClient.newHttpClient();
+    var answer =
+        http.send(
+            java.net.http.HttpRequest.newBuilder(plain.resolve("/v1/jobs/a/b/membership")).build(),
+            java.net.http.HttpResponse.BodyHandlers.ofString());
+    assertThat(answer.statusCode()).isEqualTo(403);
+    assertThat(answer.body()).contains("HTTPS");
+    var metrics =
+        http.send(
+            java.net.http.HttpRequest.newBuilder(plain.resolve("/metrics")).build(),
+            java.net.http.HttpResponse.BodyHandlers.ofString());
+    assertThat(metrics.body()).contains("kastor_jobs").contains("kastor_decision_seconds");
+  }
+
+  private AgentClient api() {
+    String url = base.toString();
+    return new AgentClient(url.substring(0, url.length() - 1), FakeApiServer.certificate());
+  }
+
+  private byte[] report(String job, String pod, String progress) {
+    return body(job, pod, progress).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+  }
+
+  private byte[] replaced(String job, String pod, String what, String with) {
+    String body = body(job, pod, "1");
+    assertThat(body).contains(what);
+    return body.replace(what, with).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+  }
+
+  private static String body(String job, String pod, String progress) {
+    return """
+    {"namespace": "%s", "job": "%s", "pod": "%s", "generation": 1, "sequence": 1000000,
+     "replicas": 1, "batch": {"atomicBatchSize": 32, "accumulationSteps": 0}, "profiles": [],
+     "progress": {"step": 1, "scaleInvariantSteps": %s, "totalScaleInvariantSteps": 100,
+                  "examples": 32, "epoch": 0},
+     "switches": []}
+    """
+        .formatted(NAMESPACE, job, pod, progress);
+  }
+
+  private void allocate(int replicas) {
+    allocations.write(
+        job(), Allocation.on("n1", replicas), Reason.of("Test", "The test wants it so."));
+  }
+
+  private void suspend(boolean suspend) {
+    client
+        .resources(TrainingJob.class)
+        .inNamespace(NAMESPACE)
+        .withName(name)
+        .patch(
+            io.fabric8.kubernetes.client.dsl.base.PatchContext.of(
+                io.fabric8.kubernetes.client.dsl.base.PatchType.JSON_MERGE),
+            "{\"spec\": {\"suspend\": %s}}".formatted(suspend));
+  }
+
+  private io.fabric8.kubernetes.api.model.Condition condition(String type) {
+    return status().conditions().stream()
+        .filter(condition -> type.equals(condition.getType()))
+        // The mock server appends to lists where a merge patch replaces them.
+        .reduce((first, last) -> last)
+        .orElseThrow();
   }
 
   private void submit(int min, int max) {

@@ -11,9 +11,12 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -32,6 +35,7 @@ public final class ClusterCache {
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<Node> nodes;
+  private final Queue<TrainingJob> deleted = new ConcurrentLinkedQueue<>();
 
   /** Makes informers that {@link #start} fills. */
   public ClusterCache(KubernetesClient client, Signals signals) {
@@ -119,7 +123,19 @@ public final class ClusterCache {
     nodes.stop();
   }
 
+  /** Jobs that went away since the last call. */
+  public List<TrainingJob> takeDeleted() {
+    List<TrainingJob> taken = new ArrayList<>();
+    for (TrainingJob job = deleted.poll(); job != null; job = deleted.poll()) {
+      taken.add(job);
+    }
+    return taken;
+  }
+
   private void jobChanged(Optional<TrainingJob> before, Optional<TrainingJob> after) {
+    if (after.isEmpty()) {
+      deleted.addAll(before.stream().toList());
+    }
     TrainingJob job = after.or(() -> before).orElseThrow();
     boolean sameSpec =
         before.isPresent()

@@ -26,6 +26,9 @@ public final class KubernetesCluster implements Cluster {
     /** What its replicas measured. */
     Measured measured(TrainingJob job);
 
+    /** Whether it ended, which its resource may not show yet. */
+    boolean ended(TrainingJob job);
+
     /** Whether its allocation must stay as it is for now. */
     boolean pinned(TrainingJob job, Instant now);
   }
@@ -65,7 +68,7 @@ public final class KubernetesCluster implements Cluster {
             .toList();
     List<JobState> jobs = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
-      if (JobMapper.wantsToRun(job)) {
+      if (wantsToRun(job)) {
         try {
           jobs.add(state(job, nodes, now));
         } catch (IllegalArgumentException e) {
@@ -84,9 +87,13 @@ public final class KubernetesCluster implements Cluster {
     for (Change change : changes) {
       cache
           .job(change.job())
-          .filter(JobMapper::wantsToRun)
+          .filter(this::wantsToRun)
           .ifPresent(job -> allocations.write(job, target(change), change.reason()));
     }
+  }
+
+  private boolean wantsToRun(TrainingJob job) {
+    return JobMapper.wantsToRun(job) && !knowledge.ended(job);
   }
 
   private JobState state(TrainingJob job, List<Node> nodes, Instant now) {

@@ -25,15 +25,16 @@ public final class Labels {
 
   /** Whether the operator made the object. */
   public static boolean ours(HasMetadata object) {
-    Map<String, String> labels = object.getMetadata().getLabels();
-    return labels != null && MANAGER.equals(labels.get(MANAGED_BY)) && labels.get(JOB) != null;
+    return job(object).isPresent();
   }
 
   /** The job that an object of ours belongs to. */
   public static Optional<JobId> job(HasMetadata object) {
     ObjectMeta metadata = object.getMetadata();
-    return ours(object)
-        ? Optional.of(new JobId(metadata.getNamespace(), metadata.getLabels().get(JOB)))
+    Map<String, String> labels = metadata.getLabels();
+    String job = labels == null ? null : labels.get(JOB);
+    return job != null && MANAGER.equals(labels.get(MANAGED_BY))
+        ? Optional.of(new JobId(metadata.getNamespace(), job))
         : Optional.empty();
   }
 

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Collection;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Counts slots: who has them and how many are left. */
 public final class SlotCount {
@@ -80,8 +81,7 @@ public final class SlotCount {
     return slots;
   }
 
-  @SuppressWarnings("NullAway") // Map.get of an unannotated type hands in null on purpose.
-  private static int amount(Quantity quantity) {
+  private static int amount(@Nullable Quantity quantity) {
     return quantity == null ? 0 : quantity.getNumericalAmount().intValue();
   }
 }

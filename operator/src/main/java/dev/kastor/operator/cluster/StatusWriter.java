@@ -53,6 +53,7 @@ public final class StatusWriter {
     ObjectNode known = written.computeIfAbsent(uid, key -> JsonNodeFactory.instance.objectNode());
     JsonNode cached =
         job.getStatus() == null ? JsonNodeFactory.instance.objectNode() : tree(job.getStatus());
+    // One patch of a job at a time: what is known of earlier ones then is what the server has.
     synchronized (known) {
       fields.forEach((name, value) -> {
         JsonNode next = tree(value);
@@ -62,7 +63,11 @@ public final class StatusWriter {
         status.set(name, patch);
         known.set(name, next);
       });
+      return send(job, body);
     }
+  }
+
+  private boolean send(TrainingJob job, ObjectNode body) {
     try {
       client
           .resources(TrainingJob.class)

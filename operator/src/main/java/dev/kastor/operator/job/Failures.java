@@ -29,7 +29,7 @@ public record Failures(List<PodView> counted, List<PodView> forgiven) {
     List<PodView> failed =
         pods.stream()
             .filter(pod -> pod.state() == PodView.State.FAILED)
-            .sorted(Comparator.comparing(PodView::finished).thenComparing(PodView::number))
+            .sorted(Comparator.comparing(PodView::finished).thenComparingLong(PodView::number))
             .toList();
     return new Failures(
         failed.stream().filter(pod -> !forgiven(pod, lastProgress)).toList(),

@@ -8,7 +8,6 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
-import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
@@ -45,7 +44,6 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final JobPods pods;
   private final PodSteering steering;
   private final JobStatusWriter statuses;
-  private final EventRecorder events;
   private final Signals signals;
 
   public TrainingJobReconciler(
@@ -56,7 +54,6 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       JobPods pods,
       PodSteering steering,
       JobStatusWriter statuses,
-      EventRecorder events,
       Signals signals) {
     this.cache = cache;
     this.allocations = allocations;
@@ -65,7 +62,6 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.pods = pods;
     this.steering = steering;
     this.statuses = statuses;
-    this.events = events;
     this.signals = signals;
   }
 
@@ -89,6 +85,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     }
     Phase phase = statuses.phase(job);
     if (phase == Phase.Succeeded || phase == Phase.Failed) {
+      // A round that was under way when the job ended may have given it slots again.
+      allocations.release(job, Reason.of("Ended", "The job has ended."));
       boolean done = steering.clear(job, pods.of(job), phase == Phase.Succeeded);
       return done
           ? UpdateControl.noUpdate()
@@ -170,12 +168,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
 
   private Duration end(TrainingJob job, Phase phase, String reason, String message, int failures) {
     telemetry.write(job);
-    allocations.release(job, Reason.of(reason, message));
+    // The phase comes first: a job without an allocation that has not ended would get a new one.
     statuses.write(job, new JobConditions.Facts(phase, reason, message, 0, 0, 0), failures);
+    allocations.release(job, Reason.of(reason, message));
     signals.round();
-    if (phase == Phase.Failed) {
-      events.warning(job, reason, message);
-    }
     return Duration.ofSeconds(1);
   }
 

@@ -152,8 +152,8 @@ public final class GenerationRules {
     pods.forEach(pod -> oldest.merge(pod.node(), pod.number(), Math::min));
     return pods.stream()
         .sorted(
-            Comparator.comparing((PodView pod) -> oldest.getOrDefault(pod.node(), 0L))
-                .thenComparing(PodView::number))
+            Comparator.comparingLong((PodView pod) -> oldest.getOrDefault(pod.node(), 0L))
+                .thenComparingLong(PodView::number))
         .toList();
   }
 

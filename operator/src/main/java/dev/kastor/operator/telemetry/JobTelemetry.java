@@ -142,7 +142,8 @@ final class JobTelemetry {
       progress = completed.progress();
     }
     if (last == null || progress == null) {
-      return Optional.empty();
+      // A replica ended before it reported to this operator: its last words are all there is.
+      return completed().map(outcome -> Endings.of(before, outcome));
     }
     BatchPlan batch = last.batch();
     int global = last.replicas() == 0 ? 0 : batch.globalBatchSize(last.replicas());
