@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
       ResumeCommand.class,
       StopCommand.class,
       RmCommand.class,
+      SimulateCommand.class,
       VersionCommand.class,
       Kastor.Completion.class,
       HelpCommand.class

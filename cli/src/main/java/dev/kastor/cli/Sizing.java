@@ -1,11 +1,10 @@
 package dev.kastor.cli;
 
-import java.util.List;
+import dev.kastor.scheduler.policy.Policies;
 import org.jspecify.annotations.Nullable;
 
 /** Checks of the options that shape a local cluster. */
 final class Sizing {
-  private static final List<String> POLICIES = List.of("pollux", "fifo");
   private static final int MAX_SLOTS = 256;
   private static final int MAX_PORT = 65_535;
 
@@ -21,9 +20,9 @@ final class Sizing {
   }
 
   static String policy(String policy) {
-    if (!POLICIES.contains(policy)) {
+    if (!Policies.names().contains(policy)) {
       throw new CliException(
-          ExitCode.USAGE, "--policy must be one of %s but is %s".formatted(POLICIES, policy));
+          ExitCode.USAGE, "--policy must be one of %s but is %s".formatted(Policies.names(), policy));
     }
     return policy;
   }
