@@ -63,7 +63,7 @@ public final class JobHistory implements JobObserver {
 
   /** The resource is there; a story that ended with a deletion gives way to a new one. */
   public void created(JobId job, Instant at) {
-    var unused = living(job, at);
+    var _ = living(job, at);
     forgetSurplus();
   }
 
