@@ -22,11 +22,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.NullUnmarked;
 
 /**
  * A kubelet that runs every pod of ours as a thread which behaves like an agent: it polls, switches
  * to new generations, reports as rank 0, stops and leaves as told.
  */
+// As in the operator's tests: a null would fail the test as it should.
+@NullUnmarked
 final class FakeAgents implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -22,11 +22,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import org.jspecify.annotations.NullUnmarked;
 
 /**
  * A CRUD API server in memory with token reviews: a token is {@code <audience>|<namespace>|<pod>}
  * and good for exactly that.
  */
+// Quarkus calls start before anything else.
+@NullUnmarked
 public final class FakeApiServer implements QuarkusTestResourceLifecycleManager {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static volatile KubernetesClient client;

@@ -30,10 +30,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+// What the test waits for is there; a null would fail it as it should.
+@NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
 class OperatorIT {
