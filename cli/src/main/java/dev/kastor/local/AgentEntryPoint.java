@@ -19,15 +19,13 @@ final class AgentEntryPoint implements EntryPoint {
     return List.of(
         Installation.java(),
         "-Xmx256m",
-        "-Xss512k",
         "-XX:+UseSerialGC",
         "-XX:+AutoCreateSharedArchive",
         "-XX:SharedArchiveFile=" + cache.resolve("agent.jsa"),
         "-Xlog:cds=off",
         "-Xlog:aot=off",
         "--enable-native-access=ALL-UNNAMED",
-        "--add-modules",
-        "jdk.incubator.vector",
+        "-Dorg.bytedeco.javacpp.cachedir=" + cache.resolve("native"),
         "-cp",
         classPath,
         "dev.kastor.agent.Agent");

@@ -6,16 +6,16 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Shape;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** The gradient of a value as further graph: a reverse walk with one rule per op. */
 public final class Gradients {
-  private final Set<Node> active = Collections.newSetFromMap(new IdentityHashMap<>());
-  private final Map<Node, Node> gradients = new IdentityHashMap<>();
+  private final Set<Node> active = new HashSet<>();
+  private final Map<Node, Node> gradients = new HashMap<>();
 
   private Gradients() {}
 
@@ -40,7 +40,7 @@ public final class Gradients {
 
   private List<Node> walk(Node value, Node seed, List<Node> variables) {
     List<Node> order = Graph.of(value).topological();
-    Set<Node> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+    Set<Node> wanted = new HashSet<>();
     wanted.addAll(variables);
     for (Node node : order) {
       if (wanted.contains(node) || node.inputs().stream().anyMatch(active::contains)) {

@@ -3,10 +3,9 @@ package dev.kastor.engine.graph;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,7 +29,7 @@ public record Graph(List<Node> outputs) {
   /** All nodes, each after its inputs; the order depends on the structure alone. */
   public List<Node> topological() {
     List<Node> order = new ArrayList<>();
-    Set<Node> done = Collections.newSetFromMap(new IdentityHashMap<>());
+    Set<Node> done = new HashSet<>();
     Deque<Node> stack = new ArrayDeque<>();
     for (Node output : outputs) {
       stack.push(output);
@@ -76,9 +75,9 @@ public record Graph(List<Node> outputs) {
     private record Key(Op op, List<Integer> inputs) {}
 
     private final Predicate<Fused> keep;
-    private final Map<Node, Node> lowered = new IdentityHashMap<>();
+    private final Map<Node, Node> lowered = new HashMap<>();
     private final Map<Key, Node> known = new HashMap<>();
-    private final Map<Node, Integer> numbers = new IdentityHashMap<>();
+    private final Map<Node, Integer> numbers = new HashMap<>();
 
     Lowering(Predicate<Fused> keep) {
       this.keep = keep;

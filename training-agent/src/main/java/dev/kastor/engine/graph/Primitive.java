@@ -39,7 +39,7 @@ public sealed interface Primitive extends Op {
   }
 
   /** A function of each element. */
-  record Unary(Kind kind) implements Primitive {
+  record Unary(Unary.Kind kind) implements Primitive {
     /** Which function; RECIPROCAL_ROOT is {@code 1/sqrt(x)}. */
     public enum Kind {
       NEGATE,
@@ -64,7 +64,7 @@ public sealed interface Primitive extends Op {
   }
 
   /** A function of two elements at the same place; comparisons give 0 or 1. */
-  record Binary(Kind kind) implements Primitive {
+  record Binary(Binary.Kind kind) implements Primitive {
     /** Which function. */
     public enum Kind {
       ADD,
@@ -103,7 +103,7 @@ public sealed interface Primitive extends Op {
   }
 
   /** Folds the adjacent axes {@code [from, to)} away. */
-  record Reduce(Kind kind, int from, int to) implements Primitive {
+  record Reduce(Reduce.Kind kind, int from, int to) implements Primitive {
     /** How elements are folded. */
     public enum Kind {
       SUM,

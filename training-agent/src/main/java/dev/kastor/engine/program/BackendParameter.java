@@ -1,17 +1,56 @@
 package dev.kastor.engine.program;
 
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.train.ProgramException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The parameter {@code backend}, the same in all programs. */
+/**
+ * The parameter {@code backend}, the same in all programs.
+ *
+ * <p>The number of threads is the host's to choose, not the job's: it comes from {@code
+ * KASTOR_THREADS} and is 1 where that is absent.
+ */
 final class BackendParameter {
+  private static final Logger LOG = LoggerFactory.getLogger(BackendParameter.class);
+
   private BackendParameter() {}
 
   static Backend choose(Parameters parameters) throws ProgramException {
     return switch (parameters.text("backend")) {
-      case "auto", "reference" -> new ReferenceBackend();
-      default -> throw parameters.wrong("backend", "one of auto, reference");
+      case "auto" -> {
+        Backends.Choice choice = Backends.fastest(threads());
+        LOG.info("backend {}: {}", choice.backend().name(), choice.reason());
+        yield choice.backend();
+      }
+      case "cpu" ->
+          switch (CpuBackend.load(threads())) {
+            case CpuBackend.Availability.Available available -> available.backend();
+            case CpuBackend.Availability.Absent absent ->
+                throw new ProgramException(
+                    absent.reason() + " Use backend auto or reference instead.");
+          };
+      case "reference" -> new ReferenceBackend();
+      default -> throw parameters.wrong("backend", "one of auto, cpu, reference");
     };
+  }
+
+  private static int threads() throws ProgramException {
+    String threads = System.getenv("KASTOR_THREADS");
+    if (threads == null || threads.isEmpty()) {
+      return 1;
+    }
+    try {
+      int count = Integer.parseInt(threads);
+      if (count >= 1) {
+        return count;
+      }
+    } catch (NumberFormatException e) {
+      // Answered below, like a number that is too small.
+    }
+    throw new ProgramException("KASTOR_THREADS must be a positive number but is " + threads);
   }
 }

@@ -2,11 +2,24 @@ package dev.kastor.engine.nn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.withPrecision;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.tensor.DType;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Scanner;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class GraphModelTest {
   private static final Batch XOR =
@@ -24,6 +37,106 @@ class GraphModelTest {
       model.applyStatistics(statistics);
     }
     return loss;
+  }
+
+  private static final Network MLP = new Mlp(20, List.of(17, 9), 5);
+  private static final Network CONV = new ConvNet(2, 8, 8, 4, List.of(6, 16));
+  private static final Network LANGUAGE = new ByteLanguageModel(12, 16, 4, 2);
+
+  static Stream<Network> networks() {
+    return Stream.of(MLP, CONV, LANGUAGE);
+  }
+
+  private static Backend cpu() {
+    var choice = Backends.fastest(1);
+    assumeThat(choice.backend().name()).as(choice.reason()).isEqualTo("cpu");
+    return choice.backend();
+  }
+
+  private static Batch batch(Network network, int examples, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    float[] features = new float[examples * network.example().shape().elements()];
+    for (int i = 0; i < features.length; i++) {
+      features[i] =
+          network.example().dtype() == DType.I32
+              ? random.nextInt(256)
+              : (float) random.nextDouble(-1, 1);
+    }
+    int[] targets = new int[examples * network.positions()];
+    for (int i = 0; i < targets.length; i++) {
+      targets[i] = random.nextInt(network.classes());
+    }
+    return new Batch(examples, features, targets);
+  }
+
+  @ParameterizedTest
+  @MethodSource("networks")
+  void cpuAgreesWithReference(Network network) {
+    Batch batch = batch(network, 3, 1);
+    try (GraphModel fast = new GraphModel(network, cpu(), 5);
+        GraphModel plain = new GraphModel(network, reference(), 5)) {
+      assertThat(fast.parameters()).isEqualTo(plain.parameters());
+      float[] fastGradient = new float[fast.parameters().length];
+      float[] plainGradient = new float[fast.parameters().length];
+      float[] fastStatistics = new float[fast.statistics().length];
+      float[] plainStatistics = new float[fast.statistics().length];
+      double fastLoss = fast.pass(batch, fastGradient, fastStatistics);
+      double plainLoss = plain.pass(batch, plainGradient, plainStatistics);
+      assertThat(fastLoss).isCloseTo(plainLoss, within(1e-5));
+      assertThat(fastGradient).containsExactly(plainGradient, withPrecision(2e-5f));
+      assertThat(fastStatistics).containsExactly(plainStatistics, withPrecision(1e-5f));
+      fast.applyStatistics(fastStatistics);
+      plain.applyStatistics(fastStatistics);
+      Scores scores = fast.score(batch);
+      assertThat(scores.loss()).isCloseTo(plain.score(batch).loss(), within(1e-3));
+      assertThat(scores.positions()).isEqualTo(3L * network.positions());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("networks")
+  void lossFallsOnOneBatch(Network network) {
+    try (GraphModel model = new GraphModel(network, cpu(), 5)) {
+      Batch batch = batch(network, 8, 2);
+      double start = descend(model, batch, 1, 0.1f);
+      assertThat(descend(model, batch, 60, 0.1f)).isLessThan(0.8 * start);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("networks")
+  void equalSeedsGiveEqualBits(Network network) {
+    Batch batch = batch(network, 5, 3);
+    try (GraphModel one = new GraphModel(network, cpu(), 9);
+        GraphModel other = new GraphModel(network, cpu(), 9)) {
+      other.warmUp(5);
+      other.warmUp(2);
+      assertThat(descend(one, batch, 5, 0.1f)).isEqualTo(descend(other, batch, 5, 0.1f));
+      assertThat(one.parameters()).isEqualTo(other.parameters());
+      assertThat(one.statistics()).isEqualTo(other.statistics());
+    }
+  }
+
+  @Test
+  void processMemoryDoesNotGrowWithSteps() throws IOException {
+    Path status = Path.of("/proc/self/statm");
+    assumeThat(status).as("resident size is read from Linux").exists();
+    try (GraphModel model = new GraphModel(CONV, cpu(), 9)) {
+      Batch batch = batch(CONV, 8, 3);
+      descend(model, batch, 200, 0.01f);
+      long before = residentPages(status);
+      descend(model, batch, 400, 0.01f);
+      // A leak of one activation (8 x 8 x 8 x 6 floats) per step would be 1200 pages of 4 KiB.
+      assertThat(residentPages(status) - before).isLessThan(1000);
+    }
+  }
+
+  private static long residentPages(Path status) throws IOException {
+    System.gc();
+    try (Scanner pages = new Scanner(status, StandardCharsets.US_ASCII)) {
+      pages.nextLong(); // The virtual size comes first.
+      return pages.nextLong();
+    }
   }
 
   @Test

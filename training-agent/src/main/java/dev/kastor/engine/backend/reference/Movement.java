@@ -66,7 +66,7 @@ final class Movement {
     int width = node.shape().extent(-1);
     double[] out = new double[node.shape().elements()];
     for (int i = 0; i < rows.length; i++) {
-      System.arraycopy(table, (int) rows[i] * width, out, i * width, width);
+      System.arraycopy(table, ((int) rows[i]) * width, out, i * width, width);
     }
     return out;
   }
@@ -75,7 +75,7 @@ final class Movement {
     int width = node.shape().extent(1);
     double[] out = new double[node.shape().elements()];
     for (int i = 0; i < values.length; i++) {
-      out[(int) rows[i / width] * width + i % width] += values[i];
+      out[((int) rows[i / width]) * width + i % width] += values[i];
     }
     return out;
   }

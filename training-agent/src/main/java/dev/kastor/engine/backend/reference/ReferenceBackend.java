@@ -6,7 +6,7 @@ import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import java.util.Arrays;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -33,7 +33,7 @@ public final class ReferenceBackend implements Backend {
   }
 
   static List<double[]> evaluateLowered(Graph graph, Map<Node, double[]> leaves) {
-    Map<Node, double[]> values = new IdentityHashMap<>(leaves);
+    Map<Node, double[]> values = new HashMap<>(leaves);
     for (Node node : graph.topological()) {
       if (!values.containsKey(node)) {
         values.put(node, compute(node, values));

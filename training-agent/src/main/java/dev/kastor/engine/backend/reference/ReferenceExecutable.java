@@ -7,14 +7,14 @@ import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 final class ReferenceExecutable implements Executable {
   private final Arena arena = Arena.ofShared();
   private final Graph graph;
-  private final Map<Node, Tensor> inputs = new IdentityHashMap<>();
+  private final Map<Node, Tensor> inputs = new HashMap<>();
   private final List<Tensor> outputs = new ArrayList<>();
 
   ReferenceExecutable(Graph lowered) {
@@ -38,7 +38,7 @@ final class ReferenceExecutable implements Executable {
 
   @Override
   public void run() {
-    Map<Node, double[]> leaves = new IdentityHashMap<>();
+    Map<Node, double[]> leaves = new HashMap<>();
     inputs.forEach((leaf, tensor) -> leaves.put(leaf, read(tensor)));
     List<double[]> values = ReferenceBackend.evaluateLowered(graph, leaves);
     for (int i = 0; i < outputs.size(); i++) {

@@ -1,0 +1,156 @@
+package dev.kastor.engine.backend.cpu;
+
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Turns a lowered graph into kernels over planned memory.
+ *
+ * <p>A node is <em>inlined</em>, that is computed inside its consumers, or it is a step with a
+ * buffer. A reshape is another name for its input's buffer.
+ */
+final class Compilation {
+  private final OneDnn oneDnn;
+  private final Graph graph;
+  private final List<Node> order;
+  private final Map<Node, List<Node>> consumers = new HashMap<>();
+  private final Set<Node> outputs = new HashSet<>();
+  private final Set<Node> varying = new HashSet<>();
+  private final Map<Node, MemorySegment> segments = new HashMap<>();
+
+  Compilation(OneDnn oneDnn, Graph graph) {
+    this.oneDnn = oneDnn;
+    this.graph = graph;
+    this.order = graph.topological();
+    graph.outputs().forEach(output -> outputs.add(base(output)));
+    for (Node node : order) {
+      if (node.isLeaf() || node.inputs().stream().anyMatch(varying::contains)) {
+        varying.add(node);
+      }
+      if (!(node.op() instanceof Primitive.Reshape)) {
+        for (Node input : node.inputs()) {
+          consumers.computeIfAbsent(base(input), _ -> new ArrayList<>()).add(node);
+        }
+      }
+    }
+  }
+
+  /** The node whose buffer holds a node's values. */
+  static Node base(Node node) {
+    Node base = node;
+    while (base.op() instanceof Primitive.Reshape) {
+      base = base.input(0);
+    }
+    return base;
+  }
+
+  /** Whether the consumers of a node compute it themselves. */
+  boolean inlined(Node node) {
+    List<Node> users = consumers.getOrDefault(node, List.of());
+    if (outputs.contains(node)) {
+      return false;
+    }
+    return switch (node.op()) {
+      case Primitive.Constant _ ->
+          users.stream().allMatch(u -> absorbs(u) || u.op() instanceof Primitive.Broadcast);
+      case Primitive.Broadcast _, Primitive.Permute _, Primitive.Slice _ ->
+          users.stream().allMatch(Compilation::absorbs);
+      case Primitive.Unary _, Primitive.Binary _, Primitive.Select _ ->
+          users.size() == 1 && absorbs(users.getFirst());
+      default -> false; // Inlining is an optimisation of the ops above only.
+    };
+  }
+
+  private static boolean absorbs(Node node) {
+    return elementwise(node) || node.op() instanceof Primitive.Reduce;
+  }
+
+  private static boolean elementwise(Node node) {
+    return node.op() instanceof Primitive.Unary
+        || node.op() instanceof Primitive.Binary
+        || node.op() instanceof Primitive.Select;
+  }
+
+  /** The buffers a node's step reads, through what it inlines. */
+  private void operands(Node node, Set<Node> found) {
+    for (Node input : node.inputs()) {
+      Node base = base(input);
+      if (inlined(base)) {
+        operands(base, found);
+      } else {
+        found.add(base);
+      }
+    }
+  }
+
+  CpuExecutable executable() {
+    List<Node> steps =
+        order.stream()
+            .filter(node -> !(node.op() instanceof Primitive.Reshape) && !inlined(node))
+            .toList();
+    MemoryPlan plan = new MemoryPlan();
+    Map<Node, MemoryPlan.Buffer> buffers = new HashMap<>();
+    for (int i = 0; i < steps.size(); i++) {
+      Node node = steps.get(i);
+      buffers.put(node, plan.buffer(4L * node.shape().elements(), i));
+      Set<Node> operands = new HashSet<>();
+      operands(node, operands);
+      for (Node operand : operands) {
+        get(buffers, operand).usedAt(i);
+      }
+      if (node.isLeaf() || !varying.contains(node) || outputs.contains(node)) {
+        get(buffers, node).keep();
+      }
+    }
+    long size = plan.place();
+    Arena arena = Arena.ofShared();
+    MemorySegment slab = arena.allocate(Math.max(size, Tensor.ALIGNMENT), Tensor.ALIGNMENT);
+    buffers.forEach((node, buffer) -> segments.put(node, buffer.in(slab)));
+    return bind(steps, arena);
+  }
+
+  private CpuExecutable bind(List<Node> steps, Arena arena) {
+    Kernels kernels = new Kernels(oneDnn, this);
+    List<Kernel> each = new ArrayList<>();
+    Map<Node, Tensor> inputs = new HashMap<>();
+    for (Node node : steps) {
+      if (node.isLeaf()) {
+        inputs.put(node, tensor(node));
+        continue;
+      }
+      Kernel kernel = kernels.of(node);
+      if (varying.contains(node)) {
+        each.add(kernel);
+      } else {
+        kernel.run();
+        kernel.close();
+      }
+    }
+    List<Tensor> results = graph.outputs().stream().map(this::tensor).toList();
+    return new CpuExecutable(oneDnn, arena, inputs, each, results);
+  }
+
+  private Tensor tensor(Node node) {
+    return new Tensor(segment(node), node.shape(), node.type().dtype());
+  }
+
+  /** The memory of a node that is not inlined. */
+  MemorySegment segment(Node node) {
+    return get(segments, base(node));
+  }
+
+  private static <V> V get(Map<Node, V> map, Node node) {
+    return Objects.requireNonNull(map.get(node), () -> "Nothing planned for " + node);
+  }
+}

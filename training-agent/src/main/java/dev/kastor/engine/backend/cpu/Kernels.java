@@ -1,0 +1,121 @@
+package dev.kastor.engine.backend.cpu;
+
+import dev.kastor.engine.graph.Fused;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.op.MaxPool;
+import dev.kastor.engine.op.MaxPoolGradient;
+import dev.kastor.engine.op.Normalize;
+import dev.kastor.engine.op.NormalizeGradient;
+import dev.kastor.engine.op.Softmax;
+import dev.kastor.engine.op.SoftmaxCrossEntropy;
+import dev.kastor.engine.op.SoftmaxCrossEntropyGradient;
+import dev.kastor.engine.op.SoftmaxGradient;
+import java.lang.foreign.MemorySegment;
+
+/** The kernel of each op: the one table of this backend. */
+final class Kernels {
+  private final Compilation compilation;
+  private final Products products;
+
+  Kernels(OneDnn oneDnn, Compilation compilation) {
+    this.compilation = compilation;
+    this.products = new Products(oneDnn);
+  }
+
+  /** Whether there is a kernel for a fused op; the others are decomposed. */
+  static boolean knows(Fused op) {
+    return op instanceof Softmax
+        || op instanceof SoftmaxGradient
+        || op instanceof SoftmaxCrossEntropy
+        || op instanceof SoftmaxCrossEntropyGradient
+        || op instanceof Normalize
+        || op instanceof NormalizeGradient
+        || op instanceof MaxPool
+        || op instanceof MaxPoolGradient;
+  }
+
+  Kernel of(Node node) {
+    return switch (node.op()) {
+      case Primitive primitive -> of(primitive, node);
+      case Fused fused -> of(fused, node);
+    };
+  }
+
+  private Kernel of(Fused fused, Node node) {
+    MemorySegment out = segment(node);
+    MemorySegment first = segment(node.input(0));
+    return switch (fused) {
+      case Softmax op -> Rows.softmax(op, node.shape(), first, out);
+      case SoftmaxGradient _ ->
+          Rows.softmaxGradient(node.shape(), first, segment(node.input(1)), out);
+      case SoftmaxCrossEntropy _ ->
+          Rows.crossEntropy(node.input(0).shape(), first, segment(node.input(1)), out);
+      case SoftmaxCrossEntropyGradient _ ->
+          Rows.crossEntropyGradient(
+              node.shape(), first, segment(node.input(1)), segment(node.input(2)), out);
+      case Normalize op -> Rows.normalize(op.epsilon(), node.shape(), first, out);
+      case NormalizeGradient op ->
+          Rows.normalizeGradient(
+              op.epsilon(),
+              node.shape(),
+              first,
+              segment(node.input(1)),
+              segment(node.input(2)),
+              out);
+      case MaxPool op -> Pooling.maximum(op.size(), node.shape(), first, out);
+      case MaxPoolGradient op ->
+          Pooling.gradient(
+              op.size(),
+              node.input(1).shape(),
+              first,
+              segment(node.input(1)),
+              segment(node.input(2)),
+              out);
+      default -> throw new IllegalStateException(node + " was not lowered.");
+    };
+  }
+
+  private Kernel of(Primitive primitive, Node node) {
+    MemorySegment out = segment(node);
+    return switch (primitive) {
+      case Primitive.Input _, Primitive.Parameter _, Primitive.Reshape _ ->
+          throw new IllegalStateException(node + " is no step.");
+      case Primitive.Constant _,
+          Primitive.Unary _,
+          Primitive.Binary _,
+          Primitive.Select _,
+          Primitive.Broadcast _,
+          Primitive.Permute _,
+          Primitive.Slice _ ->
+          Elementwise.store(compilation, node, out);
+      case Primitive.Reduce reduce -> Reduction.of(compilation, reduce, node, out);
+      case Primitive.Iota iota -> Movement.iota(iota, out);
+      case Primitive.Pad pad -> Movement.pad(pad, node, segment(node.input(0)), out);
+      case Primitive.Gather _ -> Movement.gather(node, segment(node.input(0)), rows(node), out);
+      case Primitive.ScatterAdd _ ->
+          Movement.scatterAdd(node, segment(node.input(0)), rows(node), out);
+      case Primitive.OneHot _ -> Movement.oneHot(node, segment(node.input(0)), out);
+      case Primitive.MatMul op ->
+          products.matMul(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+      case Primitive.Convolution op ->
+          products.convolution(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+      case Primitive.ConvolutionImage op ->
+          products.image(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+      case Primitive.ConvolutionKernel op ->
+          products.kernel(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+    };
+  }
+
+  private MemorySegment rows(Node node) {
+    return segment(node.input(1));
+  }
+
+  private Products.Operand operand(Node node) {
+    return new Products.Operand(segment(node), node.shape());
+  }
+
+  private MemorySegment segment(Node node) {
+    return compilation.segment(node);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.kastor.engine.backend.cpu;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import org.bytedeco.dnnl.engine;
+import org.bytedeco.dnnl.memory;
+import org.bytedeco.dnnl.primitive_attr;
+import org.bytedeco.dnnl.stream;
+import org.bytedeco.javacpp.Pointer;
+
+/** The oneDNN library with one CPU engine and a bounded number of threads. */
+final class OneDnn {
+  private final engine engine;
+  private final stream stream;
+  private final MethodHandle setThreads;
+  private final int threads;
+
+  /**
+   * @throws LinkageError if the library is absent or does not fit this machine
+   */
+  OneDnn(int threads) {
+    // JavaCPP refuses allocations once the process exceeds four heaps; our buffers are not its own.
+    if (System.getProperty("org.bytedeco.javacpp.maxPhysicalBytes") == null) {
+      System.setProperty("org.bytedeco.javacpp.maxPhysicalBytes", "0");
+    }
+    this.threads = threads;
+    this.engine = new engine(org.bytedeco.dnnl.engine.kind.cpu, 0);
+    this.setThreads = threadBound();
+    boundThreads();
+    this.stream = new stream(engine);
+  }
+
+  @SuppressWarnings("restricted") // The symbol is OpenMP's, which oneDNN has loaded.
+  private static MethodHandle threadBound() {
+    MemorySegment symbol =
+        SymbolLookup.loaderLookup()
+            .find("omp_set_num_threads")
+            .orElseThrow(() -> new UnsatisfiedLinkError("omp_set_num_threads is missing"));
+    return Linker.nativeLinker()
+        .downcallHandle(symbol, FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT));
+  }
+
+  /** Bounds the threads of this thread's kernels: OpenMP keeps the bound per calling thread. */
+  void boundThreads() {
+    try {
+      setThreads.invokeExact(threads);
+    } catch (Throwable e) { // A method handle declares Throwable; this function throws nothing.
+      throw new IllegalStateException("omp_set_num_threads failed", e);
+    }
+  }
+
+  engine engine() {
+    return engine;
+  }
+
+  stream stream() {
+    return stream;
+  }
+
+  /** Attributes of every primitive: the same bits from the same inputs. */
+  static primitive_attr deterministic() {
+    primitive_attr attributes = new primitive_attr();
+    attributes.set_deterministic(true);
+    return attributes;
+  }
+
+  /** A dense or strided array of 32-bit floats. */
+  static memory.desc dense(long[] extents, long[] strides) {
+    return new memory.desc(extents, memory.data_type.f32, strides);
+  }
+
+  /** An array in whatever layout the primitive likes best. */
+  static memory.desc any(long... extents) {
+    return new memory.desc(extents, memory.data_type.f32, memory.format_tag.any);
+  }
+
+  /** A view of our memory. */
+  memory bind(memory.desc desc, MemorySegment segment) {
+    return new memory(desc, engine, new Pointer(segment.asByteBuffer()));
+  }
+}

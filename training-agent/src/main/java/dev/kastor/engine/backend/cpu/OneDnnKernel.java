@@ -1,0 +1,83 @@
+package dev.kastor.engine.backend.cpu;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.bytedeco.dnnl.IntMemoryMap;
+import org.bytedeco.dnnl.memory;
+import org.bytedeco.dnnl.primitive;
+import org.bytedeco.dnnl.reorder;
+import org.bytedeco.javacpp.Pointer;
+
+/** A oneDNN primitive with the reorders before and after it that its layouts need. */
+final class OneDnnKernel implements Kernel {
+  private record Call(primitive primitive, IntMemoryMap arguments) {}
+
+  private final OneDnn oneDnn;
+  private final List<Call> calls = new ArrayList<>();
+  private final List<Pointer> owned = new ArrayList<>();
+  private final IntMemoryMap arguments = new IntMemoryMap();
+  private final List<Call> after = new ArrayList<>();
+
+  OneDnnKernel(OneDnn oneDnn) {
+    this.oneDnn = oneDnn;
+  }
+
+  /** Adds an input, reordered first if the primitive wants another layout than ours. */
+  OneDnnKernel input(int argument, memory.desc ours, memory.desc wanted, MemorySegment segment) {
+    memory bound = own(oneDnn.bind(ours, segment));
+    if (ours.equals(wanted)) {
+      arguments.put(argument, bound);
+    } else {
+      memory reordered = own(new memory(wanted, oneDnn.engine()));
+      calls.add(reorder(bound, reordered));
+      arguments.put(argument, reordered);
+    }
+    return this;
+  }
+
+  /** Adds the result, reordered last if the primitive gives another layout than ours. */
+  OneDnnKernel output(int argument, memory.desc ours, memory.desc given, MemorySegment segment) {
+    memory bound = own(oneDnn.bind(ours, segment));
+    if (ours.equals(given)) {
+      arguments.put(argument, bound);
+    } else {
+      memory raw = own(new memory(given, oneDnn.engine()));
+      after.add(reorder(raw, bound));
+      arguments.put(argument, raw);
+    }
+    return this;
+  }
+
+  /** Finishes the kernel with its primitive. */
+  OneDnnKernel of(primitive primitive) {
+    calls.add(new Call(own(primitive), own(arguments)));
+    calls.addAll(after);
+    return this;
+  }
+
+  private Call reorder(memory from, memory to) {
+    IntMemoryMap fromTo = own(new IntMemoryMap());
+    fromTo.put(org.bytedeco.dnnl.global.dnnl.DNNL_ARG_FROM, from);
+    fromTo.put(org.bytedeco.dnnl.global.dnnl.DNNL_ARG_TO, to);
+    return new Call(own(new reorder(from, to)), fromTo);
+  }
+
+  private <P extends Pointer> P own(P pointer) {
+    owned.add(pointer);
+    return pointer;
+  }
+
+  @Override
+  public void run() {
+    for (Call call : calls) {
+      call.primitive.execute(oneDnn.stream(), call.arguments);
+    }
+    oneDnn.stream()._wait();
+  }
+
+  @Override
+  public void close() {
+    owned.reversed().forEach(Pointer::close);
+  }
+}

@@ -1,0 +1,161 @@
+package dev.kastor.engine.backend.cpu;
+
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.tensor.Shape;
+import java.lang.foreign.MemorySegment;
+import org.bytedeco.dnnl.convolution_backward_data;
+import org.bytedeco.dnnl.convolution_backward_weights;
+import org.bytedeco.dnnl.convolution_forward;
+import org.bytedeco.dnnl.global.dnnl;
+import org.bytedeco.dnnl.matmul;
+import org.bytedeco.dnnl.memory;
+
+/** Kernels for matrix products and convolutions. */
+final class Products {
+  private static final int[] IMAGE_TO_NCHW = {0, 3, 1, 2};
+  private static final int[] KERNEL_TO_OIHW = {3, 2, 0, 1};
+
+  private final OneDnn oneDnn;
+
+  Products(OneDnn oneDnn) {
+    this.oneDnn = oneDnn;
+  }
+
+  /** An operand: memory under a shape. */
+  record Operand(MemorySegment segment, Shape shape) {}
+
+  Kernel matMul(Primitive.MatMul op, Operand left, Operand right, Operand result) {
+    memory.desc a = matrix(left.shape, op.transposeLeft());
+    memory.desc b = matrix(right.shape, op.transposeRight());
+    memory.desc c = matrix(result.shape, false);
+    var plan = new matmul.primitive_desc(oneDnn.engine(), a, b, c, OneDnn.deterministic(), false);
+    return new OneDnnKernel(oneDnn)
+        .input(dnnl.DNNL_ARG_SRC, a, a, left.segment)
+        .input(dnnl.DNNL_ARG_WEIGHTS, b, b, right.segment)
+        .output(dnnl.DNNL_ARG_DST, c, c, result.segment)
+        .of(new matmul(plan));
+  }
+
+  /** At most one leading axis: the leading axes of a dense operand are one. */
+  private static memory.desc matrix(Shape shape, boolean transposed) {
+    int rows = shape.extent(-2);
+    int columns = shape.extent(-1);
+    int batch = shape.elements(0, shape.rank() - 2);
+    long[] extents =
+        transposed ? new long[] {batch, columns, rows} : new long[] {batch, rows, columns};
+    long area = (long) rows * columns;
+    long[] strides = transposed ? new long[] {area, 1, columns} : new long[] {area, columns, 1};
+    if (shape.rank() == 2) {
+      return OneDnn.dense(new long[] {extents[1], extents[2]}, new long[] {strides[1], strides[2]});
+    }
+    return OneDnn.dense(extents, strides);
+  }
+
+  Kernel convolution(Primitive.Convolution op, Operand image, Operand kernel, Operand result) {
+    var plan = forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape);
+    return new OneDnnKernel(oneDnn)
+        .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.segment)
+        .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.segment)
+        .output(dnnl.DNNL_ARG_DST, image(result), plan.dst_desc(), result.segment)
+        .of(new convolution_forward(plan));
+  }
+
+  Kernel image(Primitive.ConvolutionImage op, Operand result, Operand kernel, Operand image) {
+    var plan =
+        new convolution_backward_data.primitive_desc(
+            oneDnn.engine(),
+            dnnl.algorithm.convolution_direct,
+            image(image),
+            any(kernel.shape, KERNEL_TO_OIHW),
+            image(result),
+            both(op.stride()),
+            both(op.padding()),
+            after(op.stride(), op.padding(), image.shape, kernel.shape, result.shape),
+            forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape),
+            OneDnn.deterministic(),
+            false);
+    return new OneDnnKernel(oneDnn)
+        .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.segment)
+        .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.segment)
+        .output(dnnl.DNNL_ARG_DIFF_SRC, image(image), plan.diff_src_desc(), image.segment)
+        .of(new convolution_backward_data(plan));
+  }
+
+  Kernel kernel(Primitive.ConvolutionKernel op, Operand image, Operand result, Operand kernel) {
+    var plan =
+        new convolution_backward_weights.primitive_desc(
+            oneDnn.engine(),
+            dnnl.algorithm.convolution_direct,
+            image(image),
+            any(kernel.shape, KERNEL_TO_OIHW),
+            image(result),
+            both(op.stride()),
+            both(op.padding()),
+            after(op.stride(), op.padding(), image.shape, kernel.shape, result.shape),
+            forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape),
+            OneDnn.deterministic(),
+            false);
+    return new OneDnnKernel(oneDnn)
+        .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.segment)
+        .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.segment)
+        .output(
+            dnnl.DNNL_ARG_DIFF_WEIGHTS, kernel(kernel), plan.diff_weights_desc(), kernel.segment)
+        .of(new convolution_backward_weights(plan));
+  }
+
+  private convolution_forward.primitive_desc forward(
+      int stride, int padding, Shape image, Shape kernel, Shape result) {
+    return new convolution_forward.primitive_desc(
+        oneDnn.engine(),
+        dnnl.prop_kind.forward_training,
+        dnnl.algorithm.convolution_direct,
+        permuted(image, IMAGE_TO_NCHW),
+        any(kernel, KERNEL_TO_OIHW),
+        permuted(result, IMAGE_TO_NCHW),
+        both(stride),
+        both(padding),
+        after(stride, padding, image, kernel, result),
+        OneDnn.deterministic(),
+        false);
+  }
+
+  /** Padding below and right such that the windows fill the padded image exactly. */
+  private static long[] after(int stride, int padding, Shape image, Shape kernel, Shape result) {
+    return new long[] {
+      (result.extent(1) - 1L) * stride + kernel.extent(0) - image.extent(1) - padding,
+      (result.extent(2) - 1L) * stride + kernel.extent(1) - image.extent(2) - padding
+    };
+  }
+
+  private static long[] both(int value) {
+    return new long[] {value, value};
+  }
+
+  private static memory.desc image(Operand operand) {
+    return permuted(operand.shape, IMAGE_TO_NCHW);
+  }
+
+  private static memory.desc kernel(Operand operand) {
+    return permuted(operand.shape, KERNEL_TO_OIHW);
+  }
+
+  /** Our dense layout, described with the axes in oneDNN's order. */
+  private static memory.desc permuted(Shape shape, int[] axes) {
+    int[] dense = shape.strides();
+    long[] extents = new long[axes.length];
+    long[] strides = new long[axes.length];
+    for (int i = 0; i < axes.length; i++) {
+      extents[i] = shape.extent(axes[i]);
+      strides[i] = dense[axes[i]];
+    }
+    return OneDnn.dense(extents, strides);
+  }
+
+  private static memory.desc any(Shape shape, int[] axes) {
+    long[] extents = new long[axes.length];
+    for (int i = 0; i < axes.length; i++) {
+      extents[i] = shape.extent(axes[i]);
+    }
+    return OneDnn.any(extents);
+  }
+}

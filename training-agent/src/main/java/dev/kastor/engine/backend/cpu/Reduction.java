@@ -1,0 +1,106 @@
+package dev.kastor.engine.backend.cpu;
+
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.tensor.Shape;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * Folds axes of an expression that is computed on the way.
+ *
+ * <p>Sums are in float within a block and in double across blocks.
+ */
+final class Reduction implements Kernel {
+  private final Primitive.Reduce.Kind kind;
+  private final Expression expression;
+  private final float[] values;
+  private final int outer;
+  private final int folded;
+  private final int inner;
+  private final MemorySegment out;
+  private final double[] totals;
+  private final float[] partial;
+
+  private Reduction(
+      Primitive.Reduce.Kind kind,
+      Expression expression,
+      float[] values,
+      int outer,
+      int folded,
+      int inner,
+      MemorySegment out) {
+    this.kind = kind;
+    this.expression = expression;
+    this.values = values;
+    this.outer = outer;
+    this.folded = folded;
+    this.inner = inner;
+    this.out = out;
+    this.totals = new double[inner];
+    this.partial = new float[inner];
+  }
+
+  static Kernel of(Compilation compilation, Primitive.Reduce reduce, Node node, MemorySegment out) {
+    Shape shape = node.input(0).shape();
+    int folded = shape.elements(reduce.from(), reduce.to());
+    int inner = shape.elements(reduce.to(), shape.rank());
+    Expression expression = new Expression(inner);
+    int root = Elementwise.operand(compilation, expression, node.input(0));
+    return new Reduction(
+        reduce.kind(),
+        expression,
+        expression.values(root),
+        shape.elements(0, reduce.from()),
+        folded,
+        inner,
+        out);
+  }
+
+  @Override
+  public void run() {
+    expression.begin(outer * folded * inner);
+    for (int o = 0; o < outer; o++) {
+      Arrays.fill(totals, kind == Primitive.Reduce.Kind.SUM ? 0 : Double.NEGATIVE_INFINITY);
+      int end = (o + 1) * folded * inner;
+      for (int start = o * folded * inner; start < end; start += expression.size()) {
+        int count = Math.min(expression.size(), end - start);
+        expression.evaluate(start, count);
+        fold(count);
+      }
+      for (int i = 0; i < inner; i++) {
+        out.setAtIndex(ValueLayout.JAVA_FLOAT, (long) o * inner + i, (float) totals[i]);
+      }
+    }
+  }
+
+  private void fold(int count) {
+    switch (kind) {
+      case SUM -> {
+        if (inner == 1) {
+          totals[0] += Loops.sum(values, 0, count);
+          return;
+        }
+        Arrays.fill(partial, 0);
+        for (int row = 0; row < count; row += inner) {
+          addRow(values, row, partial, inner);
+        }
+        for (int i = 0; i < inner; i++) {
+          totals[i] += partial[i];
+        }
+      }
+      case MAXIMUM -> {
+        for (int i = 0; i < count; i++) {
+          totals[i % inner] = Math.max(totals[i % inner], values[i]);
+        }
+      }
+    }
+  }
+
+  private static void addRow(float[] values, int row, float[] sums, int inner) {
+    for (int i = 0; i < inner; i++) {
+      sums[i] += values[row + i];
+    }
+  }
+}
