@@ -23,6 +23,9 @@ final class PageGuard {
   private static final Set<String> LOOPBACK_HOSTS =
       Set.of("localhost", "127.0.0.1", "::1", "[::1]");
 
+  /** Libraries, whose paths hold their version. */
+  private static final String VERSIONED = "/_static/";
+
   /**
    * No script, style or request from elsewhere, no frame around the page, nothing inline: ECharts
    * draws on a canvas and sets styles through the DOM, which needs no exception.
@@ -55,6 +58,11 @@ final class PageGuard {
         .putHeader("X-Content-Type-Options", "nosniff")
         .putHeader("Referrer-Policy", "no-referrer")
         .putHeader("Cross-Origin-Resource-Policy", "same-origin");
+    if (!context.normalizedPath().startsWith(VERSIONED)) {
+      // Set last, because static resources would be kept for a day, through an upgrade too.
+      context.addHeadersEndHandler(
+          done -> context.response().putHeader("Cache-Control", "no-cache"));
+    }
     if (loopbackOnly && !isLoopback(request)) {
       context
           .response()
@@ -73,7 +81,7 @@ final class PageGuard {
         || path.equals("/index.html")
         || path.equals("/favicon.svg")
         || path.startsWith("/app/")
-        || path.startsWith("/_static/")
+        || path.startsWith(VERSIONED)
         || path.startsWith("/api/");
   }
 

@@ -184,6 +184,7 @@ class OverviewResourceTest {
         .statusCode(200)
         .header("Content-Security-Policy", containsString("default-src 'self'"))
         .header("X-Content-Type-Options", "nosniff")
+        .header("Cache-Control", "no-cache")
         .body(containsString("/app/main.js"));
     given().get("/_static/echarts/6.0.0/dist/echarts.esm.min.js").then().statusCode(200);
   }
