@@ -1,17 +1,14 @@
 package dev.kastor.local;
 
 import dev.kastor.local.kubelet.EntryPoint;
-import java.nio.file.Path;
 import java.util.List;
 
 /** Starts the training agent on the JDK that runs this process. */
 final class AgentEntryPoint implements EntryPoint {
   private final String classPath;
-  private final Path cache;
 
-  AgentEntryPoint(String classPath, Path cache) {
+  AgentEntryPoint(String classPath) {
     this.classPath = classPath;
-    this.cache = cache;
   }
 
   @Override
@@ -21,10 +18,6 @@ final class AgentEntryPoint implements EntryPoint {
         "-Xmx256m",
         "-Xss512k",
         "-XX:+UseSerialGC",
-        "-XX:+AutoCreateSharedArchive",
-        "-XX:SharedArchiveFile=" + cache.resolve("agent.jsa"),
-        "-Xlog:cds=off",
-        "-Xlog:aot=off",
         "--enable-native-access=ALL-UNNAMED",
         "--add-modules",
         "jdk.incubator.vector",

@@ -44,14 +44,13 @@ final class FaultIT {
 
   static Stream<Fault> faults() {
     return Stream.iterate(0, run -> run < RUNS, run -> run + 1)
-        .map(
-            run -> {
-              Random random = new Random(4711 + run);
-              return new Fault(
-                  run,
-                  Victims.values()[run % Victims.values().length],
-                  random.ints(2, 3, 85).sorted().boxed().toList());
-            });
+        .map(run -> {
+          Random random = new Random(4711 + run);
+          return new Fault(
+              run,
+              Victims.values()[run % Victims.values().length],
+              random.ints(2, 3, 85).sorted().boxed().toList());
+        });
   }
 
   @ParameterizedTest
@@ -98,7 +97,8 @@ final class FaultIT {
   private static LocalCluster start(StateFolder state) throws Exception {
     LocalCluster cluster =
         LocalCluster.start(
-            new Installation(Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
+            new Installation(
+                Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
             new LocalOptions(2, "pollux", 0, Duration.ofSeconds(2)));
     cluster.awaitReady();
@@ -139,7 +139,9 @@ final class FaultIT {
       }
     }
     if (victims != Victims.AGENT) {
-      cluster.operatorPid().ifPresent(pid -> ProcessHandle.of(pid).map(ProcessHandle::destroyForcibly));
+      cluster
+          .operatorPid()
+          .ifPresent(pid -> ProcessHandle.of(pid).map(ProcessHandle::destroyForcibly));
     }
   }
 
