@@ -66,8 +66,7 @@ final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Path shipped = Installation.current().root().resolve("traces");
-    Path workloadFile =
-        workload == null ? shipped.resolve("workloads/mixed-40.csv") : workload;
+    Path workloadFile = workload == null ? shipped.resolve("workloads/mixed-40.csv") : workload;
     Simulate.Options options =
         new Simulate.Options(
             workloadFile,
@@ -79,7 +78,8 @@ final class SimulateCommand implements Callable<Integer> {
       Simulate.Result result = Simulate.run(options);
       spec.commandLine()
           .getOut()
-          .printf("%s on %s slots, seed %d%n%s%n", result.workload(), cluster, seed, result.table());
+          .printf(
+              "%s on %s slots, seed %d%n%s%n", result.workload(), cluster, seed, result.table());
       spec.commandLine().getOut().flush();
       return ExitCode.OK;
     } catch (TraceException e) {

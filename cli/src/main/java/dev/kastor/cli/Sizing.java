@@ -22,7 +22,8 @@ final class Sizing {
   static String policy(String policy) {
     if (!Policies.names().contains(policy)) {
       throw new CliException(
-          ExitCode.USAGE, "--policy must be one of %s but is %s".formatted(Policies.names(), policy));
+          ExitCode.USAGE,
+          "--policy must be one of %s but is %s".formatted(Policies.names(), policy));
     }
     return policy;
   }

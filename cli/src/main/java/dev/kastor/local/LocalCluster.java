@@ -53,8 +53,7 @@ public final class LocalCluster implements AutoCloseable {
       Installation installation, StateFolder state, LocalOptions options)
       throws IOException, LocalException {
     Path operatorJar = installation.operatorJar();
-    AgentEntryPoint agent =
-        new AgentEntryPoint(installation.agentClassPath(), PrivateFiles.directory(state.cache()));
+    AgentEntryPoint agent = new AgentEntryPoint(installation.agentClassPath());
     Deque<AutoCloseable> parts = new ArrayDeque<>();
     try {
       ApiServer api =
@@ -83,7 +82,7 @@ public final class LocalCluster implements AutoCloseable {
       SupervisedProcess operator =
           SupervisedProcess.start(
               "operator",
-              operatorCommand(operatorJar, state),
+              operatorCommand(operatorJar),
               operatorEnvironment(state, options, webPort, agentPort),
               state.root(),
               state.operatorLog());
@@ -104,7 +103,7 @@ public final class LocalCluster implements AutoCloseable {
         || type.equals(ResourceTypes.EVENT);
   }
 
-  private static List<String> operatorCommand(Path jar, StateFolder state) {
+  private static List<String> operatorCommand(Path jar) {
     List<String> command = new ArrayList<>();
     command.add(Installation.java());
     command.addAll(
@@ -113,10 +112,6 @@ public final class LocalCluster implements AutoCloseable {
             "-Xss512k",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
-            "-XX:+AutoCreateSharedArchive",
-            "-XX:SharedArchiveFile=" + state.cache().resolve("operator.jsa"),
-            "-Xlog:cds=off",
-            "-Xlog:aot=off",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-jar",

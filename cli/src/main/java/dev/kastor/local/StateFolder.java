@@ -100,10 +100,6 @@ public final class StateFolder implements AutoCloseable {
     return root.resolve("checkpoints");
   }
 
-  Path cache() {
-    return root.resolve("cache");
-  }
-
   /** Unlocks the folder and removes what is worth nothing without the process. */
   @Override
   public void close() throws IOException {

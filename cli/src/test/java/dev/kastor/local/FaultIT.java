@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.fail;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -14,9 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -34,24 +37,23 @@ final class FaultIT {
   private static final Duration FINISH = Duration.ofMinutes(6);
 
   /** What a run kills. */
-  private enum Victims {
+  enum Victims {
     AGENT,
     OPERATOR,
     BOTH
   }
 
-  private record Fault(int run, Victims victims, List<Integer> atPercent) {}
+  record Fault(int run, Victims victims, List<Integer> atPercent) {}
 
   static Stream<Fault> faults() {
     return Stream.iterate(0, run -> run < RUNS, run -> run + 1)
-        .map(
-            run -> {
-              Random random = new Random(4711 + run);
-              return new Fault(
-                  run,
-                  Victims.values()[run % Victims.values().length],
-                  random.ints(2, 3, 85).sorted().boxed().toList());
-            });
+        .map(run -> {
+          Random random = new Random(4711 + run);
+          return new Fault(
+              run,
+              Victims.values()[run % Victims.values().length],
+              random.ints(2, 3, 85).sorted().boxed().toList());
+        });
   }
 
   @ParameterizedTest
@@ -72,9 +74,9 @@ final class FaultIT {
       }
       TrainingJobStatus end = await(client, FaultIT::finished);
       assertThat(end.phase()).as("%s: %s", fault, end).isEqualTo(Phase.Succeeded);
-      assertThat(end.training()).isNotNull();
-      assertThat(end.training().lostOrRepeatedExamples()).as("%s: %s", fault, end).isZero();
-      assertThat(end.training().finalMetric()).as("%s: %s", fault, end).isGreaterThan(0.9);
+      TrainingStatus training = Objects.requireNonNull(end.training());
+      assertThat(training.lostOrRepeatedExamples()).as("%s: %s", fault, end).isZero();
+      assertThat(training.finalMetric()).as("%s: %s", fault, end).isGreaterThan(0.9);
     } catch (AssertionError e) {
       Path logs = Path.of(System.getProperty("kastor.root"), "cli/target/fault-" + fault.run());
       copy(home.resolve("logs"), logs);
@@ -98,7 +100,8 @@ final class FaultIT {
   private static LocalCluster start(StateFolder state) throws Exception {
     LocalCluster cluster =
         LocalCluster.start(
-            new Installation(Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
+            new Installation(
+                Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
             new LocalOptions(2, "pollux", 0, Duration.ofSeconds(2)));
     cluster.awaitReady();
@@ -139,7 +142,9 @@ final class FaultIT {
       }
     }
     if (victims != Victims.AGENT) {
-      cluster.operatorPid().ifPresent(pid -> ProcessHandle.of(pid).map(ProcessHandle::destroyForcibly));
+      cluster
+          .operatorPid()
+          .ifPresent(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
     }
   }
 
@@ -151,8 +156,7 @@ final class FaultIT {
   }
 
   private static TrainingJobStatus await(
-      KubernetesClient client, java.util.function.Predicate<TrainingJobStatus> condition)
-      throws InterruptedException {
+      KubernetesClient client, Predicate<TrainingJobStatus> condition) throws InterruptedException {
     long end = System.nanoTime() + FINISH.toNanos();
     Optional<TrainingJobStatus> last = Optional.empty();
     while (System.nanoTime() < end) {

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * Keeps objects of some types in a file, so that they outlive the server: a line of JSON for every
  * change, rewritten to the newest states when it is opened.
  *
- * <p>A line that was cut off by a crash is dropped; it was never followed by another. Guarded by the
- * store's lock.
+ * <p>A line that was cut off by a crash is dropped; it was never followed by another. Guarded by
+ * the store's lock.
  */
 final class Journal implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
@@ -65,8 +65,7 @@ final class Journal implements AutoCloseable {
     Path fresh = file.resolveSibling(file.getFileName() + ".new");
     Files.deleteIfExists(fresh);
     Files.createFile(
-        fresh,
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Journal journal = new Journal(Files.newBufferedWriter(fresh), kept);
     for (ObjectNode object : objects) {
       journal.line(Json.uid(object), object);
@@ -87,8 +86,7 @@ final class Journal implements AutoCloseable {
     }
   }
 
-  private void line(String uid, @Nullable ObjectNode object)
-      throws IOException {
+  private void line(String uid, @Nullable ObjectNode object) throws IOException {
     ObjectNode entry = Json.object().put("uid", uid);
     entry.set("object", object);
     writer.write(Json.text(entry));
