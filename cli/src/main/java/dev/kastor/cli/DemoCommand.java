@@ -66,11 +66,10 @@ final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    int count = slots == null ? Math.max(4, Runtime.getRuntime().availableProcessors()) : slots;
     return new Demo(
             spec.commandLine().getOut(),
             new Demo.Plan(
-                Sizing.slots(count),
+                Sizing.slots(slots),
                 Sizing.policy(policy),
                 Sizing.port(port),
                 json,

@@ -53,7 +53,9 @@ public final class LocalCluster implements AutoCloseable {
       Installation installation, StateFolder state, LocalOptions options)
       throws IOException, LocalException {
     Path operatorJar = installation.operatorJar();
-    AgentEntryPoint agent = new AgentEntryPoint(installation.agentClassPath());
+    AgentEntryPoint agent =
+        new AgentEntryPoint(
+            installation.agentClassPath(), PrivateFiles.directory(state.nativeLibraries()));
     Deque<AutoCloseable> parts = new ArrayDeque<>();
     try {
       ApiServer api =

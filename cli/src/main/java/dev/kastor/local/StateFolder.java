@@ -100,6 +100,11 @@ public final class StateFolder implements AutoCloseable {
     return root.resolve("checkpoints");
   }
 
+  /** Where agents unpack native libraries, once for all of them. */
+  Path nativeLibraries() {
+    return root.resolve("native");
+  }
+
   /** Unlocks the folder and removes what is worth nothing without the process. */
   @Override
   public void close() throws IOException {
