@@ -28,7 +28,7 @@ final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--slots",
       paramLabel = "N",
-      description = "Replicas that this machine holds (default: its cores, at least 4).")
+      description = "Replicas that this machine holds (default: its cores).")
   private @Nullable Integer slots;
 
   @Option(
