@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -69,7 +70,7 @@ class OpContractTest {
     List<Node> variables = given.leaves().stream().filter(Node::isFloat).toList();
     List<double[]> gradients = reference.evaluate(new Graph(Gradients.of(loss, variables)), values);
     for (int i = 0; i < variables.size(); i++) {
-      double[] x = values.get(variables.get(i));
+      double[] x = value(values, variables.get(i));
       for (int j = 0; j < x.length; j += 1 + x.length / 25) {
         double at = x[j];
         x[j] = at + STEP;
@@ -103,7 +104,7 @@ class OpContractTest {
     List<double[]> expected = reference.evaluate(graph, values);
     try (Executable executable = cpu.compile(graph)) {
       for (Node leaf : graph.leaves()) {
-        write(executable.input(leaf), values.get(leaf));
+        write(executable.input(leaf), value(values, leaf));
       }
       executable.run();
       for (int i = 0; i < outputs.size(); i++) {
@@ -142,6 +143,10 @@ class OpContractTest {
       values.put(leaf, draw(leaf, random, given.low(), given.high(), given.rows()));
     }
     return values;
+  }
+
+  private static double[] value(Map<Node, double[]> values, Node leaf) {
+    return Objects.requireNonNull(values.get(leaf), () -> "No value for " + leaf);
   }
 
   private static double[] draw(

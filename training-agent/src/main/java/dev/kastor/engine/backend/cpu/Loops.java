@@ -129,14 +129,14 @@ final class Loops {
   static float exp(float x) {
     float bounded = Math.min(Math.max(x, -87.3f), 88.3f);
     // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
-    float n = bounded * 1.44269504f + 12582912f - 12582912f;
-    float r = bounded - n * 0.693359375f + n * 2.12194440e-4f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
+    float n = bounded * 1.442695f + 12582912f - 12582912f;
+    float r = bounded - n * 0.6933594f + n * 2.1219444e-4f;
+    float p = 1.9875691e-4f;
+    p = p * r + 1.3981999e-3f;
+    p = p * r + 8.333452e-3f;
+    p = p * r + 4.1665796e-2f;
+    p = p * r + 0.16666666f;
+    p = p * r + 0.5f;
     return (p * r * r + r + 1) * Float.intBitsToFloat(((int) n + 127) << 23);
   }
 

@@ -14,8 +14,8 @@ import org.bytedeco.javacpp.Pointer;
 
 /** The oneDNN library with one CPU engine and a bounded number of threads. */
 final class OneDnn {
-  private final engine engine;
-  private final stream stream;
+  private final engine device;
+  private final stream queue;
   private final MethodHandle setThreads;
   private final int threads;
 
@@ -28,10 +28,10 @@ final class OneDnn {
       System.setProperty("org.bytedeco.javacpp.maxPhysicalBytes", "0");
     }
     this.threads = threads;
-    this.engine = new engine(org.bytedeco.dnnl.engine.kind.cpu, 0);
+    this.device = new engine(org.bytedeco.dnnl.engine.kind.cpu, 0);
     this.setThreads = threadBound();
     boundThreads();
-    this.stream = new stream(engine);
+    this.queue = new stream(device);
   }
 
   @SuppressWarnings("restricted") // The symbol is OpenMP's, which oneDNN has loaded.
@@ -54,11 +54,11 @@ final class OneDnn {
   }
 
   engine engine() {
-    return engine;
+    return device;
   }
 
   stream stream() {
-    return stream;
+    return queue;
   }
 
   /** Attributes of every primitive: the same bits from the same inputs. */
@@ -79,7 +79,7 @@ final class OneDnn {
   }
 
   /** A view of our memory. */
-  memory bind(memory.desc desc, MemorySegment segment) {
-    return new memory(desc, engine, new Pointer(segment.asByteBuffer()));
+  memory bind(memory.desc layout, MemorySegment segment) {
+    return new memory(layout, device, new Pointer(segment.asByteBuffer()));
   }
 }

@@ -11,7 +11,7 @@ import org.bytedeco.javacpp.Pointer;
 
 /** A oneDNN primitive with the reorders before and after it that its layouts need. */
 final class OneDnnKernel implements Kernel {
-  private record Call(primitive primitive, IntMemoryMap arguments) {}
+  private record Call(primitive work, IntMemoryMap arguments) {}
 
   private final OneDnn oneDnn;
   private final List<Call> calls = new ArrayList<>();
@@ -50,8 +50,8 @@ final class OneDnnKernel implements Kernel {
   }
 
   /** Finishes the kernel with its primitive. */
-  OneDnnKernel of(primitive primitive) {
-    calls.add(new Call(own(primitive), own(arguments)));
+  OneDnnKernel of(primitive work) {
+    calls.add(new Call(own(work), own(arguments)));
     calls.addAll(after);
     return this;
   }
@@ -71,7 +71,7 @@ final class OneDnnKernel implements Kernel {
   @Override
   public void run() {
     for (Call call : calls) {
-      call.primitive.execute(oneDnn.stream(), call.arguments);
+      call.work.execute(oneDnn.stream(), call.arguments);
     }
     oneDnn.stream()._wait();
   }
