@@ -49,6 +49,7 @@ public final class CpuBackend implements Backend {
 
   @Override
   public Executable compile(Graph graph) {
+    oneDnn.boundThreads(); // A primitive is planned for the threads of the thread that makes it.
     return new Compilation(oneDnn, graph.lower(Kernels::knows)).executable();
   }
 }
