@@ -37,10 +37,6 @@ public interface OperatorConfig {
   @WithDefault("2s")
   Duration summaryInterval();
 
-  /** Whether to exit when standard input ends, so that nothing outlives a local supervisor. */
-  @WithDefault("false")
-  boolean exitWithParent();
-
   /** PEM file of the authority that signed the agent API's certificate. */
   Optional<Path> caFile();
 

@@ -3,12 +3,9 @@ package dev.kastor.operator;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.LoopDriver;
 import io.javaoperatorsdk.operator.Operator;
-import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
-import java.io.IOException;
-import java.io.OutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,15 +18,9 @@ public final class OperatorLifecycle {
   private final Operator operator;
   private final LoopDriver loop;
   private final Housekeeping housekeeping;
-  private final OperatorConfig config;
 
   public OperatorLifecycle(
-      ClusterCache cache,
-      Operator operator,
-      LoopDriver loop,
-      Housekeeping housekeeping,
-      OperatorConfig config) {
-    this.config = config;
+      ClusterCache cache, Operator operator, LoopDriver loop, Housekeeping housekeeping) {
     this.cache = cache;
     this.operator = operator;
     this.loop = loop;
@@ -37,28 +28,10 @@ public final class OperatorLifecycle {
   }
 
   void start(@Observes StartupEvent event) {
-    if (config.exitWithParent()) {
-      exitWithParent();
-    }
     cache.start();
     operator.start();
     loop.start();
     housekeeping.start();
     LOG.info("started with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());
-  }
-
-  /** Standard input ends when the process that started us does, however it died. */
-  private static void exitWithParent() {
-    Thread.ofPlatform()
-        .name("parent")
-        .daemon()
-        .start(() -> {
-          try {
-            System.in.transferTo(OutputStream.nullOutputStream());
-          } catch (IOException e) {
-            LOG.debug("standard input broke", e);
-          }
-          Quarkus.asyncExit();
-        });
   }
 }

@@ -1,5 +1,6 @@
 package dev.kastor.operator;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.BatchSizeSpec;
@@ -17,15 +18,23 @@ import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import jakarta.inject.Inject;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -241,18 +250,34 @@ class OperatorIT {
 
   @Test
   void agentApiIsNotServedInTheClear() throws Exception {
-    var http = java.net.http.HttpClient.newHttpClient();
+    var http = HttpClient.newHttpClient();
     var answer =
         http.send(
-            java.net.http.HttpRequest.newBuilder(plain.resolve("/v1/jobs/a/b/membership")).build(),
-            java.net.http.HttpResponse.BodyHandlers.ofString());
+            HttpRequest.newBuilder(plain.resolve("/v1/jobs/a/b/membership")).build(),
+            HttpResponse.BodyHandlers.ofString());
     assertThat(answer.statusCode()).isEqualTo(403);
     assertThat(answer.body()).contains("HTTPS");
     var metrics =
         http.send(
-            java.net.http.HttpRequest.newBuilder(plain.resolve("/metrics")).build(),
-            java.net.http.HttpResponse.BodyHandlers.ofString());
+            HttpRequest.newBuilder(plain.resolve("/metrics")).build(),
+            HttpResponse.BodyHandlers.ofString());
     assertThat(metrics.body()).contains("kastor_jobs").contains("kastor_decision_seconds");
+  }
+
+  /** Run with {@code -Dkastor.golden.write=true} to rewrite the copy in the documentation. */
+  @Test
+  void documentationHasTheApiAsServed() throws Exception {
+    var served =
+        HttpClient.newHttpClient()
+            .send(
+                HttpRequest.newBuilder(plain.resolve("/q/openapi")).build(),
+                HttpResponse.BodyHandlers.ofString());
+    Path copy = Path.of(System.getProperty("kastor.root", ".."), "docs", "agent-api.yaml");
+    if (Boolean.getBoolean("kastor.golden.write")) {
+      Files.writeString(copy, served.body());
+    }
+    assertThat(served.body()).contains("/v1/jobs/{namespace}/{name}/membership");
+    assertThat(copy).usingCharset(UTF_8).hasContent(served.body());
   }
 
   private AgentClient api() {
@@ -261,13 +286,13 @@ class OperatorIT {
   }
 
   private byte[] report(String job, String pod, String progress) {
-    return body(job, pod, progress).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    return body(job, pod, progress).getBytes(UTF_8);
   }
 
   private byte[] replaced(String job, String pod, String what, String with) {
     String body = body(job, pod, "1");
     assertThat(body).contains(what);
-    return body.replace(what, with).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    return body.replace(what, with).getBytes(UTF_8);
   }
 
   private static String body(String job, String pod, String progress) {
@@ -292,12 +317,11 @@ class OperatorIT {
         .inNamespace(NAMESPACE)
         .withName(name)
         .patch(
-            io.fabric8.kubernetes.client.dsl.base.PatchContext.of(
-                io.fabric8.kubernetes.client.dsl.base.PatchType.JSON_MERGE),
+            PatchContext.of(PatchType.JSON_MERGE),
             "{\"spec\": {\"suspend\": %s}}".formatted(suspend));
   }
 
-  private io.fabric8.kubernetes.api.model.Condition condition(String type) {
+  private Condition condition(String type) {
     return status().conditions().stream()
         .filter(condition -> type.equals(condition.getType()))
         // The mock server appends to lists where a merge patch replaces them.

@@ -22,14 +22,24 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SecuritySchemeType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.security.SecurityRequirement;
+import org.eclipse.microprofile.openapi.annotations.security.SecurityScheme;
 import org.jspecify.annotations.Nullable;
 
 /** What replicas call: telemetry up, membership down. HTTPS only. */
 @Path("/v1/jobs/{namespace}/{name}")
+@SecurityScheme(
+    securitySchemeName = "podToken",
+    type = SecuritySchemeType.HTTP,
+    scheme = "bearer",
+    description = "Projected service-account token of the pod, audience kastor/<namespace>/<job>")
+@SecurityRequirement(name = "podToken")
 @Produces(MediaType.APPLICATION_JSON)
 public final class AgentApi {
   private static final long LONGEST_WAIT_SECONDS = 30;
@@ -71,7 +81,7 @@ public final class AgentApi {
   public void report(
       @PathParam("namespace") String namespace,
       @PathParam("name") String name,
-      @HeaderParam("Authorization") @Nullable String authorization,
+      @Parameter(hidden = true) @HeaderParam("Authorization") @Nullable String authorization,
       InputStream body)
       throws ApiException, IOException {
     JobId id = new JobId(namespace, name);
@@ -107,7 +117,7 @@ public final class AgentApi {
   public Membership membership(
       @PathParam("namespace") String namespace,
       @PathParam("name") String name,
-      @HeaderParam("Authorization") @Nullable String authorization,
+      @Parameter(hidden = true) @HeaderParam("Authorization") @Nullable String authorization,
       @QueryParam("pod") @Nullable String pod,
       @QueryParam("address") @DefaultValue("") String address,
       @QueryParam("generation") @DefaultValue("0") String generation,

@@ -14,14 +14,24 @@ import java.time.Instant;
 
 /** Turns a TrainingJob's spec into the scheduler's. */
 public final class JobSpecs {
+  /** What Kubernetes allows for the value of a label. */
+  private static final int LONGEST_NAME = 63;
+
   private JobSpecs() {}
 
   /**
    * The scheduler's view of the job.
    *
-   * @throws IllegalArgumentException if the spec contradicts itself, which the CRD's rules prevent
+   * @throws IllegalArgumentException if the spec contradicts itself, which the CRD's rules prevent,
+   *     or its name is too long
    */
   public static JobSpec of(TrainingJob job) {
+    String name = job.getMetadata().getName();
+    if (name.length() > LONGEST_NAME) {
+      throw new IllegalArgumentException(
+          "the job's name may have at most %d characters but has %d: it becomes a label of its pods. Submit it under a shorter name."
+              .formatted(LONGEST_NAME, name.length()));
+    }
     TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());
     return new JobSpec(
         Labels.id(job),

@@ -13,12 +13,21 @@ public final class BetterBatch {
   /** Predicted goodput must grow by this factor: a change costs a short pause. */
   static final double WORTHWHILE = 1.1;
 
+  /** A new batch is at most this many times the present one. */
+  private static final int GROWTH = 2;
+
   private BetterBatch() {}
 
-  /** The batch that a new set of members starts with. */
+  /**
+   * The batch that a new set of members starts with.
+   *
+   * @param presentGlobal examples per step before; 0 at the start
+   */
   public static BatchPlan initial(
-      JobSpec spec, Optional<GoodputModel> model, PlacementShape shape) {
-    return BatchChoice.choose(spec, model, shape).orElseGet(() -> nearest(spec, shape));
+      JobSpec spec, Optional<GoodputModel> model, PlacementShape shape, int presentGlobal) {
+    return BatchChoice.choose(bounded(spec, presentGlobal), model, shape)
+        .or(() -> BatchChoice.choose(spec, model, shape))
+        .orElseGet(() -> nearest(spec, shape));
   }
 
   /** A batch that is enough better than the present one for the same members. */
@@ -28,10 +37,31 @@ public final class BetterBatch {
       return Optional.empty();
     }
     GoodputModel known = model.get();
-    return BatchChoice.choose(spec, model, shape)
+    int presentGlobal = present.globalBatchSize(shape.replicas());
+    return BatchChoice.choose(bounded(spec, presentGlobal), model, shape)
         .filter(candidate -> !candidate.equals(present))
         .filter(candidate ->
             known.goodput(shape, candidate) >= WORTHWHILE * known.goodput(shape, present));
+  }
+
+  /**
+   * The job with batches of at most twice the present one: early noise statistics are noisy
+   * themselves, and a batch far beyond what was tried rests on them alone.
+   */
+  private static JobSpec bounded(JobSpec spec, int presentGlobal) {
+    BatchLimits limits = spec.batchLimits();
+    long most = Math.max(limits.initialGlobalBatch(), GROWTH * (long) presentGlobal);
+    if (presentGlobal == 0 || most >= limits.maxGlobalBatch()) {
+      return spec;
+    }
+    var tighter =
+        new BatchLimits(
+            limits.initialGlobalBatch(),
+            (int) most,
+            limits.minAtomicBatch(),
+            limits.maxAtomicBatch(),
+            limits.accumulation());
+    return new JobSpec(spec.id(), spec.submitted(), spec.elasticity(), tighter, spec.gpuType());
   }
 
   /** Where no batch fits the limits exactly, each replica takes what is nearest to the initial. */

@@ -277,7 +277,9 @@ public final class MembershipService {
         heard,
         membership.generation,
         Optional.ofNullable(membership.current),
-        members -> BetterBatch.initial(spec, telemetry.model(job), shape(members)),
+        members ->
+            BetterBatch.initial(
+                spec, telemetry.model(job), shape(members), globalBatch(membership.current)),
         betterBatch(job, spec, membership, now),
         membership.migrationSince,
         new Situation.Patience(config.brokenGrace(), config.migrationPatience()),
@@ -372,6 +374,10 @@ public final class MembershipService {
               ? new BatchPlan(1, 0)
               : new BatchPlan(training.atomicBatch(), training.accumulationSteps());
         });
+  }
+
+  private static int globalBatch(@Nullable Membership current) {
+    return current == null ? 0 : current.batchPlan().globalBatchSize(current.members().size());
   }
 
   private static PlacementShape shape(List<PodView> members) {

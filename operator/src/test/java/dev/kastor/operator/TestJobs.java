@@ -1,0 +1,38 @@
+package dev.kastor.operator;
+
+import dev.kastor.crds.BatchSizeSpec;
+import dev.kastor.crds.ElasticSpec;
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.LearningRateSpec;
+import dev.kastor.crds.ProgramSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.crds.WorkSpec;
+import java.util.Map;
+
+/** Jobs for tests, holding only what matters. */
+public final class TestJobs {
+  private TestJobs() {}
+
+  /** A job of namespace {@code team} with these bounds and mode. */
+  public static TrainingJob job(String name, int min, int max, GoodputSpec.Mode mode) {
+    var job = new TrainingJob();
+    job.getMetadata().setName(name);
+    job.getMetadata().setNamespace("team");
+    job.getMetadata().setUid("uid-of-" + name);
+    job.getMetadata().setCreationTimestamp("2026-01-01T00:00:00Z");
+    job.setSpec(
+        new TrainingJobSpec(
+            false,
+            new ElasticSpec(min, max, null),
+            new GoodputSpec(
+                mode,
+                new BatchSizeSpec(32, null, null, null),
+                new LearningRateSpec("0.1", null),
+                new WorkSpec(2L, null, null)),
+            null,
+            null,
+            new ProgramSpec("glyph-mlp", Map.of("hidden", "64"))));
+    return job;
+  }
+}

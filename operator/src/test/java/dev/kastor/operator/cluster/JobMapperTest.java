@@ -1,0 +1,67 @@
+package dev.kastor.operator.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.crds.GoodputSpec.Mode;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.JobState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class JobMapperTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:01:00Z");
+
+  @Test
+  void modeAndBoundsDecideTheElasticity() {
+    assertThat(spec(1, 4, Mode.Adaptive).elasticity()).isInstanceOf(Elasticity.Adaptive.class);
+    assertThat(spec(1, 4, Mode.Fixed).elasticity()).isInstanceOf(Elasticity.Elastic.class);
+    assertThat(spec(4, 4, Mode.Fixed).elasticity()).isEqualTo(new Elasticity.Rigid(4));
+  }
+
+  @Test
+  void aFixedBatchHasNoRoom() {
+    assertThat(spec(1, 4, Mode.Adaptive).batchLimits())
+        .isEqualTo(new BatchLimits(32, 512, 1, 256, true));
+    assertThat(spec(1, 4, Mode.Fixed).batchLimits())
+        .isEqualTo(new BatchLimits(32, 32, 1, 256, true));
+  }
+
+  @Test
+  void carriesOverWhatTheJobHas() {
+    var allocation =
+        new AllocationStatus(3, Map.of("n1", 3), 5, "2026-01-01T00:00:30Z", "Grown", "It grew.");
+    JobState state =
+        JobMapper.state(
+            TestJobs.job("bert", 1, 4, Mode.Adaptive), allocation, Measured.NOTHING, true, NOW);
+    assertThat(state.id()).isEqualTo(new JobId("team", "bert"));
+    assertThat(state.allocation()).isEqualTo(Allocation.on("n1", 3));
+    assertThat(state.age()).isEqualTo(Duration.ofMinutes(1));
+    assertThat(state.pinned()).isTrue();
+    assertThat(state.model()).isEmpty();
+  }
+
+  @Test
+  void noAllocationIsNothing() {
+    assertThat(JobMapper.allocation(null)).isEqualTo(Allocation.NONE);
+  }
+
+  @Test
+  void aNameThatIsNoLabelIsRefused() {
+    assertThatThrownBy(() -> JobSpecs.of(TestJobs.job("x".repeat(64), 1, 1, Mode.Fixed)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("63");
+  }
+
+  private static JobSpec spec(int min, int max, Mode mode) {
+    return JobSpecs.of(TestJobs.job("bert", min, max, mode));
+  }
+}

@@ -1,0 +1,57 @@
+package dev.kastor.operator.membership;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.ThroughputParams;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class BetterBatchTest {
+  private static final PlacementShape TWO = new PlacementShape(1, 2, "");
+  private static final JobSpec ADAPTIVE =
+      new JobSpec(
+          new JobId("team", "a"),
+          Instant.EPOCH,
+          new Elasticity.Adaptive(1, 4, new AllowedReplicas.Any()),
+          new BatchLimits(32, 1024, 1, 256, true),
+          "");
+
+  @Test
+  void growsTheBatchOfANoisyGradientAtMostTwofold() {
+    var better =
+        BetterBatch.improvement(ADAPTIVE, Optional.of(model(1000)), TWO, new BatchPlan(32, 0));
+    assertThat(better.orElseThrow().globalBatchSize(2)).isGreaterThan(64).isLessThanOrEqualTo(128);
+  }
+
+  @Test
+  void keepsTheBatchWhenThereIsLittleToGain() {
+    GoodputModel model = model(4);
+    BatchPlan best = BetterBatch.initial(ADAPTIVE, Optional.of(model), TWO, 0);
+    var nearby = new BatchPlan(best.atomicBatchSize() + 1, best.accumulationSteps());
+    assertThat(BetterBatch.improvement(ADAPTIVE, Optional.of(model), TWO, nearby)).isEmpty();
+  }
+
+  @Test
+  void withoutAModelTheBatchStaysAtTheInitialOne() {
+    assertThat(BetterBatch.initial(ADAPTIVE, Optional.empty(), TWO, 0).globalBatchSize(2))
+        .isEqualTo(32);
+    assertThat(BetterBatch.improvement(ADAPTIVE, Optional.empty(), TWO, new BatchPlan(16, 0)))
+        .isEmpty();
+  }
+
+  private static GoodputModel model(double variance) {
+    return new GoodputModel(
+        new ThroughputParams(0.05, 0.0005, 0.02, 0.001, 0.02, 0.001, 1.5),
+        new GradientStats(1, variance, 32));
+  }
+}

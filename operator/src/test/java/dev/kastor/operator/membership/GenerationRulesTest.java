@@ -1,0 +1,143 @@
+package dev.kastor.operator.membership;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Membership.Action;
+import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.Elasticity;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GenerationRulesTest {
+  private final RuledJob job = new RuledJob();
+
+  @Test
+  void startsOnlyWhenTheWholeGangIsReady() {
+    job.target(2).pod("a", "n1").pod("b", "n1");
+    job.ready("a");
+    assertThat(job.next()).isEmpty();
+    job.ready("b");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "b");
+    assertThat(job.next()).isEmpty();
+  }
+
+  @Test
+  void membersTrainOnUntilAllJoinersAreReady() {
+    job.running("a");
+    job.target(3).pod("b", "n1").pod("c", "n1");
+    job.ready("b");
+    assertThat(job.next()).isEmpty();
+    job.ready("c");
+    assertThat(job.publish().members()).hasSize(3);
+  }
+
+  @Test
+  void shrinksAtOnce() {
+    job.running("a", "b", "c");
+    job.target(1);
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a");
+  }
+
+  @Test
+  void givesSlotsBackBeforeNewOnesAreThere() {
+    job.running("a", "b");
+    job.target(2).unwanted("b").pod("c", "n2");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a");
+    job.ready("c");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "c");
+  }
+
+  @Test
+  void survivorsGoOnWithoutTheDead() {
+    job.running("a", "b", "c");
+    job.dies("b");
+    Membership next = job.publish();
+    assertThat(next.members()).extracting(Member::pod).containsExactly("a", "c");
+    assertThat(next.generation()).isEqualTo(2);
+  }
+
+  @Test
+  void tooFewSurvivorsWaitForTheReplacement() {
+    job.elasticity(new Elasticity.Elastic(2, 4, new AllowedReplicas.Any()));
+    job.running("a", "b");
+    job.dies("b");
+    job.pod("c", "n1");
+    assertThat(job.next()).isEmpty();
+    job.ready("c");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "c");
+  }
+
+  @Test
+  void aBrokenRingWithoutADeathGoesOnWithoutTheSilent() {
+    job.running("a", "b", "c");
+    job.broken("a").broken("c");
+    assertThat(job.next()).isEmpty();
+    job.wait(10);
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "c");
+  }
+
+  @Test
+  void aBrokenRingThatAllReportIsConnectedAgain() {
+    job.running("a", "b");
+    job.broken("a").broken("b");
+    job.wait(10);
+    Membership next = job.publish();
+    assertThat(next.members()).hasSize(2);
+    assertThat(next.generation()).isEqualTo(2);
+  }
+
+  @Test
+  void stopsOnceWhenNothingIsGiven() {
+    job.running("a", "b");
+    job.target(0);
+    assertThat(job.publish().action()).isEqualTo(Action.STOP);
+    assertThat(job.next()).isEmpty();
+  }
+
+  @Test
+  void aMoveWaitsForTheNewPodsAndStopsIfTheyDoNotCome() {
+    job.running("a");
+    job.target(1).unwanted("a").pod("b", "n2");
+    job.migrating();
+    assertThat(job.next()).isEmpty();
+    job.wait(60);
+    assertThat(job.publish().action()).isEqualTo(Action.STOP);
+  }
+
+  @Test
+  void aMoveSwitchesWhenTheNewPodIsReady() {
+    job.running("a");
+    job.target(1).unwanted("a").pod("b", "n2");
+    job.migrating();
+    job.ready("b");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("b");
+  }
+
+  @Test
+  void aBetterBatchIsAGenerationOfTheSameMembers() {
+    job.running("a", "b");
+    job.better(new BatchPlan(64, 1));
+    Membership next = job.publish();
+    assertThat(next.members()).extracting(Member::pod).containsExactly("a", "b");
+    assertThat(next.batchPlan()).isEqualTo(new BatchPlan(64, 1));
+  }
+
+  @Test
+  void ringKeepsTheReplicasOfANodeTogether() {
+    job.target(4).pod("a", "n2").pod("b", "n1").pod("c", "n2").pod("d", "n1");
+    List.of("a", "b", "c", "d").forEach(job::ready);
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "c", "b", "d");
+  }
+
+  /** Whatever happens in whichever order, the rules hold after each event and it ends well. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+  void holdsInEveryInterleaving(long seed) {
+    new RandomLife(seed).live(500);
+  }
+}

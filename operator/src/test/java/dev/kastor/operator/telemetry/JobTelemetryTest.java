@@ -1,0 +1,110 @@
+package dev.kastor.operator.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.Switch;
+import dev.kastor.protocol.TelemetryReport;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class JobTelemetryTest {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final JobTelemetry telemetry =
+      new JobTelemetry(TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive));
+
+  @Test
+  void measuresGoodputAndSaysWhenTheWorkIsDone() {
+    telemetry.accept(report("a", 1, 100, 100, List.of(), null), START);
+    telemetry.accept(report("a", 2, 200, 150, List.of(), null), START.plusSeconds(10));
+    TrainingStatus summary = summary(10);
+    assertThat(summary.goodput()).as("50 steps of 32 in 10 s").isEqualTo(160);
+    assertThat(summary.throughput()).as("100 steps of 64 in 10 s").isEqualTo(640);
+    assertThat(summary.eta()).isEqualTo("2026-01-01T00:03:00Z");
+    assertThat(summary.percent()).isEqualTo(15);
+    assertThat(summary.globalBatch()).isEqualTo(64);
+    assertThat(telemetry.model()).isPresent();
+    assertThat(summary.predictedGoodput()).containsKeys("1", "4");
+  }
+
+  @Test
+  void aRepeatedReportChangesNothing() {
+    assertThat(telemetry.accept(report("a", 1, 100, 100, List.of(), null), START)).isTrue();
+    assertThat(telemetry.accept(report("a", 1, 500, 500, List.of(), null), START)).isFalse();
+    assertThat(summary(0).step()).isEqualTo(100);
+  }
+
+  @Test
+  void countsEachLiveChangeOnce() {
+    var grow = new Switch(2, 1, 2, Switch.Cause.RESCALE, 0.030);
+    var shrink = new Switch(3, 2, 1, Switch.Cause.RESCALE, 0.010);
+    var death = new Switch(4, 2, 1, Switch.Cause.FAILURE, 1.0);
+    telemetry.accept(report("a", 1, 1, 1, List.of(grow), null), START);
+    telemetry.accept(report("b", 1, 2, 2, List.of(grow, shrink, death), null), START);
+    TrainingStatus summary = summary(0);
+    assertThat(summary.rescales()).isEqualTo(2);
+    assertThat(summary.grows()).isEqualTo(1);
+    assertThat(summary.shrinks()).isEqualTo(1);
+    assertThat(summary.medianPauseMillis()).isEqualTo(10);
+    assertThat(summary.maxPauseMillis()).isEqualTo(30);
+  }
+
+  @Test
+  void goingBackToACheckpointIsNoProgress() {
+    telemetry.accept(report("a", 1, 100, 100, List.of(), null), START);
+    telemetry.accept(report("b", 1, 90, 90, List.of(), null), START.plusSeconds(5));
+    assertThat(telemetry.lastProgress()).isEqualTo(START);
+    telemetry.accept(report("b", 2, 101, 101, List.of(), null), START.plusSeconds(6));
+    assertThat(telemetry.lastProgress()).isEqualTo(START.plusSeconds(6));
+  }
+
+  @Test
+  void theEndIsKnownFromLastWordsAlone() {
+    telemetry.note(
+        new Outcome(
+            Outcome.Kind.COMPLETED, new Progress(9, 10, 10, 300, 1), "accuracy", 0.9, 0, ""));
+    TrainingStatus summary = summary(0);
+    assertThat(summary.percent()).isEqualTo(100);
+    assertThat(summary.finalMetric()).isEqualTo(0.9);
+    assertThat(summary.step()).isEqualTo(9);
+  }
+
+  private TrainingStatus summary(int second) {
+    return telemetry.summary(START.plusSeconds(second)).orElseThrow();
+  }
+
+  private static TelemetryReport report(
+      String pod,
+      long sequence,
+      long step,
+      double progress,
+      List<Switch> switches,
+      @Nullable Outcome outcome) {
+    return new TelemetryReport(
+        "team",
+        "bert",
+        pod,
+        1,
+        sequence,
+        2,
+        new BatchPlan(32, 0),
+        List.of(new StepProfile(1, 2, 32, 10, 0.1, 0.01)),
+        new GradientStats(1, 8, 32),
+        new Progress(step, progress, 1000, step * 64, 0),
+        1.0,
+        0.1,
+        null,
+        switches,
+        outcome);
+  }
+}
