@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /** The demonstration: the examples under the policy, then under a static allocation. */
 final class Demo {
   private static final Duration ROUND = Duration.ofSeconds(5);
-  private static final Duration STAGGER = Duration.ofSeconds(4);
+  private static final Arrivals ONCE_SPREAD =
+      new Arrivals.OnceSpread(Duration.ofSeconds(25), Duration.ofSeconds(4));
   private static final List<String> EXAMPLES = List.of("glyph-mlp", "glyph-cnn", "byte-lm");
   private static final String STATIC_POLICY = "fifo";
 
@@ -42,10 +43,16 @@ final class Demo {
       Path root = StateFolder.home().resolve("demo-" + ProcessHandle.current().pid());
       try {
         DemoRun.Result elastic =
-            train(installation, root.resolve("elastic"), plan.policy(), plan.port(), jobs);
+            train(
+                installation,
+                root.resolve("elastic"),
+                plan.policy(),
+                plan.port(),
+                jobs,
+                ONCE_SPREAD);
         DemoRun.Result fixed =
             plan.compare() && elastic.good()
-                ? compare(installation, root.resolve("static"), jobs)
+                ? compare(installation, root.resolve("static"), jobs, elastic.offsets())
                 : null;
         DemoReport report = new DemoReport(plan.slots(), plan.policy(), elastic, fixed);
         report.lines().forEach(out::println);
@@ -58,7 +65,12 @@ final class Demo {
   }
 
   private DemoRun.Result train(
-      Installation installation, Path folder, String policy, int port, List<ManifestFile> jobs)
+      Installation installation,
+      Path folder,
+      String policy,
+      int port,
+      List<ManifestFile> jobs,
+      Arrivals arrivals)
       throws IOException, LocalException, InterruptedException {
     LocalOptions options = new LocalOptions(plan.slots(), policy, port, ROUND);
     try (StateFolder state = StateFolder.lock(folder);
@@ -67,12 +79,13 @@ final class Demo {
       cluster.awaitReady();
       say("web page " + Ink.BOLD.on(cluster.webPage().toString()));
       return new DemoRun(
-              out, state.kubeconfig(), STAGGER, Duration.ofSeconds(plan.timeoutSeconds()))
+              out, state.kubeconfig(), arrivals, Duration.ofSeconds(plan.timeoutSeconds()))
           .run(jobs);
     }
   }
 
-  private DemoRun.Result compare(Installation installation, Path folder, List<ManifestFile> jobs)
+  private DemoRun.Result compare(
+      Installation installation, Path folder, List<ManifestFile> jobs, List<Duration> offsets)
       throws IOException, LocalException, InterruptedException {
     say("");
     say("the same jobs with a static allocation: one replica each, fixed batch");
@@ -81,7 +94,8 @@ final class Demo {
         folder,
         STATIC_POLICY,
         plan.port(),
-        jobs.stream().map(StaticJob::of).toList());
+        jobs.stream().map(StaticJob::of).toList(),
+        new Arrivals.AsBefore(offsets));
   }
 
   private void writeJson(DemoReport report) throws IOException {

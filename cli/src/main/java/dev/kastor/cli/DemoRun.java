@@ -17,36 +17,39 @@ final class DemoRun {
 
   private final PrintWriter out;
   private final Path kubeconfig;
-  private final Duration stagger;
+  private final Arrivals arrivals;
   private final Duration patience;
   private final Map<String, String> said = new LinkedHashMap<>();
   private final Map<String, SizeTrack> tracks = new LinkedHashMap<>();
 
-  DemoRun(PrintWriter out, Path kubeconfig, Duration stagger, Duration patience) {
+  DemoRun(PrintWriter out, Path kubeconfig, Arrivals arrivals, Duration patience) {
     this.out = out;
     this.kubeconfig = kubeconfig;
-    this.stagger = stagger;
+    this.arrivals = arrivals;
     this.patience = patience;
   }
 
   Result run(List<ManifestFile> jobs) throws InterruptedException {
     Screen screen = new Screen(out, Ink.watched());
     Instant start = Instant.now();
-    int submitted = 0;
+    List<Duration> offsets = new ArrayList<>();
     try (Cluster cluster = Cluster.connect(kubeconfig)) {
       while (true) {
         Instant now = Instant.now();
-        if (submitted < jobs.size() && !now.isBefore(start.plus(stagger.multipliedBy(submitted)))) {
-          submit(cluster, jobs.get(submitted++));
+        Duration passed = Duration.between(start, now);
+        if (offsets.size() < jobs.size()
+            && arrivals.due(offsets, passed, cluster.jobs("default"))) {
+          submit(cluster, jobs.get(offsets.size()));
+          offsets.add(passed);
         }
         List<TrainingJob> present = cluster.jobs("default");
         List<JobView> views = present.stream().map(JobView::of).toList();
         views.forEach(v -> tracks.computeIfAbsent(v.name(), n -> new SizeTrack()).add(v));
         show(screen, views, now);
-        boolean ended = submitted == jobs.size() && views.stream().allMatch(JobView::ended);
+        boolean ended = offsets.size() == jobs.size() && views.stream().allMatch(JobView::ended);
         if (ended || now.isAfter(start.plus(patience))) {
           screen.keep();
-          return new Result(present, Map.copyOf(tracks), ended);
+          return new Result(present, Map.copyOf(tracks), List.copyOf(offsets), ended);
         }
         Thread.sleep(PERIOD);
       }
@@ -80,9 +83,14 @@ final class DemoRun {
    *
    * @param jobs the jobs in their last state
    * @param tracks sizes and batches over time, by job
+   * @param offsets when each was submitted, from the start of the run
    * @param ended whether all ended in time
    */
-  record Result(List<TrainingJob> jobs, Map<String, SizeTrack> tracks, boolean ended) {
+  record Result(
+      List<TrainingJob> jobs,
+      Map<String, SizeTrack> tracks,
+      List<Duration> offsets,
+      boolean ended) {
     boolean good() {
       return ended && jobs.stream().map(JobView::of).allMatch(JobView::succeeded);
     }
