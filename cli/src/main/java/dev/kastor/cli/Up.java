@@ -31,7 +31,8 @@ final class Up {
         say("kubeconfig " + state.kubeconfig());
         say("logs       " + state.logs());
         say("Submit jobs from another terminal: kastor submit -f examples/glyph-cnn.yaml");
-        say("Ctrl-C ends all of it; checkpoints stay.");
+        say(
+            "Ctrl-C ends all of it; the next kastor up lets unfinished jobs go on from their checkpoints.");
         new CountDownLatch(1).await();
         return ExitCode.OK;
       } finally {
