@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** Labels and annotations on the objects that the operator makes. */
 public final class Labels {
@@ -20,7 +21,7 @@ public final class Labels {
 
   /** The labels of everything that belongs to a job. */
   public static Map<String, String> of(String job) {
-    return Map.of(JOB, job, MANAGED_BY, MANAGER);
+    return new TreeMap<>(Map.of(JOB, job, MANAGED_BY, MANAGER));
   }
 
   /** Whether the operator made the object. */

@@ -75,6 +75,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
 
   @Override
   public UpdateControl<TrainingJob> reconcile(TrainingJob primary, Context<TrainingJob> context) {
+    // Pods before the job: whoever stopped because of a change must not be seen without the change.
+    List<PodView> views = pods.of(primary);
     TrainingJob job =
         cache
             .job(Labels.id(primary))
@@ -87,22 +89,21 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     if (phase == Phase.Succeeded || phase == Phase.Failed) {
       // A round that was under way when the job ended may have given it slots again.
       allocations.release(job, Reason.of("Ended", "The job has ended."));
-      boolean done = steering.clear(job, pods.of(job), phase == Phase.Succeeded);
+      boolean done = steering.clear(job, views, phase == Phase.Succeeded);
       return done
           ? UpdateControl.noUpdate()
           : UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(Duration.ofSeconds(2));
     }
-    Duration next = step(job);
+    Duration next = step(job, views);
     return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next);
   }
 
-  private Duration step(TrainingJob job) {
+  private Duration step(TrainingJob job, List<PodView> views) {
     try {
       JobSpecs.of(job);
     } catch (IllegalArgumentException e) {
       return end(job, Phase.Failed, "InvalidSpec", String.valueOf(e.getMessage()), 0);
     }
-    List<PodView> views = pods.of(job);
     views.stream()
         .filter(PodView::completed)
         .flatMap(pod -> pod.outcome().stream())
