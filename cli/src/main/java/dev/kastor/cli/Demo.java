@@ -18,9 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The demonstration: the examples under the policy, then under a static allocation. */
 final class Demo {
-  private static final Duration ROUND = Duration.ofSeconds(5);
-  private static final Arrivals ONCE_SPREAD =
-      new Arrivals.OnceSpread(Duration.ofSeconds(25), Duration.ofSeconds(4));
+  private static final Duration ROUND = Duration.ofSeconds(2);
   private static final List<String> EXAMPLES = List.of("glyph-mlp", "glyph-cnn", "byte-lm");
   private static final String STATIC_POLICY = "fifo";
 
@@ -49,7 +47,7 @@ final class Demo {
                 plan.policy(),
                 plan.port(),
                 jobs,
-                ONCE_SPREAD);
+                onceSpread());
         DemoRun.Result fixed =
             plan.compare() && elastic.good()
                 ? compare(installation, root.resolve("static"), jobs, elastic.offsets())
@@ -82,6 +80,11 @@ final class Demo {
               out, state.kubeconfig(), arrivals, Duration.ofSeconds(plan.timeoutSeconds()))
           .run(jobs);
     }
+  }
+
+  private static Arrivals onceSpread() {
+    return new Arrivals.OnceSpread(
+        Duration.ofSeconds(25), Duration.ofSeconds(10), Duration.ofSeconds(4));
   }
 
   private DemoRun.Result compare(
