@@ -51,7 +51,15 @@ final class DemoReport {
                     SizeTrack.path(track.batches())));
       }
     }
-    elastic.jobs().forEach(job -> failure(job).ifPresent(lines::add));
+    elastic
+        .jobs()
+        .forEach(job ->
+            FailureReason.of(job)
+                .ifPresent(why ->
+                    lines.add(
+                        Ink.RED.on(
+                            "%s failed: %s (logs stay with --keep)"
+                                .formatted(job.getMetadata().getName(), why)))));
     average(elastic)
         .ifPresent(mean ->
             lines.add(
@@ -61,20 +69,6 @@ final class DemoReport {
       lines.add(Ink.RED.on("not all jobs ended in time"));
     }
     return lines;
-  }
-
-  /** Why a job failed, in the words of its condition. */
-  private static Optional<String> failure(TrainingJob job) {
-    if (job.getStatus() == null || job.getStatus().conditions() == null) {
-      return Optional.empty();
-    }
-    return job.getStatus().conditions().stream()
-        .filter(c -> "Failed".equals(c.getType()) && "True".equals(c.getStatus()))
-        .findFirst()
-        .map(c ->
-            Ink.RED.on(
-                "%s failed: %s %s (logs stay with --keep)"
-                    .formatted(job.getMetadata().getName(), c.getReason(), c.getMessage())));
   }
 
   private String comparison(double mean) {

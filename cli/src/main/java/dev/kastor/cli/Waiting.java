@@ -34,6 +34,7 @@ final class Waiting {
         String line = progressLine(view);
         if (!line.equals(said.put(job, line))) {
           out.println(line);
+          FailureReason.of(now).ifPresent(why -> out.println("  " + why));
           out.flush();
         }
         allEnded &= view.ended();
