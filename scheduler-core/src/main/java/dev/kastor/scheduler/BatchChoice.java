@@ -13,27 +13,37 @@ public final class BatchChoice {
   private BatchChoice() {}
 
   /**
-   * Adaptive jobs with a model take the batch of highest goodput; all others stay as near to the
-   * initial global batch as the replicas allow. Empty where no batch within the limits fits.
+   * Adaptive jobs with a model of this GPU type take the batch of highest goodput; all others stay
+   * as near to their target batch as the replicas allow. Empty where no batch within the limits
+   * fits.
    */
   public static Optional<BatchPlan> choose(
       JobSpec spec, Optional<GoodputModel> model, PlacementShape shape) {
-    if (spec.elasticity() instanceof Elasticity.Adaptive && model.isPresent()) {
+    return choose(spec, model, shape, spec.batchLimits(shape.gpuType()));
+  }
+
+  /** The same within other limits than the job's own. */
+  public static Optional<BatchPlan> choose(
+      JobSpec spec, Optional<GoodputModel> model, PlacementShape shape, BatchLimits limits) {
+    if (spec.elasticity() instanceof Elasticity.Adaptive
+        && model.isPresent()
+        && model.get().knows(shape.gpuType())) {
       return model
           .get()
-          .best(shape, spec.batchLimits())
+          .best(shape, limits)
           .map(BestBatch::plan)
-          .map(plan -> withinMaximum(plan, shape, spec.batchLimits()));
+          .map(plan -> withinMaximum(plan, shape, limits));
     }
-    return atInitialBatch(shape, spec.batchLimits());
+    return atTarget(spec, shape, limits);
   }
 
   /** Predicted effective examples per second of that batch; 0 where none fits. */
   public static double goodput(JobSpec spec, GoodputModel model, PlacementShape shape) {
+    BatchLimits limits = spec.batchLimits(shape.gpuType());
     if (spec.elasticity() instanceof Elasticity.Adaptive) {
-      return model.best(shape, spec.batchLimits()).map(BestBatch::goodput).orElse(0.0);
+      return model.best(shape, limits).map(BestBatch::goodput).orElse(0.0);
     }
-    return atInitialBatch(shape, spec.batchLimits())
+    return atTarget(spec, shape, limits)
         .map(plan -> model.goodput(shape, plan))
         .orElse(0.0);
   }
@@ -44,13 +54,18 @@ public final class BatchChoice {
     int largest =
         spec.elasticity() instanceof Elasticity.Adaptive
             ? limits.maxGlobalBatch()
-            : Math.max(limits.initialGlobalBatch(), limits.minAtomicBatch());
+            : Math.max(limits.targetGlobalBatch(), limits.minAtomicBatch());
     return Math.max(1, largest / limits.minAtomicBatch());
   }
 
-  private static Optional<BatchPlan> atInitialBatch(PlacementShape shape, BatchLimits limits) {
-    double target =
-        Math.max(limits.initialGlobalBatch(), (double) limits.minAtomicBatch() * shape.replicas());
+  private static Optional<BatchPlan> atTarget(
+      JobSpec spec, PlacementShape shape, BatchLimits limits) {
+    // A job that will choose its batch later must not begin with more than it was tuned for.
+    int wanted =
+        spec.elasticity() instanceof Elasticity.Adaptive
+            ? limits.initialGlobalBatch()
+            : limits.targetGlobalBatch();
+    double target = Math.max(wanted, (double) limits.minAtomicBatch() * shape.replicas());
     if (target > limits.maxGlobalBatch()) {
       return Optional.empty();
     }

@@ -18,6 +18,8 @@ import java.util.Optional;
  * @param restarts times it went from one allocation to another with a pause
  * @param rescaleCost measured or assumed pause of a change
  * @param pinned its allocation must stay as it is (it is starting, or a person said so)
+ * @param restarting it is in the pause of a change
+ * @param foresight what only a simulator knows of it
  */
 public record JobState(
     JobSpec spec,
@@ -29,7 +31,36 @@ public record JobState(
     double attainedService,
     int restarts,
     Duration rescaleCost,
-    boolean pinned) {
+    boolean pinned,
+    boolean restarting,
+    Optional<Foresight> foresight) {
+  /** A job whose future nobody knows. */
+  public JobState(
+      JobSpec spec,
+      Allocation allocation,
+      Optional<GoodputModel> model,
+      int maxProfiledReplicas,
+      Optional<Progress> progress,
+      Duration age,
+      double attainedService,
+      int restarts,
+      Duration rescaleCost,
+      boolean pinned) {
+    this(
+        spec,
+        allocation,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        rescaleCost,
+        pinned,
+        false,
+        Optional.empty());
+  }
+
   public JobId id() {
     return spec.id();
   }

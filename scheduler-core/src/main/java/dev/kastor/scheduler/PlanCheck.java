@@ -40,33 +40,40 @@ public final class PlanCheck {
     if (planned.isEmpty()) {
       return;
     }
-    if (!job.spec().elasticity().allows(planned.replicas())) {
+    JobSpec spec = job.spec();
+    Node first = nodes.get(planned.node(0));
+    // Slots of a job that is not split over a pipeline are its replicas.
+    int unit = first == null ? 1 : spec.gpusPerReplica(first.gpuType());
+    if (planned.replicas() % unit != 0 || !spec.elasticity().allows(planned.replicas() / unit)) {
       found.add(
-          new PlanViolation.ReplicasNotAllowed(
-              job.id(), planned.replicas(), job.spec().elasticity()));
+          new PlanViolation.ReplicasNotAllowed(job.id(), planned.replicas(), spec.elasticity()));
     }
-    String wanted = job.spec().gpuType();
-    for (String name : planned.replicasByNode().keySet()) {
+    for (int i = 0; i < planned.nodes(); i++) {
+      String name = planned.node(i);
       Node node = nodes.get(name);
       if (node == null) {
         found.add(new PlanViolation.UnknownNode(job.id(), name));
-      } else if (!wanted.isEmpty() && !wanted.equals(node.gpuType())) {
-        found.add(new PlanViolation.WrongGpuType(job.id(), name, wanted, node.gpuType()));
+      } else if (!spec.runsOn(node.gpuType())) {
+        found.add(new PlanViolation.WrongGpuType(job.id(), name, wanted(spec), node.gpuType()));
+      } else if (!spec.byGpuType().isEmpty()
+          && first != null
+          && !first.gpuType().equals(node.gpuType())) {
+        found.add(new PlanViolation.MixedGpuTypes(job.id(), first.gpuType(), node.gpuType()));
       }
     }
+  }
+
+  private static String wanted(JobSpec spec) {
+    return spec.gpuType().isEmpty() ? String.join(" or ", spec.byGpuType().keySet()) : spec.gpuType();
   }
 
   private static void checkCapacity(Snapshot snapshot, Plan plan, List<PlanViolation> found) {
     Map<String, Integer> planned = new HashMap<>();
     Map<String, Integer> pinned = new HashMap<>();
     for (JobState job : snapshot.jobs()) {
-      plan.allocation(job.id())
-          .replicasByNode()
-          .forEach((node, replicas) -> planned.merge(node, replicas, Integer::sum));
+      add(plan.allocation(job.id()), planned);
       if (job.pinned()) {
-        job.allocation()
-            .replicasByNode()
-            .forEach((node, replicas) -> pinned.merge(node, replicas, Integer::sum));
+        add(job.allocation(), pinned);
       }
     }
     for (Node node : snapshot.nodes()) {
@@ -75,6 +82,12 @@ public final class PlanCheck {
       if (want > Math.max(node.slots(), pinned.getOrDefault(node.name(), 0))) {
         found.add(new PlanViolation.OverCapacity(node.name(), node.slots(), want));
       }
+    }
+  }
+
+  private static void add(Allocation allocation, Map<String, Integer> slots) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      slots.merge(allocation.node(i), allocation.count(i), Integer::sum);
     }
   }
 }

@@ -33,6 +33,15 @@ public sealed interface PlanViolation {
     }
   }
 
+  /** Nodes of different GPU types for a job that is profiled by type. */
+  record MixedGpuTypes(JobId job, String one, String other) implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan spreads job %s over GPUs of types %s and %s, which it cannot mix"
+          .formatted(job, one, other);
+    }
+  }
+
   /** A replica count that the job cannot run with. */
   record ReplicasNotAllowed(JobId job, int planned, Elasticity elasticity)
       implements PlanViolation {

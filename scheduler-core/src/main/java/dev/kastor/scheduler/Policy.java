@@ -10,6 +10,11 @@ public interface Policy {
   /** Its name in the registry. */
   String name();
 
+  /** What it decides for its jobs; a host leaves the rest as their owners asked. */
+  default Control control() {
+    return Control.SIZE_AND_BATCH;
+  }
+
   /** An allocation for every job of the snapshot; checked by the loop before it is applied. */
   Plan plan(Snapshot snapshot);
 }

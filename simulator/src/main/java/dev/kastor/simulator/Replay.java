@@ -7,13 +7,28 @@ import java.util.function.ToDoubleFunction;
  * What became of a workload under one policy.
  *
  * @param policy name of the policy
+ * @param workload the workload's path as it was given
+ * @param mode whose rules of time held
+ * @param seed of all random choices
  * @param jobs in submission order
+ * @param cpuSeconds CPU time of the thread that replayed
+ * @param decisions how long the policy took
+ * @param samples the cluster after each decision, by rising time
  */
-public record Replay(String policy, List<Completed> jobs) {
+public record Replay(
+    String policy,
+    String workload,
+    Mode mode,
+    long seed,
+    List<Completed> jobs,
+    double cpuSeconds,
+    DecisionTimes decisions,
+    List<Sample> samples) {
   /**
    * A finished job; times in seconds from the start of the replay.
    *
    * @param name its name
+   * @param application what it trained
    * @param submitSeconds when it was submitted
    * @param startSeconds when it first got slots
    * @param finishSeconds when its work was done
@@ -22,6 +37,7 @@ public record Replay(String policy, List<Completed> jobs) {
    */
   public record Completed(
       String name,
+      String application,
       double submitSeconds,
       double startSeconds,
       double finishSeconds,
@@ -40,6 +56,7 @@ public record Replay(String policy, List<Completed> jobs) {
 
   public Replay {
     jobs = List.copyOf(jobs);
+    samples = List.copyOf(samples);
   }
 
   /** Mean job completion time. */
@@ -61,9 +78,13 @@ public record Replay(String policy, List<Completed> jobs) {
     return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
   }
 
-  /** When the last job was done, from the start of the replay. */
+  /** From the first submission to the last completion; in Pollux's mode from time 0, as there. */
   public double makespanSeconds() {
-    return jobs.stream().mapToDouble(Completed::finishSeconds).max().orElse(0);
+    double from =
+        mode == Mode.POLLUX
+            ? 0
+            : jobs.stream().mapToDouble(Completed::submitSeconds).min().orElse(0);
+    return jobs.stream().mapToDouble(Completed::finishSeconds).max().orElse(from) - from;
   }
 
   /** Changes of all jobs together. */

@@ -71,11 +71,7 @@ public final class Simulate {
       Settings settings,
       String policy,
       long seed) {
-    Map<JobId, Integer> declared = new HashMap<>();
-    workload.jobs().forEach(job -> declared.put(Simulation.id(job), job.staticReplicas()));
-    PolicyOptions options =
-        PolicyOptions.defaults(seed)
-            .withFixedReplicas(spec -> declared.getOrDefault(spec.id(), spec.elasticity().min()));
+    PolicyOptions options = PolicyOptions.defaults(seed);
     return new Simulation(
             workload, profiles, settings, Policies.create(policy, options), seed, round -> {})
         .run();

@@ -12,6 +12,7 @@ import dev.kastor.traces.JobProfile;
 import dev.kastor.traces.Workload;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
@@ -48,10 +49,10 @@ final class Simulation {
     this.policy = policy;
     this.observer = observer;
     for (Workload.Job job : workload.jobs()) {
-      JobProfile profile = profiles.get(job.profile());
+      JobProfile profile = profiles.get(job.application());
       if (profile == null) {
         throw new IllegalArgumentException(
-            "job %s uses unknown profile '%s'".formatted(job.name(), job.profile()));
+            "job %s uses unknown profile '%s'".formatted(job.name(), job.application()));
       }
       JobSpec spec = spec(job, profile.limits());
       jobs.put(spec.id(), new SimulatedJob(spec, profile, job.submitSeconds()));
@@ -69,9 +70,12 @@ final class Simulation {
     return new JobSpec(
         id(job),
         Instant.EPOCH.plus(SimulatedCluster.duration(job.submitSeconds())),
+        job.application(),
         new Elasticity.Adaptive(job.minReplicas(), job.maxReplicas(), new AllowedReplicas.Any()),
+        job.requestedReplicas(),
         limits,
-        "");
+        "",
+        new java.util.LinkedHashMap<>());
   }
 
   Replay run() {
@@ -94,7 +98,15 @@ final class Simulation {
         }
       }
     }
-    return new Replay(policy.name(), jobs.values().stream().map(SimulatedJob::result).toList());
+    return new Replay(
+        policy.name(),
+        "",
+        Mode.EVENTS,
+        0,
+        jobs.values().stream().map(SimulatedJob::result).toList(),
+        0,
+        new DecisionTimes(0, 0, 0, 0),
+        List.of());
   }
 
   private double nextEvent(double now, double nextRound) {

@@ -13,7 +13,7 @@ import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
 
 /** One line of a CSV file with a header, whose cells know where they stand. */
-final class CsvRow {
+public final class CsvRow {
   private final Path file;
   private final long line;
   private final CSVRecord record;
@@ -26,6 +26,16 @@ final class CsvRow {
 
   /** All rows; the header must be exactly {@code columns}. Lines that start with # are comments. */
   static List<CsvRow> read(Path file, List<String> columns) throws TraceException {
+    return read(file, columns, true);
+  }
+
+  /** All rows; the header must have at least {@code columns}, in any order. */
+  public static List<CsvRow> readAtLeast(Path file, List<String> columns) throws TraceException {
+    return read(file, columns, false);
+  }
+
+  private static List<CsvRow> read(Path file, List<String> columns, boolean exactly)
+      throws TraceException {
     CSVFormat format =
         CSVFormat.RFC4180
             .builder()
@@ -38,15 +48,20 @@ final class CsvRow {
     List<CsvRow> rows = new ArrayList<>();
     try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8);
         CSVParser parser = CSVParser.parse(reader, format)) {
-      if (!parser.getHeaderNames().equals(columns)) {
+      List<String> header = parser.getHeaderNames();
+      if (exactly ? !header.equals(columns) : !header.containsAll(columns)) {
         throw new TraceException(
-            "%s: the header must be %s but is %s"
-                .formatted(file, String.join(",", columns), parser.getHeaderNames()));
+            "%s, line 1: the header must %s %s but is %s"
+                .formatted(
+                    file,
+                    exactly ? "be" : "have the columns",
+                    String.join(",", columns),
+                    String.join(",", header)));
       }
       for (CSVRecord record : parser) {
         CsvRow row = new CsvRow(file, parser.getCurrentLineNumber(), record);
         if (!record.isConsistent()) {
-          throw row.problem("", "it has %d cells, not %d".formatted(record.size(), columns.size()));
+          throw row.problem("", "it has %d cells, not %d".formatted(record.size(), header.size()));
         }
         rows.add(row);
       }
@@ -56,7 +71,16 @@ final class CsvRow {
     }
   }
 
-  String text(String column) throws TraceException {
+  /** Whether the file has this column. */
+  public boolean has(String column) {
+    return record.isMapped(column);
+  }
+
+  /** The cell's text, which must not be blank. */
+  public String text(String column) throws TraceException {
+    if (!record.isMapped(column)) {
+      throw problem(column, "the file has no such column");
+    }
     String value = record.get(column);
     if (value.isBlank()) {
       throw problem(column, "it is empty");
@@ -64,7 +88,7 @@ final class CsvRow {
     return value;
   }
 
-  int positive(String column) throws TraceException {
+  public int positive(String column) throws TraceException {
     try {
       int value = Integer.parseInt(text(column));
       if (value >= 1) {
@@ -76,7 +100,7 @@ final class CsvRow {
     throw problem(column, "'%s' must be at least 1".formatted(record.get(column)));
   }
 
-  double atLeast(String column, double bound) throws TraceException {
+  public double atLeast(String column, double bound) throws TraceException {
     double value = number(column, text(column));
     if (!(value >= bound)) {
       throw problem(column, "'%s' must be at least %s".formatted(record.get(column), bound));
@@ -84,7 +108,7 @@ final class CsvRow {
     return value;
   }
 
-  double number(String column, String text) throws TraceException {
+  public double number(String column, String text) throws TraceException {
     try {
       double value = Double.parseDouble(text);
       if (Double.isFinite(value)) {
@@ -96,7 +120,7 @@ final class CsvRow {
     throw problem(column, "'%s' is not finite".formatted(text));
   }
 
-  TraceException problem(String column, String what) {
+  public TraceException problem(String column, String what) {
     return new TraceException(
         column.isEmpty()
             ? "%s, line %d: %s".formatted(file, line, what)

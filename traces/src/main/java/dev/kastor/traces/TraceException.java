@@ -4,11 +4,11 @@ package dev.kastor.traces;
 public final class TraceException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  TraceException(String message) {
+  public TraceException(String message) {
     super(message);
   }
 
-  TraceException(String message, Throwable cause) {
+  public TraceException(String message, Throwable cause) {
     super(message, cause);
   }
 }

@@ -44,7 +44,8 @@ final class TraceReadersTest {
     assertThat(workload.name()).isEqualTo("w");
     assertThat(workload.jobs())
         .containsExactly(
-            new Workload.Job("a", 0, "p", 1, 4, 2), new Workload.Job("b", 1.5, "p", 2, 2, 2));
+            new Workload.Job("a", 0, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE),
+            new Workload.Job("b", 1.5, "p", 2, 2, 2, 0, Workload.Category.ADAPTIVE));
   }
 
   @Test

@@ -54,14 +54,7 @@ public final class BetterBatch {
     if (presentGlobal == 0 || most >= limits.maxGlobalBatch()) {
       return spec;
     }
-    var tighter =
-        new BatchLimits(
-            limits.initialGlobalBatch(),
-            (int) most,
-            limits.minAtomicBatch(),
-            limits.maxAtomicBatch(),
-            limits.accumulation());
-    return new JobSpec(spec.id(), spec.submitted(), spec.elasticity(), tighter, spec.gpuType());
+    return spec.withBatchLimits(limits.withMaxGlobalBatch((int) most));
   }
 
   /** Where no batch fits the limits exactly, each replica takes what is nearest to the initial. */

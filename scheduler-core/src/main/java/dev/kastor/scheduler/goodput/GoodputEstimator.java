@@ -5,6 +5,7 @@ import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobSpec;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
@@ -14,48 +15,59 @@ import org.jspecify.annotations.Nullable;
 /**
  * Learns one job's {@link GoodputModel} from its reports.
  *
- * <p>Reports of the same (nodes, replicas, atomic batch) are merged by {@link ProfileWindow}. The
- * model is fitted again only when such a key is new or its merged time has moved by more than 5 %
- * since the last fit; a new gradient needs no fit. Memory is bounded: the key heard of longest ago
- * is dropped beyond {@value #MAX_KEYS}. {@link #memory} and {@link #from} carry it over a restart.
+ * <p>Step times are kept and fitted for each GPU type apart. Reports of the same (nodes, replicas,
+ * atomic batch) are merged by {@link ProfileWindow}. A fit is made again only when such a key is new
+ * or its merged time has moved by more than 5 % since the last fit; a new gradient needs no fit.
+ * Memory is bounded: beyond {@value #MAX_KEYS} keys of a type, the one heard of longest ago is
+ * dropped. {@link #memory} and {@link #from} carry it over a restart.
  * Owned by one thread.
  */
 public final class GoodputEstimator {
-  /** Most distinct (nodes, replicas, atomic batch) kept. */
+  /** Most distinct (nodes, replicas, atomic batch) kept for a GPU type. */
   public static final int MAX_KEYS = 128;
-
-  private static final double DRIFT = 0.05;
 
   /**
    * All that an estimator knows, small enough to be stored with the job.
    *
-   * @param profiles one merged profile for each key
+   * @param profilesByType one merged profile for each key, by GPU type
    * @param gradient newest noise statistics
    * @param maxProfiledReplicas most replicas ever measured, kept even when their key was dropped
    */
   public record Memory(
-      List<StepProfile> profiles, Optional<GradientStats> gradient, int maxProfiledReplicas) {
+      SequencedMap<String, List<StepProfile>> profilesByType,
+      Optional<GradientStats> gradient,
+      int maxProfiledReplicas) {
     public Memory {
-      profiles = List.copyOf(profiles);
+      SequencedMap<String, List<StepProfile>> copy = new LinkedHashMap<>();
+      profilesByType.forEach((type, profiles) -> copy.put(type, List.copyOf(profiles)));
+      profilesByType = Collections.unmodifiableSequencedMap(copy);
     }
   }
 
-  private record Key(int nodes, int replicas, int atomicBatchSize) {
-    static Key of(StepProfile profile) {
-      return new Key(profile.nodes(), profile.replicas(), profile.atomicBatchSize());
-    }
+  /** What stands for all reports of one key. */
+  public enum Merging {
+    /** The medians of the newest: real step times are noisy and change. */
+    NEWEST,
+
+    /** The first: the published simulators report without noise and never look again. */
+    FIRST
   }
 
+  private final Merging merging;
   private final boolean adaptive;
   private final int initialGlobalBatch;
-  private final SequencedMap<Key, ProfileWindow> windows = new LinkedHashMap<>();
+  private final SequencedMap<String, TypeProfiles> types = new LinkedHashMap<>();
   private int maxProfiledReplicas;
   private @Nullable GradientStats gradient;
-  private @Nullable ThroughputFit fit;
-  private boolean stale;
 
   /** An estimator that knows nothing yet. */
   public GoodputEstimator(JobSpec spec) {
+    this(spec, Merging.NEWEST);
+  }
+
+  /** An estimator that knows nothing yet and merges reports in this way. */
+  public GoodputEstimator(JobSpec spec, Merging merging) {
+    this.merging = merging;
     adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
     initialGlobalBatch = spec.batchLimits().initialGlobalBatch();
   }
@@ -63,7 +75,9 @@ public final class GoodputEstimator {
   /** An estimator that knows what another one did. */
   public static GoodputEstimator from(JobSpec spec, Memory memory) {
     GoodputEstimator estimator = new GoodputEstimator(spec);
-    memory.profiles().forEach(estimator::observe);
+    memory
+        .profilesByType()
+        .forEach((type, profiles) -> profiles.forEach(profile -> estimator.observe(type, profile)));
     memory.gradient().ifPresent(estimator::observe);
     estimator.maxProfiledReplicas =
         Math.max(estimator.maxProfiledReplicas, memory.maxProfiledReplicas());
@@ -78,21 +92,15 @@ public final class GoodputEstimator {
     }
   }
 
-  /** Takes in one profile. */
+  /** Takes in one profile, measured without regard to GPU types. */
   public void observe(StepProfile profile) {
-    Key key = Key.of(profile);
-    @Nullable ProfileWindow window = windows.remove(key);
-    if (window == null) {
-      window = new ProfileWindow();
-    }
-    windows.putLast(key, window);
-    window.add(profile);
-    stale |= window.drifted(DRIFT);
+    observe("", profile);
+  }
+
+  /** Takes in one profile measured on GPUs of one type. */
+  public void observe(String gpuType, StepProfile profile) {
+    types.computeIfAbsent(gpuType, type -> new TypeProfiles(merging)).observe(profile);
     maxProfiledReplicas = Math.max(maxProfiledReplicas, profile.replicas());
-    if (windows.size() > MAX_KEYS) {
-      windows.pollFirstEntry();
-      stale = true;
-    }
   }
 
   /** Takes in newer noise statistics. */
@@ -113,28 +121,20 @@ public final class GoodputEstimator {
    * they are.
    */
   public Optional<GoodputModel> model() {
-    if (windows.isEmpty() || (adaptive && gradient == null)) {
+    if (types.isEmpty() || (adaptive && gradient == null)) {
       return Optional.empty();
     }
-    ThroughputFit current = fit;
-    if (stale || current == null) {
-      current = ThroughputFitter.fit(merged());
-      fit = current;
-      stale = false;
-      windows.values().forEach(ProfileWindow::fitted);
-    }
+    SequencedMap<String, ThroughputParams> params = new LinkedHashMap<>();
+    types.forEach((type, profiles) -> params.put(type, profiles.fit().params()));
     return Optional.of(
         new GoodputModel(
-            current.params(),
-            gradient == null ? new GradientStats(1, 0, initialGlobalBatch) : gradient));
+            params, gradient == null ? new GradientStats(1, 0, initialGlobalBatch) : gradient));
   }
 
   /** What must be stored for {@link #from}. */
   public Memory memory() {
-    return new Memory(merged(), Optional.ofNullable(gradient), maxProfiledReplicas);
-  }
-
-  private List<StepProfile> merged() {
-    return windows.values().stream().map(ProfileWindow::merged).toList();
+    SequencedMap<String, List<StepProfile>> profiles = new LinkedHashMap<>();
+    types.forEach((type, known) -> profiles.put(type, known.merged()));
+    return new Memory(profiles, Optional.ofNullable(gradient), maxProfiledReplicas);
   }
 }

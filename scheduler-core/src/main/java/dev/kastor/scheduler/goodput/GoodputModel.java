@@ -4,22 +4,59 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.PlacementShape;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 
 /**
  * Predicts a job's goodput for placements and batches, measured or not (Pollux, OSDI 2021, section
  * 3).
  *
- * @param params fitted step-time constants
+ * @param paramsByType fitted step-time constants by GPU type; those of the empty type hold for all
+ *     types that are not named
  * @param gradient newest noise statistics
  */
-public record GoodputModel(ThroughputParams params, GradientStats gradient) {
+public record GoodputModel(
+    SequencedMap<String, ThroughputParams> paramsByType, GradientStats gradient) {
   private static final int CANDIDATES = 50;
   private static final double EPSILON = 1e-8;
 
+  public GoodputModel {
+    paramsByType = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(paramsByType));
+  }
+
+  /** A model that is the same for all GPU types. */
+  public GoodputModel(ThroughputParams params, GradientStats gradient) {
+    this(new LinkedHashMap<>(Map.of("", params)), gradient);
+  }
+
+  /** Whether step times on this GPU type are known. */
+  public boolean knows(String gpuType) {
+    return paramsByType.containsKey(gpuType) || paramsByType.containsKey("");
+  }
+
+  /**
+   * The constants that hold for a GPU type.
+   *
+   * @throws IllegalArgumentException if the type is not known
+   */
+  public ThroughputParams params(String gpuType) {
+    ThroughputParams own = paramsByType.get(gpuType);
+    ThroughputParams found = own == null ? paramsByType.get("") : own;
+    if (found == null) {
+      throw new IllegalArgumentException(
+          "no step times are known on GPU type '%s', only on %s"
+              .formatted(gpuType, paramsByType.keySet()));
+    }
+    return found;
+  }
+
   /** Examples per second. */
   public double throughput(PlacementShape shape, BatchPlan batch) {
-    return batch.globalBatchSize(shape.replicas()) / params.stepSeconds(shape, batch);
+    return batch.globalBatchSize(shape.replicas())
+        / params(shape.gpuType()).stepSeconds(shape, batch);
   }
 
   /** Statistical efficiency of a global batch, in (0, 1]. */

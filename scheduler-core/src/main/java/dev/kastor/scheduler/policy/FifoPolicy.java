@@ -1,9 +1,8 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
@@ -22,15 +21,16 @@ import java.util.SequencedMap;
 public final class FifoPolicy implements Policy {
   static final String NAME = "fifo";
 
-  private final PolicyOptions options;
-
-  FifoPolicy(PolicyOptions options) {
-    this.options = options;
-  }
+  FifoPolicy(PolicyOptions options) {}
 
   @Override
   public String name() {
     return NAME;
+  }
+
+  @Override
+  public Control control() {
+    return Control.PLACEMENT;
   }
 
   @Override
@@ -56,7 +56,7 @@ public final class FifoPolicy implements Policy {
       if (assignments.containsKey(job.id())) {
         continue;
       }
-      int replicas = replicas(job.spec());
+      int replicas = Sizes.requested(job.spec());
       if (!job.spec().elasticity().allows(replicas)) {
         assignments.put(job.id(), waiting(replicas, "no count within its bounds is allowed"));
         continue;
@@ -76,23 +76,6 @@ public final class FifoPolicy implements Policy {
               .orElseGet(() -> waiting(replicas, "first in line, not enough free slots")));
     }
     return new Plan(assignments);
-  }
-
-  private int replicas(JobSpec spec) {
-    Elasticity elasticity = spec.elasticity();
-    int wanted =
-        Math.clamp(options.fixedReplicas().applyAsInt(spec), elasticity.min(), elasticity.max());
-    for (int below = wanted; below >= elasticity.min(); below--) {
-      if (elasticity.allows(below)) {
-        return below;
-      }
-    }
-    for (int above = wanted; above <= elasticity.max(); above++) {
-      if (elasticity.allows(above)) {
-        return above;
-      }
-    }
-    return wanted;
   }
 
   private static Plan.Assignment kept(Allocation allocation) {

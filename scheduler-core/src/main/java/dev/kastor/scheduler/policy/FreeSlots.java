@@ -24,9 +24,9 @@ final class FreeSlots {
 
   /** Takes the slots of an allocation if all of them are free. */
   boolean take(Allocation allocation, String gpuType) {
-    for (var entry : allocation.replicasByNode().entrySet()) {
-      if (!suits(entry.getKey(), gpuType)
-          || free.getOrDefault(entry.getKey(), 0) < entry.getValue()) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      String node = allocation.node(i);
+      if (!suits(node, gpuType) || free.getOrDefault(node, 0) < allocation.count(i)) {
         return false;
       }
     }

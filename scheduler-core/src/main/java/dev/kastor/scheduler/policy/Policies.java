@@ -17,6 +17,8 @@ public final class Policies {
   static {
     FACTORIES.put(PolluxPolicy.NAME, PolluxPolicy::new);
     FACTORIES.put(FifoPolicy.NAME, FifoPolicy::new);
+    FACTORIES.put(TiresiasPolicy.NAME, TiresiasPolicy::new);
+    FACTORIES.put(OptimusPolicy.NAME, OptimusPolicy::new);
   }
 
   private Policies() {}

@@ -1,16 +1,13 @@
 package dev.kastor.scheduler.policy;
 
-import dev.kastor.scheduler.JobSpec;
-import java.util.function.ToIntFunction;
 
 /**
  * What a host may set on a policy; each policy reads what concerns it.
  *
  * @param seed seed of all random choices
- * @param fixedReplicas the replicas that a static policy gives a job; brought within its bounds
  * @param search effort and semantics of the genetic search
  */
-public record PolicyOptions(long seed, ToIntFunction<JobSpec> fixedReplicas, GeneticSearch search) {
+public record PolicyOptions(long seed, GeneticSearch search) {
   /**
    * Knobs of Pollux's search.
    *
@@ -31,20 +28,13 @@ public record PolicyOptions(long seed, ToIntFunction<JobSpec> fixedReplicas, Gen
     }
   }
 
-  /** Static jobs at their minimum, a search of at most 60 generations of 60. */
+  /** A search of at most 60 generations of 60. */
   public static PolicyOptions defaults(long seed) {
-    return new PolicyOptions(
-        seed, spec -> spec.elasticity().min(), new GeneticSearch(60, 60, 12, false));
+    return new PolicyOptions(seed, new GeneticSearch(60, 60, 12, false));
   }
 
   /** The search as published: 100 generations of 100. */
   public static PolicyOptions faithful(long seed) {
-    return new PolicyOptions(
-        seed, spec -> spec.elasticity().min(), new GeneticSearch(100, 100, 100, true));
-  }
-
-  /** The same with other replicas for static policies. */
-  public PolicyOptions withFixedReplicas(ToIntFunction<JobSpec> replicas) {
-    return new PolicyOptions(seed, replicas, search);
+    return new PolicyOptions(seed, new GeneticSearch(100, 100, 100, true));
   }
 }

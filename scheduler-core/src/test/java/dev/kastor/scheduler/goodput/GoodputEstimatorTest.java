@@ -44,7 +44,7 @@ final class GoodputEstimatorTest {
     return estimator
         .model()
         .orElseThrow()
-        .params()
+        .params("")
         .updateSeconds(new PlacementShape(nodes, replicas, ""), atomic);
   }
 
@@ -113,11 +113,11 @@ final class GoodputEstimatorTest {
     GoodputEstimator estimator = adaptive();
     estimator.observe(GRADIENT);
     estimator.observe(profile(1, 1, 32, 1));
-    ThroughputParams first = estimator.model().orElseThrow().params();
+    ThroughputParams first = estimator.model().orElseThrow().params("");
     estimator.observe(profile(1, 1, 32, 1.02));
     estimator.observe(new GradientStats(2, 5, 64));
     GoodputModel model = estimator.model().orElseThrow();
-    assertThat(model.params()).isSameAs(first);
+    assertThat(model.params("")).isSameAs(first);
     assertThat(model.gradient().squaredNorm()).isEqualTo(2);
   }
 
@@ -131,7 +131,7 @@ final class GoodputEstimatorTest {
       estimator.observe(profile(1, 1 + random.nextInt(4), 8 + i % 200, 1));
     }
     GoodputEstimator.Memory memory = estimator.memory();
-    assertThat(memory.profiles()).hasSize(GoodputEstimator.MAX_KEYS);
+    assertThat(memory.profilesByType().get("")).hasSize(GoodputEstimator.MAX_KEYS);
     assertThat(memory.maxProfiledReplicas()).isEqualTo(16);
     GoodputEstimator restored =
         GoodputEstimator.from(

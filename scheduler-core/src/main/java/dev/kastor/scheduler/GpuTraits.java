@@ -1,0 +1,20 @@
+package dev.kastor.scheduler;
+
+/**
+ * What a GPU type means for a job that can run on several.
+ *
+ * @param batchLimits the batches it may use there: memory bounds them
+ * @param gpusPerReplica slots that one replica takes: above 1 for a model that is split over a
+ *     pipeline of GPUs
+ * @param referenceSpeed examples per second of one replica at its largest atomic batch, from a
+ *     profiling run at submission; 0 if there was none
+ */
+public record GpuTraits(BatchLimits batchLimits, int gpusPerReplica, double referenceSpeed) {
+  public GpuTraits {
+    if (gpusPerReplica < 1 || !(referenceSpeed >= 0)) {
+      throw new IllegalArgumentException(
+          "gpusPerReplica (%d) must be at least 1 and referenceSpeed (%s) not negative"
+              .formatted(gpusPerReplica, referenceSpeed));
+    }
+  }
+}

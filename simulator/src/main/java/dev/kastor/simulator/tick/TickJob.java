@@ -1,0 +1,225 @@
+package dev.kastor.simulator.tick;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.StepProfile;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.BatchChoice;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.Foresight;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.GoodputEstimator;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.simulator.Replay;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.StepTime;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A job of a published simulator: it trains at the measured rate, reports without noise, and adapts
+ * its batch at each epoch's and each round's end. Owned by its simulation.
+ */
+final class TickJob implements Foresight {
+  private final JobSpec spec;
+  private final String name;
+  private final Application application;
+  private final double submitSeconds;
+  private final boolean adaptive;
+  private final GoodputEstimator estimator;
+  private Allocation allocation = Allocation.NONE;
+  private String gpuType = "";
+  private int[] counts = new int[0];
+  private BatchPlan batch = new BatchPlan(1, 0);
+  private StepTime time = StepTime.UNKNOWN;
+  private double restartLeft;
+  private double progress;
+  private int epoch;
+  private double attainedService;
+  private int restarts = -1;
+  private double startSeconds = Double.NaN;
+  private double finishSeconds = Double.NaN;
+
+  TickJob(JobSpec spec, String name, Application application, double submitSeconds) {
+    this.spec = spec;
+    this.name = name;
+    this.application = application;
+    this.submitSeconds = submitSeconds;
+    adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
+    estimator = new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST);
+  }
+
+  JobSpec spec() {
+    return spec;
+  }
+
+  Application application() {
+    return application;
+  }
+
+  Allocation allocation() {
+    return allocation;
+  }
+
+  boolean finished() {
+    return !Double.isNaN(finishSeconds);
+  }
+
+  boolean active(double now) {
+    return submitSeconds <= now && !finished();
+  }
+
+  /** Statistical efficiency of its present batch. */
+  double efficiency() {
+    int globalBatch = batch.globalBatchSize(allocation.replicas());
+    return application
+        .gradient(globalBatch, Math.min(epoch, application.epochs() - 1))
+        .efficiency(globalBatch);
+  }
+
+  JobState state(double now) {
+    return new JobState(
+        spec,
+        allocation,
+        adaptive ? estimator.model() : Optional.empty(),
+        estimator.maxProfiledReplicas(),
+        Optional.empty(),
+        Duration.ofNanos(Math.round((now - submitSeconds) * 1e9)),
+        attainedService,
+        Math.max(restarts, 0),
+        Duration.ofNanos(Math.round(application.believedRestartSeconds() * 1e9)),
+        false,
+        restartLeft > 0,
+        Optional.of(this));
+  }
+
+  Replay.Completed completed() {
+    return new Replay.Completed(
+        name,
+        application.name(),
+        submitSeconds,
+        startSeconds,
+        finishSeconds,
+        Math.max(restarts, 0),
+        attainedService);
+  }
+
+  /** Takes another allocation; the pause begins anew even if one was under way. */
+  void reallocate(Allocation to, String type, double now) {
+    allocation = to;
+    gpuType = type;
+    counts = to.counts();
+    if (to.isEmpty()) {
+      return;
+    }
+    if (Double.isNaN(startSeconds)) {
+      startSeconds = now;
+    }
+    chooseBatch();
+    restartLeft = application.restartSeconds();
+    restarts++;
+  }
+
+  private void chooseBatch() {
+    BatchLimits limits = spec.batchLimits(gpuType);
+    batch =
+        BatchChoice.choose(spec, model(), shape(), limits)
+            .orElseThrow(() ->
+                new IllegalStateException(
+                    "job %s has no batch for %d replicas within %s"
+                        .formatted(spec.id(), allocation.replicas(), limits)));
+    time = application.stepTime(gpuType, counts, batch.atomicBatchSize());
+    if (!time.isKnown()) {
+      throw new IllegalStateException(
+          "%s was never measured with an atomic batch of %d on %s"
+              .formatted(application.name(), batch.atomicBatchSize(), allocation));
+    }
+  }
+
+  private Optional<GoodputModel> model() {
+    return adaptive ? estimator.model() : Optional.empty();
+  }
+
+  private PlacementShape shape() {
+    return new PlacementShape(allocation.nodes(), allocation.replicas(), gpuType);
+  }
+
+  /**
+   * Runs for one round.
+   *
+   * @param from when the round began
+   * @param seconds its length
+   * @param rate share of its goodput that its neighbours leave it, in (0, 1]
+   */
+  void advance(double from, double seconds, double rate) {
+    if (allocation.isEmpty() || finished()) {
+      return;
+    }
+    double clock = from;
+    double left = seconds;
+    double paused = Math.min(restartLeft, left);
+    restartLeft -= paused;
+    clock += paused;
+    left -= paused;
+    attainedService += paused * allocation.replicas();
+    while (left > 0 && !finished()) {
+      int globalBatch = batch.globalBatchSize(allocation.replicas());
+      GradientStats gradient = application.gradient(globalBatch, epoch);
+      observe(gradient);
+      double goodput =
+          gradient.gain(globalBatch)
+              / time.stepSeconds(batch.accumulationSteps())
+              / application.slowdown()
+              * rate;
+      double target = application.progressAt(epoch + 1);
+      double passed;
+      if (progress + goodput * left < target) {
+        progress += goodput * left;
+        passed = left;
+      } else {
+        // Whole seconds, half to even, as the published simulators round.
+        passed = Math.rint((target - progress) / goodput);
+        progress = target;
+        epoch++;
+        if (epoch >= application.epochs()) {
+          finishSeconds = clock + passed;
+        }
+      }
+      clock += passed;
+      left -= passed;
+      attainedService += passed * allocation.replicas();
+      if (adaptive && !finished()) {
+        chooseBatch();
+      }
+    }
+  }
+
+  private void observe(GradientStats gradient) {
+    if (adaptive) {
+      estimator.observe(gradient);
+      estimator.observe(
+          gpuType,
+          new StepProfile(
+              allocation.nodes(),
+              allocation.replicas(),
+              batch.atomicBatchSize(),
+              1,
+              time.stepSeconds(),
+              time.syncSeconds()));
+    }
+  }
+
+  @Override
+  public double stepSeconds(String type, int[] replicasByNode, BatchPlan plan) {
+    StepTime at = application.stepTime(type, replicasByNode, plan.atomicBatchSize());
+    return at.isKnown() ? at.stepSeconds(plan.accumulationSteps()) : Double.POSITIVE_INFINITY;
+  }
+
+  @Override
+  public double remainingSteps(int globalBatch) {
+    return application.remainingSteps(globalBatch, epoch);
+  }
+}

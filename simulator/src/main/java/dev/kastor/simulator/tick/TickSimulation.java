@@ -1,0 +1,209 @@
+package dev.kastor.simulator.tick;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Change;
+import dev.kastor.scheduler.Cluster;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.SchedulingLoop;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.DecisionTimes;
+import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.Sample;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.Workload;
+import java.lang.management.ManagementFactory;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+
+/**
+ * One replay in rounds: all jobs run for a round under the allocations decided at its beginning,
+ * then the policy decides for the next. Used once, by one thread.
+ */
+public final class TickSimulation implements Cluster {
+  /** Told after each round. */
+  @FunctionalInterface
+  public interface Listener {
+    /** {@code done} of {@code all} jobs are finished at {@code seconds} of virtual time. */
+    void round(double seconds, int done, int all);
+  }
+
+  private final TickSettings settings;
+  private final Workload workload;
+  private final long seed;
+  private final Listener listener;
+  private final DecisionTimes.Timed policy;
+  private final SchedulingLoop loop;
+  private final List<Node> nodes;
+  private final int gpus;
+  private final Map<String, Node> nodesByName = new HashMap<>();
+  private final SequencedMap<JobId, TickJob> jobs = new LinkedHashMap<>();
+  private final List<Sample> samples = new ArrayList<>();
+  private double now;
+
+  /** A replay of {@code workload}, whose applications must all be given. */
+  public TickSimulation(
+      TickSettings settings,
+      ClusterShape cluster,
+      Workload workload,
+      Map<String, Application> applications,
+      Policy policy,
+      long seed,
+      Listener listener) {
+    this.settings = settings;
+    this.workload = workload;
+    this.seed = seed;
+    this.listener = listener;
+    this.policy = new DecisionTimes.Timed(policy);
+    loop = new SchedulingLoop(this, this.policy);
+    nodes = cluster.nodes();
+    gpus = cluster.gpus();
+    nodes.forEach(node -> nodesByName.put(node.name(), node));
+    for (Workload.Job job : workload.jobs()) {
+      Application application = applications.get(job.application());
+      if (application == null) {
+        throw new IllegalArgumentException(
+            "job %s uses unknown application '%s'".formatted(job.name(), job.application()));
+      }
+      var spec = TickSpecs.of(settings.mode(), job, application, policy.control());
+      jobs.put(spec.id(), new TickJob(spec, job.name(), application, job.submitSeconds()));
+    }
+  }
+
+  /** Replays to the end of the last job. */
+  public Replay run() {
+    long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    double round = settings.round().toSeconds();
+    int done = 0;
+    while (done < jobs.size()) {
+      if (now > settings.limit().toSeconds()) {
+        throw new IllegalStateException(
+            "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
+                .formatted(
+                    policy.name(), jobs.size() - done, jobs.size(), workload.name(), settings.limit()));
+      }
+      Map<JobId, Double> rates = rates();
+      for (TickJob job : jobs.values()) {
+        job.advance(now, round, rates.getOrDefault(job.spec().id(), 1.0));
+      }
+      now += round;
+      done = (int) jobs.values().stream().filter(TickJob::finished).count();
+      if (jobs.values().stream().anyMatch(job -> job.active(now))) {
+        Round decided = loop.tick();
+        if (!decided.violations().isEmpty()) {
+          throw new IllegalStateException(
+              "policy %s broke a rule at %.0f s: %s"
+                  .formatted(policy.name(), now, decided.violations().getFirst().message()));
+        }
+        samples.add(sample());
+      }
+      listener.round(now, done, jobs.size());
+    }
+    double cpuSeconds =
+        (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
+    return new Replay(
+        policy.name(),
+        workload.name(),
+        settings.mode(),
+        seed,
+        jobs.values().stream().map(TickJob::completed).toList(),
+        cpuSeconds,
+        policy.times(),
+        samples);
+  }
+
+  /** What is left of the goodput of jobs that share a node with another job over several nodes. */
+  private Map<JobId, Double> rates() {
+    Map<JobId, Double> rates = new HashMap<>();
+    if (settings.interference() == 0) {
+      return rates;
+    }
+    Map<String, Integer> distributed = new HashMap<>();
+    for (TickJob job : jobs.values()) {
+      if (!job.finished() && job.allocation().nodes() > 1) {
+        job.allocation()
+            .replicasByNode()
+            .keySet()
+            .forEach(node -> distributed.merge(node, 1, Integer::sum));
+      }
+    }
+    for (TickJob job : jobs.values()) {
+      boolean disturbed =
+          job.allocation().nodes() > 1
+              && job.allocation().replicasByNode().keySet().stream()
+                  .anyMatch(node -> distributed.getOrDefault(node, 0) > 1);
+      rates.put(job.spec().id(), disturbed ? 1 - settings.interference() : 1);
+    }
+    return rates;
+  }
+
+  private Sample sample() {
+    int active = 0;
+    int running = 0;
+    int used = 0;
+    double efficiency = 0;
+    SequencedMap<String, Integer> byApplication = new LinkedHashMap<>();
+    for (TickJob job : jobs.values()) {
+      if (!job.active(now)) {
+        continue;
+      }
+      active++;
+      if (!job.allocation().isEmpty()) {
+        running++;
+        used += job.allocation().replicas();
+        efficiency += job.efficiency();
+        byApplication.merge(job.application().name(), job.allocation().replicas(), Integer::sum);
+      }
+    }
+    return new Sample(now, active, running, used, gpus, efficiency / running, byApplication);
+  }
+
+  @Override
+  public Snapshot observe() {
+    List<JobState> states = new ArrayList<>();
+    for (TickJob job : jobs.values()) {
+      if (job.active(now)) {
+        states.add(job.state(now));
+      }
+    }
+    return new Snapshot(Instant.ofEpochSecond((long) now), nodes, states);
+  }
+
+  @Override
+  public void apply(List<Change> changes) {
+    for (Change change : changes) {
+      Allocation to =
+          switch (change) {
+            case Change.Start start -> start.to();
+            case Change.Rescale rescale -> rescale.to();
+            case Change.Migrate migrate -> migrate.to();
+            case Change.Stop stop -> Allocation.NONE;
+          };
+      TickJob job = jobs.get(change.job());
+      if (job == null) {
+        throw new IllegalStateException("change for unknown job " + change.job());
+      }
+      job.reallocate(to, type(to), now);
+    }
+  }
+
+  private String type(Allocation allocation) {
+    Node first = allocation.isEmpty() ? null : nodesByName.get(allocation.node(0));
+    return first == null ? "" : first.gpuType();
+  }
+
+  /** Whose rules hold. */
+  Mode mode() {
+    return settings.mode();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.simulator.tick;
+
+import org.jspecify.annotations.NullMarked;
