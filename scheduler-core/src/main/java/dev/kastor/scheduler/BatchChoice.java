@@ -43,9 +43,7 @@ public final class BatchChoice {
     if (spec.elasticity() instanceof Elasticity.Adaptive) {
       return model.best(shape, limits).map(BestBatch::goodput).orElse(0.0);
     }
-    return atTarget(spec, shape, limits)
-        .map(plan -> model.goodput(shape, plan))
-        .orElse(0.0);
+    return atTarget(spec, shape, limits).map(plan -> model.goodput(shape, plan)).orElse(0.0);
   }
 
   /** Most replicas that the limits can feed. */

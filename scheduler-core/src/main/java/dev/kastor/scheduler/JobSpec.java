@@ -1,8 +1,6 @@
 package dev.kastor.scheduler;
 
 import java.time.Instant;
-
-import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;

@@ -64,7 +64,9 @@ public final class PlanCheck {
   }
 
   private static String wanted(JobSpec spec) {
-    return spec.gpuType().isEmpty() ? String.join(" or ", spec.byGpuType().keySet()) : spec.gpuType();
+    return spec.gpuType().isEmpty()
+        ? String.join(" or ", spec.byGpuType().keySet())
+        : spec.gpuType();
   }
 
   private static void checkCapacity(Snapshot snapshot, Plan plan, List<PlanViolation> found) {

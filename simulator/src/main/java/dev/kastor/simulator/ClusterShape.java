@@ -31,7 +31,8 @@ public record ClusterShape(List<Group> groups) {
     }
   }
 
-  private static final Pattern GROUP = Pattern.compile("(?:([A-Za-z0-9._-]+)=)?(\\d{1,6})x(\\d{1,4})");
+  private static final Pattern GROUP =
+      Pattern.compile("(?:([A-Za-z0-9._-]+)=)?(\\d{1,6})x(\\d{1,4})");
 
   public ClusterShape {
     groups = List.copyOf(groups);

@@ -25,7 +25,8 @@ public record Sample(
     double efficiency,
     SequencedMap<String, Integer> gpusByApplication) {
   public Sample {
-    gpusByApplication = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(gpusByApplication));
+    gpusByApplication =
+        Collections.unmodifiableSequencedMap(new LinkedHashMap<>(gpusByApplication));
   }
 
   /** Jobs that wait for their first or next GPU. */

@@ -1,6 +1,5 @@
 package dev.kastor.simulator;
 
-import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
 import dev.kastor.traces.JobProfile;
@@ -8,7 +7,6 @@ import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 

@@ -225,7 +225,8 @@ final class SimulatedJob {
 
   Replay.Completed result() {
     return new Replay.Completed(
-        spec.id().name(), spec.id().name(),
+        spec.id().name(),
+        spec.id().name(),
         submitSeconds,
         firstStartSeconds,
         finishSeconds,

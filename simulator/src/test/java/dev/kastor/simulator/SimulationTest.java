@@ -102,7 +102,10 @@ final class SimulationTest {
     JobProfile quiet =
         new JobProfile(
             "quiet", digits.params(), new BatchLimits(64, 64, 16, 512, true), 1000, digits.noise());
-    Workload workload = new Workload("one", List.of(new Workload.Job("a", 100, "quiet", 1, 1, 1, 0, Workload.Category.ADAPTIVE)));
+    Workload workload =
+        new Workload(
+            "one",
+            List.of(new Workload.Job("a", 100, "quiet", 1, 1, 1, 0, Workload.Category.ADAPTIVE)));
     Replay replay = Simulate.replay(workload, Map.of("quiet", quiet), noiseless(), "fifo", 1);
     double step = digits.params().stepSeconds(new PlacementShape(1, 1, ""), new BatchPlan(64, 0));
     assertThat(replay.jobs().getFirst().completionSeconds())
@@ -138,7 +141,10 @@ final class SimulationTest {
 
   @Test
   void givesUpOnJobsThatCanNeverRun() throws TraceException {
-    Workload workload = new Workload("gang", List.of(new Workload.Job("a", 0, "digits", 8, 8, 8, 0, Workload.Category.ADAPTIVE)));
+    Workload workload =
+        new Workload(
+            "gang",
+            List.of(new Workload.Job("a", 0, "digits", 8, 8, 8, 0, Workload.Category.ADAPTIVE)));
     Settings small = Settings.defaults().withCluster(1, 4);
     assertThatThrownBy(() -> Simulate.replay(workload, profiles(), small, "fifo", 1))
         .hasMessageContaining("fifo")

@@ -133,7 +133,8 @@ public record Workload(String name, List<Job> jobs) {
           "maxReplicas",
           "%d is below minReplicas (%d)".formatted(job.maxReplicas(), job.minReplicas()));
     }
-    if (job.requestedReplicas() < job.minReplicas() || job.requestedReplicas() > job.maxReplicas()) {
+    if (job.requestedReplicas() < job.minReplicas()
+        || job.requestedReplicas() > job.maxReplicas()) {
       throw row.problem(
           "staticReplicas",
           "%d must lie between minReplicas (%d) and maxReplicas (%d)"

@@ -16,11 +16,10 @@ import org.jspecify.annotations.Nullable;
  * Learns one job's {@link GoodputModel} from its reports.
  *
  * <p>Step times are kept and fitted for each GPU type apart. Reports of the same (nodes, replicas,
- * atomic batch) are merged by {@link ProfileWindow}. A fit is made again only when such a key is new
- * or its merged time has moved by more than 5 % since the last fit; a new gradient needs no fit.
- * Memory is bounded: beyond {@value #MAX_KEYS} keys of a type, the one heard of longest ago is
- * dropped. {@link #memory} and {@link #from} carry it over a restart.
- * Owned by one thread.
+ * atomic batch) are merged by {@link ProfileWindow}. A fit is made again only when such a key is
+ * new or its merged time has moved by more than 5 % since the last fit; a new gradient needs no
+ * fit. Memory is bounded: beyond {@value #MAX_KEYS} keys of a type, the one heard of longest ago is
+ * dropped. {@link #memory} and {@link #from} carry it over a restart. Owned by one thread.
  */
 public final class GoodputEstimator {
   /** Most distinct (nodes, replicas, atomic batch) kept for a GPU type. */

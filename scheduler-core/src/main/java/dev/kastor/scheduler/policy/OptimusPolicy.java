@@ -28,9 +28,9 @@ import java.util.SequencedMap;
  * Optimus (EuroSys 2018, section 4.1): a GPU at a time to the job whose remaining time it shortens
  * most, with the global batch left as it is, as Pollux's artifact (OSDI 2021, section 5) runs it.
  *
- * <p>Remaining time is steps left times the step time of a tightly packed placement: both true where
- * the job has {@link Foresight} (the artifact's "Optimus+Oracle"), else from its fitted model and
- * its declared work. Changes are thought to cost nothing, so there are many.
+ * <p>Remaining time is steps left times the step time of a tightly packed placement: both true
+ * where the job has {@link Foresight} (the artifact's "Optimus+Oracle"), else from its fitted model
+ * and its declared work. Changes are thought to cost nothing, so there are many.
  */
 public final class OptimusPolicy implements Policy {
   static final String NAME = "optimus";
@@ -135,7 +135,8 @@ public final class OptimusPolicy implements Policy {
         new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, job.spec().gpuType());
     double steps =
         job.progress()
-            .map(progress -> Math.max(1, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps()))
+            .map(progress ->
+                Math.max(1, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps()))
             .orElse(1.0);
     return steps
         * job.model()
@@ -181,8 +182,8 @@ public final class OptimusPolicy implements Policy {
     moving.sort(Comparator.comparingInt(j -> sizes[j]));
     for (int j : moving) {
       free.place(jobs.get(j).spec(), sizes[j])
-          .ifPresent(allocation ->
-              made.put(jobs.get(j).id(), assignment(allocation, "Sized", sizes[j])));
+          .ifPresent(
+              allocation -> made.put(jobs.get(j).id(), assignment(allocation, "Sized", sizes[j])));
     }
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (JobState job : snapshot.jobs()) {

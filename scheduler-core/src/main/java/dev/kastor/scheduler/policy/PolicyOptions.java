@@ -1,6 +1,5 @@
 package dev.kastor.scheduler.policy;
 
-
 /**
  * What a host may set on a policy; each policy reads what concerns it.
  *

@@ -16,8 +16,8 @@ import java.util.SequencedMap;
 import java.util.SequencedSet;
 
 /**
- * Tiresias (NSDI 2019, section 3.3): discretised least attained service with two queues, for jobs of
- * fixed size, as Pollux's artifact (OSDI 2021, section 5) runs it.
+ * Tiresias (NSDI 2019, section 3.3): discretised least attained service with two queues, for jobs
+ * of fixed size, as Pollux's artifact (OSDI 2021, section 5) runs it.
  *
  * <p>Jobs that have used fewer than 16 GPU-hours come first, in order of arrival; then the others,
  * in the order in which they passed that mark. Whoever fits runs, so smaller jobs may pass larger
@@ -75,8 +75,7 @@ public final class TiresiasPolicy implements Policy {
     for (JobState job : starting.values()) {
       free.place(job.spec(), Sizes.requested(job.spec()))
           .ifPresent(allocation ->
-              made.put(
-                  job.id(), assignment(allocation, "Started", "Has least attained service.")));
+              made.put(job.id(), assignment(allocation, "Started", "Has least attained service.")));
     }
     return plan(snapshot, made);
   }

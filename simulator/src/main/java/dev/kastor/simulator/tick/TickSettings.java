@@ -8,8 +8,8 @@ import java.time.Duration;
  *
  * @param mode Pollux's or Sia's
  * @param round time between decisions
- * @param interference share of its goodput that a job on several nodes loses while one of them holds
- *     another such job, in [0, 1)
+ * @param interference share of its goodput that a job on several nodes loses while one of them
+ *     holds another such job, in [0, 1)
  * @param limit virtual time after which a replay is given up
  */
 public record TickSettings(Mode mode, Duration round, double interference, Duration limit) {

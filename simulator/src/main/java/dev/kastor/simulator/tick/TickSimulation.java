@@ -14,6 +14,7 @@ import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.ReplayListener;
 import dev.kastor.simulator.Sample;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
@@ -31,17 +32,10 @@ import java.util.SequencedMap;
  * then the policy decides for the next. Used once, by one thread.
  */
 public final class TickSimulation implements Cluster {
-  /** Told after each round. */
-  @FunctionalInterface
-  public interface Listener {
-    /** {@code done} of {@code all} jobs are finished at {@code seconds} of virtual time. */
-    void round(double seconds, int done, int all);
-  }
-
   private final TickSettings settings;
   private final Workload workload;
   private final long seed;
-  private final Listener listener;
+  private final ReplayListener listener;
   private final DecisionTimes.Timed policy;
   private final SchedulingLoop loop;
   private final List<Node> nodes;
@@ -59,7 +53,7 @@ public final class TickSimulation implements Cluster {
       Map<String, Application> applications,
       Policy policy,
       long seed,
-      Listener listener) {
+      ReplayListener listener) {
     this.settings = settings;
     this.workload = workload;
     this.seed = seed;
@@ -90,7 +84,11 @@ public final class TickSimulation implements Cluster {
         throw new IllegalStateException(
             "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
                 .formatted(
-                    policy.name(), jobs.size() - done, jobs.size(), workload.name(), settings.limit()));
+                    policy.name(),
+                    jobs.size() - done,
+                    jobs.size(),
+                    workload.name(),
+                    settings.limit()));
       }
       Map<JobId, Double> rates = rates();
       for (TickJob job : jobs.values()) {
@@ -107,7 +105,7 @@ public final class TickSimulation implements Cluster {
         }
         samples.add(sample());
       }
-      listener.round(now, done, jobs.size());
+      listener.at(now, done, jobs.size());
     }
     double cpuSeconds =
         (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;

@@ -27,8 +27,6 @@ final class Interpolation {
   static double at(double[] values, double position) {
     int below = (int) position;
     double share = position - below;
-    return share == 0
-        ? values[below]
-        : values[below] + share * (values[below + 1] - values[below]);
+    return share == 0 ? values[below] : values[below] + share * (values[below + 1] - values[below]);
   }
 }

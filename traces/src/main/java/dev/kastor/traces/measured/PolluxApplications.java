@@ -55,8 +55,7 @@ public final class PolluxApplications {
     StepMesh mesh =
         StepMesh.read(folder.resolve("mesh-points.csv"), folder.resolve("mesh-tetrahedra.csv"));
     EpochTable epochs = EpochTable.read(folder);
-    int largestAtomic =
-        LARGEST_ATOMIC_BATCH.getOrDefault(name, placements.largestBatch());
+    int largestAtomic = LARGEST_ATOMIC_BATCH.getOrDefault(name, placements.largestBatch());
     BatchLimits limits =
         new BatchLimits(
             epochs.smallestBatch(),

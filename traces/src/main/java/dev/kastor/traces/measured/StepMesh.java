@@ -106,8 +106,7 @@ final class StepMesh {
     double inside = -TOLERANCE;
     for (int t = 0; t < tetrahedra.length; t++) {
       if (boxes[t].holds(x) && barycentric(tetrahedra[t], x, weights)) {
-        double least =
-            Math.min(Math.min(weights[0], weights[1]), Math.min(weights[2], weights[3]));
+        double least = Math.min(Math.min(weights[0], weights[1]), Math.min(weights[2], weights[3]));
         // Cells that share the point agree on it; the one it lies deepest in is the most exact.
         if (least > inside) {
           inside = least;
