@@ -1,10 +1,8 @@
 package dev.kastor.traces;
 
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Reader;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,18 +22,24 @@ public final class CsvRow {
     this.record = record;
   }
 
-  /** All rows; the header must be exactly {@code columns}. Lines that start with # are comments. */
-  static List<CsvRow> read(Path file, List<String> columns) throws TraceException {
-    return read(file, columns, true);
+  /** What to do with a row. */
+  @FunctionalInterface
+  public interface Reader {
+    void row(CsvRow row) throws TraceException;
   }
 
   /** All rows; the header must have at least {@code columns}, in any order. */
   public static List<CsvRow> readAtLeast(Path file, List<String> columns) throws TraceException {
-    return read(file, columns, false);
+    List<CsvRow> rows = new ArrayList<>();
+    forEach(file, columns, rows::add);
+    return rows;
   }
 
-  private static List<CsvRow> read(Path file, List<String> columns, boolean exactly)
-      throws TraceException {
+  /**
+   * Hands over one row after another, so that a long file needs no memory; the header must have at
+   * least {@code columns}, in any order. Lines that start with # are comments.
+   */
+  public static void forEach(Path file, List<String> columns, Reader reader) throws TraceException {
     CSVFormat format =
         CSVFormat.RFC4180
             .builder()
@@ -45,27 +49,30 @@ public final class CsvRow {
             .setIgnoreEmptyLines(true)
             .setIgnoreSurroundingSpaces(true)
             .get();
-    List<CsvRow> rows = new ArrayList<>();
-    try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8);
-        CSVParser parser = CSVParser.parse(reader, format)) {
+    try (BufferedReader text = TraceInput.open(file);
+        CSVParser parser = CSVParser.parse(text, format)) {
       List<String> header = parser.getHeaderNames();
-      if (exactly ? !header.equals(columns) : !header.containsAll(columns)) {
+      List<String> missing = columns.stream().filter(c -> !header.contains(c)).toList();
+      if (!missing.isEmpty()) {
         throw new TraceException(
-            "%s, line 1: the header must %s %s but is %s"
-                .formatted(
-                    file,
-                    exactly ? "be" : "have the columns",
-                    String.join(",", columns),
-                    String.join(",", header)));
+            header.isEmpty()
+                ? "%s is empty. Its first line must name the columns %s"
+                    .formatted(file, String.join(",", columns))
+                : "%s, line %d: the header has no column %s. It must have %s but is %s"
+                    .formatted(
+                        file,
+                        parser.getCurrentLineNumber(),
+                        String.join(",", missing),
+                        String.join(",", columns),
+                        String.join(",", header)));
       }
       for (CSVRecord record : parser) {
         CsvRow row = new CsvRow(file, parser.getCurrentLineNumber(), record);
         if (!record.isConsistent()) {
           throw row.problem("", "it has %d cells, not %d".formatted(record.size(), header.size()));
         }
-        rows.add(row);
+        reader.row(row);
       }
-      return rows;
     } catch (IOException | UncheckedIOException | IllegalArgumentException e) {
       throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
     }
@@ -74,6 +81,16 @@ public final class CsvRow {
   /** Whether the file has this column. */
   public boolean has(String column) {
     return record.isMapped(column);
+  }
+
+  /** Whether the cell is empty or the file has no such column. */
+  public boolean isBlank(String column) {
+    return !record.isMapped(column) || record.get(column).isBlank();
+  }
+
+  /** The cell's text; {@code otherwise} if it is blank or the file has no such column. */
+  public String textOr(String column, String otherwise) {
+    return isBlank(column) ? otherwise : record.get(column);
   }
 
   /** The cell's text, which must not be blank. */

@@ -25,6 +25,20 @@ public record Workload(String name, List<Job> jobs) {
     RIGID
   }
 
+  /** How a job ended where its trace was taken; a replay runs its work whichever it was. */
+  public enum Outcome {
+    COMPLETED,
+
+    /** By an error. */
+    FAILED,
+
+    /** By its owner or the cluster. */
+    KILLED
+  }
+
+  /** The application of jobs of which only their duration is known. */
+  public static final String DURATION_ONLY = "duration";
+
   /** No upper bound beyond the application's own. */
   public static final int UNBOUNDED = Integer.MAX_VALUE;
 
@@ -39,6 +53,9 @@ public record Workload(String name, List<Job> jobs) {
    * @param requestedReplicas what its owner would have typed on a cluster without elasticity
    * @param globalBatch the global batch its owner would have typed; 0 for the application's initial
    * @param category what a scheduler may change
+   * @param durationSeconds how long it ran on the requested replicas; 0 where its application says
+   *     how much work it is
+   * @param outcome how it ended where its trace was taken
    */
   public record Job(
       String name,
@@ -48,7 +65,48 @@ public record Workload(String name, List<Job> jobs) {
       int maxReplicas,
       int requestedReplicas,
       int globalBatch,
-      Category category) {}
+      Category category,
+      double durationSeconds,
+      Outcome outcome) {
+    /** A job whose application says how much work it is. */
+    public Job(
+        String name,
+        double submitSeconds,
+        String application,
+        int minReplicas,
+        int maxReplicas,
+        int requestedReplicas,
+        int globalBatch,
+        Category category) {
+      this(
+          name,
+          submitSeconds,
+          application,
+          minReplicas,
+          maxReplicas,
+          requestedReplicas,
+          globalBatch,
+          category,
+          0,
+          Outcome.COMPLETED);
+    }
+
+    /** A rigid job of which only its size and duration are known. */
+    public static Job timed(
+        String name, double submitSeconds, int replicas, double durationSeconds, Outcome outcome) {
+      return new Job(
+          name,
+          submitSeconds,
+          DURATION_ONLY,
+          replicas,
+          replicas,
+          replicas,
+          0,
+          Category.RIGID,
+          durationSeconds,
+          outcome);
+    }
+  }
 
   public Workload {
     jobs = List.copyOf(jobs);

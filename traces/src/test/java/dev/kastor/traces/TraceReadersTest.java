@@ -74,7 +74,7 @@ final class TraceReadersTest {
     Path wrong = file("name,time\na,0\n");
     assertThatThrownBy(() -> Workload.read(wrong, Set.of()))
         .isInstanceOf(TraceException.class)
-        .hasMessageContaining("header must be");
+        .hasMessageContaining("no such column");
     assertThatThrownBy(() -> JobProfile.read(folder.resolve("absent.csv")))
         .isInstanceOf(TraceException.class)
         .hasMessageContaining("absent.csv");

@@ -8,6 +8,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -26,7 +27,7 @@ final class EpochTable {
   private final double[][] squaredNorms;
   private final double[][] variances;
 
-  private EpochTable(TreeMap<Integer, List<CsvRow>> runs, Path folder) throws TraceException {
+  private EpochTable(NavigableMap<Integer, List<CsvRow>> runs, Path folder) throws TraceException {
     globalBatches = runs.keySet().stream().mapToInt(Integer::intValue).toArray();
     int epochs = runs.firstEntry().getValue().size();
     progress = new double[epochs + 1];

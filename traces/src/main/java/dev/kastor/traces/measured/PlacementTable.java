@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,17 @@ final class PlacementTable {
   private static final int BITS = 5;
 
   /** Measured times of one placement by atomic batch. */
-  record Curve(int[] atomicBatches, double[] stepSeconds, double[] syncSeconds) {
+  static final class Curve {
+    private final int[] atomicBatches;
+    private final double[] stepSeconds;
+    private final double[] syncSeconds;
+
+    private Curve(SortedMap<Integer, StepTime> times) {
+      atomicBatches = times.keySet().stream().mapToInt(Integer::intValue).toArray();
+      stepSeconds = times.values().stream().mapToDouble(StepTime::stepSeconds).toArray();
+      syncSeconds = times.values().stream().mapToDouble(StepTime::syncSeconds).toArray();
+    }
+
     int smallestBatch() {
       return atomicBatches[0];
     }
@@ -75,15 +86,8 @@ final class PlacementTable {
       throw new TraceException("%s has no measurements".formatted(file));
     }
     SequencedMap<String, Curve> curves = new LinkedHashMap<>();
-    measured.forEach((placement, times) -> curves.put(placement, curve(times)));
+    measured.forEach((placement, times) -> curves.put(placement, new Curve(times)));
     return new PlacementTable(curves);
-  }
-
-  private static Curve curve(TreeMap<Integer, StepTime> times) {
-    return new Curve(
-        times.keySet().stream().mapToInt(Integer::intValue).toArray(),
-        times.values().stream().mapToDouble(StepTime::stepSeconds).toArray(),
-        times.values().stream().mapToDouble(StepTime::syncSeconds).toArray());
   }
 
   /** What was measured of a placement or one of its rotations; null if nothing was. */

@@ -4,21 +4,29 @@ import dev.kastor.traces.CsvRow;
 import dev.kastor.traces.StepTime;
 import dev.kastor.traces.TraceException;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Step times between scattered measurements: linear inside each tetrahedron of a given mesh over
  * (nodes, replicas, atomic batch). The mesh is part of the data, since Delaunay meshes of lattice
- * points are not unique. Answers are remembered; used by one thread.
+ * points are not unique. Answers are remembered; safe for several threads.
  */
 final class StepMesh {
   private static final double TOLERANCE = 1e-9;
 
   private record Query(int nodes, int replicas, int atomicBatch) {}
 
-  private record Box(double[] low, double[] high) {
+  private static final class Box {
+    private final double[] low;
+    private final double[] high;
+
+    Box(double[] low, double[] high) {
+      this.low = low;
+      this.high = high;
+    }
+
     boolean holds(double[] x) {
       for (int d = 0; d < 3; d++) {
         if (x[d] < low[d] || x[d] > high[d]) {
@@ -34,7 +42,7 @@ final class StepMesh {
   private final int[][] tetrahedra;
   private final Box[] boxes;
   private final int mostNodes;
-  private final Map<Query, StepTime> known = new HashMap<>();
+  private final Map<Query, StepTime> known = new ConcurrentHashMap<>();
 
   private StepMesh(double[][] points, double[][] times, int[][] tetrahedra) {
     this.points = points;
