@@ -1,119 +1,128 @@
 package dev.kastor.cli;
 
-import dev.kastor.local.Installation;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.simulator.Settings;
+import dev.kastor.local.LocalException;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.Outcome;
+import dev.kastor.simulator.Run;
 import dev.kastor.simulator.Simulate;
+import dev.kastor.simulator.report.RunsCsv;
+import dev.kastor.simulator.report.RunsJson;
+import dev.kastor.simulator.report.WholeFile;
 import dev.kastor.traces.TraceException;
+import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code kastor simulate}. */
 @Command(
     name = "simulate",
     description = {
-      "Replays a workload in virtual time, once for each policy, and compares them.",
-      "Without arguments: a workload that Kastor ships, on four nodes of four slots."
+      "Replays workloads in virtual time under several policies and compares them.",
+      "Without arguments: a workload that Kastor ships, on four nodes of four GPUs."
     },
     footerHeading = "%nExamples:%n",
     footer = {
       "  kastor simulate",
-      "  kastor simulate --workload traces/workloads/burst-8.csv --cluster 2x8 --policy pollux"
+      "  kastor simulate --workload traces/workloads/burst-8.csv --cluster 2x8 --policy pollux",
+      "  kastor simulate --mode pollux --profiles pollux/applications --cluster 16x4 \\",
+      "    --workload pollux/workloads/workload-1.csv --policy tiresias,pollux --json out.json"
     })
 final class SimulateCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
-
-  @Option(
-      names = "--workload",
-      paramLabel = "FILE",
-      description = "Workload CSV (default: the shipped mixed-40).")
-  private @Nullable Path workload;
-
-  @Option(
-      names = "--profiles",
-      paramLabel = "FILE",
-      description = "Profiles CSV that the workload names (default: the shipped ones).")
-  private @Nullable Path profiles;
+  @Mixin private ReplayOptions options = new ReplayOptions();
 
   @Option(
       names = "--cluster",
-      paramLabel = "NODESxSLOTS",
+      paramLabel = "NODESxGPUS",
       defaultValue = "4x4",
-      description = "Nodes and slots on each (default: ${DEFAULT-VALUE}).")
-  private String cluster = "4x4";
+      converter = ReplayOptions.Shape.class,
+      description =
+          "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8"
+              + " (default: ${DEFAULT-VALUE}).")
+  private ClusterShape cluster = ClusterShape.parse("4x4");
 
-  @Option(
-      names = "--policy",
-      paramLabel = "NAME",
-      split = ",",
-      description = "Policies to compare (default: all).")
-  private List<String> policies = List.of();
+  @Option(names = "--json", paramLabel = "FILE", description = "Write all results as JSON.")
+  private @Nullable Path json;
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Seed of policies and measuring noise (default: ${DEFAULT-VALUE}).")
-  private long seed = 1;
+  @Option(names = "--csv", paramLabel = "FILE", description = "Write a line for each run as CSV.")
+  private @Nullable Path csv;
 
   @Override
-  public Integer call() throws Exception {
-    Path shipped = Installation.current().root().resolve("traces");
-    Path workloadFile = workload == null ? shipped.resolve("workloads/mixed-40.csv") : workload;
-    Simulate.Options options =
-        new Simulate.Options(
-            workloadFile,
-            profiles == null ? shipped.resolve("profiles/kastor.csv") : profiles,
-            settings(),
-            chosenPolicies(),
-            seed);
+  public Integer call() throws IOException, InterruptedException {
+    if (json != null) {
+      writable(json);
+    }
+    if (csv != null) {
+      writable(csv);
+    }
+    Simulate simulate = prepare(runs());
+    PrintWriter out = spec.commandLine().getOut();
+    ReplayProgress progress =
+        new ReplayProgress(spec.commandLine().getErr(), simulate.runs(), options.quiet());
+    List<Outcome> outcomes;
     try {
-      Simulate.Result result = Simulate.run(options);
-      spec.commandLine()
-          .getOut()
-          .printf(
-              "%s on %s slots, seed %d%n%s%n", result.workload(), cluster, seed, result.table());
-      spec.commandLine().getOut().flush();
-      return ExitCode.OK;
+      outcomes = simulate.all(options.threads(), progress);
+    } finally {
+      progress.close();
+    }
+    new RunTable(outcomes).lines().forEach(out::println);
+    if (json != null) {
+      WholeFile.write(json, RunsJson.of(outcomes));
+    }
+    if (csv != null) {
+      WholeFile.write(csv, RunsCsv.of(outcomes));
+    }
+    out.flush();
+    return ExitCode.OK;
+  }
+
+  private List<Run> runs() {
+    List<Run> runs = new ArrayList<>();
+    try {
+      for (String workload : options.workloads()) {
+        for (long seed : options.seeds()) {
+          for (String policy : options.policies()) {
+            runs.add(
+                new Run(
+                    options.mode(),
+                    options.profiles(),
+                    workload,
+                    cluster,
+                    policy,
+                    seed,
+                    options.round(),
+                    1));
+          }
+        }
+      }
+    } catch (LocalException e) {
+      throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    }
+    return runs;
+  }
+
+  static Simulate prepare(List<Run> runs) {
+    try {
+      return Simulate.prepare(runs);
     } catch (TraceException e) {
-      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()));
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
   }
 
-  private List<String> chosenPolicies() {
-    if (policies.isEmpty()) {
-      return Policies.names();
-    }
-    for (String policy : policies) {
-      if (!Policies.names().contains(policy)) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "there is no policy %s; choose from %s"
-                .formatted(policy, String.join(", ", Policies.names())));
-      }
-    }
-    return policies;
-  }
-
-  private Settings settings() {
-    String[] parts = cluster.split("x", -1);
+  static void writable(Path file) {
     try {
-      if (parts.length == 2) {
-        return Settings.defaults()
-            .withCluster(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]));
-      }
-    } catch (IllegalArgumentException e) {
-      // Reported below: not two numbers, or not positive ones.
+      WholeFile.check(file);
+    } catch (IOException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
-    throw new ParameterException(
-        spec.commandLine(),
-        "--cluster must be NODESxSLOTS with positive numbers, such as 4x4, but is " + cluster);
   }
 }

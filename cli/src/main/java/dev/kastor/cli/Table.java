@@ -10,6 +10,7 @@ final class Table {
   private static final String GAP = "  ";
 
   private final List<List<String>> rows = new ArrayList<>();
+  private int rightFrom = Integer.MAX_VALUE;
 
   Table(String... header) {
     List<String> cells = new ArrayList<>();
@@ -17,6 +18,12 @@ final class Table {
       cells.add(Ink.DIM.on(title));
     }
     rows.add(cells);
+  }
+
+  /** Columns from this one on, counted from 0, end where their widest cell ends. */
+  Table rightFrom(int column) {
+    rightFrom = column;
+    return this;
   }
 
   Table row(List<String> cells) {
@@ -37,9 +44,14 @@ final class Table {
       StringBuilder line = new StringBuilder();
       for (int i = 0; i < columns; i++) {
         String cell = row.get(i);
-        line.append(cell);
+        int room = widths[i] - width(cell);
+        if (i >= rightFrom) {
+          line.repeat(' ', room).append(cell);
+        } else {
+          line.append(cell);
+        }
         if (i < columns - 1) {
-          line.repeat(' ', widths[i] - width(cell)).append(GAP);
+          line.repeat(' ', i >= rightFrom ? 0 : room).append(GAP);
         }
       }
       lines.add(line.toString());

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.local.api.Json;
 import dev.kastor.local.api.Options;
 import dev.kastor.local.api.ResourceType;
+import dev.kastor.scheduler.policy.Policies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,7 +79,7 @@ final class KastorTest {
     assertThat(Terminal.runPlain("up", "--slots", "0").err())
         .contains("--slots must be 1 to 256 but is 0");
     assertThat(Terminal.runPlain("up", "--policy", "best").err())
-        .contains("--policy must be one of [pollux, fifo] but is best");
+        .contains("--policy must be one of " + Policies.names() + " but is best");
   }
 
   @Test

@@ -55,6 +55,11 @@ public record Settings(
     return new Settings(nodes, slotsPerNode, round, startCost, rescaleCost, timingNoise, limit);
   }
 
+  /** The same with another round. */
+  public Settings withRound(Duration other) {
+    return new Settings(nodes, slotsPerNode, other, startCost, rescaleCost, timingNoise, limit);
+  }
+
   /** The same with another pause for rescaling. */
   public Settings withRescaleCost(Duration cost) {
     return new Settings(nodes, slotsPerNode, round, startCost, cost, timingNoise, limit);

@@ -1,77 +1,148 @@
 package dev.kastor.simulator;
 
+import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
-import dev.kastor.traces.JobProfile;
+import dev.kastor.simulator.tick.TickSettings;
+import dev.kastor.simulator.tick.TickSimulation;
+import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
-import java.nio.file.Path;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** Compares policies on a workload: the library behind {@code kastor simulate}. */
+/**
+ * Many replays that are checked together before the first begins: the library behind {@code kastor
+ * simulate} and {@code kastor sweep}.
+ */
 public final class Simulate {
-  private Simulate() {}
+  private final List<Run> runs;
+  private final Inputs inputs;
+
+  private Simulate(List<Run> runs, Inputs inputs) {
+    this.runs = List.copyOf(runs);
+    this.inputs = inputs;
+  }
 
   /**
-   * What to replay.
+   * Reads all that the runs name.
    *
-   * @param workload workload CSV
-   * @param profiles profiles CSV
-   * @param settings cluster and costs
-   * @param policies names from {@link Policies}
-   * @param seed of policies and of the noise in reports
+   * @throws TraceException if a file is bad or a job can never fit its cluster
+   * @throws IllegalArgumentException if there is no such policy; the message lists all
    */
-  public record Options(
-      Path workload, Path profiles, Settings settings, List<String> policies, long seed) {
-    public Options {
-      policies = List.copyOf(policies);
-      if (policies.isEmpty()) {
-        throw new IllegalArgumentException(
-            "name at least one policy of: " + String.join(", ", Policies.names()));
+  public static Simulate prepare(List<Run> runs) throws TraceException {
+    Inputs inputs = new Inputs();
+    for (Run run : runs) {
+      Fit.check(run, inputs.workload(run), inputs.applications(run));
+    }
+    return new Simulate(runs, inputs);
+  }
+
+  /** What will be replayed. */
+  public List<Run> runs() {
+    return runs;
+  }
+
+  /** Makes all replays on so many threads; the outcomes are in the order of the runs. */
+  public List<Outcome> all(int threads, RunListener listener) throws InterruptedException {
+    AtomicInteger next = new AtomicInteger();
+    List<Future<List<Indexed>>> workers = new ArrayList<>();
+    try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+      for (int t = 0; t < threads; t++) {
+        // An application remembers what it was asked, so each worker reads its own.
+        Inputs own = t == 0 ? inputs : new Inputs();
+        workers.add(pool.submit(() -> work(own, next, listener)));
+      }
+      try {
+        Outcome[] outcomes = new Outcome[runs.size()];
+        for (Future<List<Indexed>> worker : workers) {
+          worker.get().forEach(done -> outcomes[done.run()] = done.outcome());
+        }
+        return List.of(outcomes);
+      } catch (ExecutionException e) {
+        pool.shutdownNow();
+        throw e.getCause() instanceof RuntimeException known
+            ? known
+            : new IllegalStateException(e.getCause());
+      } catch (InterruptedException e) {
+        pool.shutdownNow();
+        throw e;
       }
     }
   }
 
-  /**
-   * The replays, in the order of the policies.
-   *
-   * @param workload its name
-   * @param replays one for each policy
-   */
-  public record Result(String workload, List<Replay> replays) {
-    public Result {
-      replays = List.copyOf(replays);
-    }
+  private record Indexed(int run, Outcome outcome) {}
 
-    /** A table for a terminal, one line per policy. */
-    public String table() {
-      return ReplayTable.of(replays);
+  private List<Indexed> work(Inputs own, AtomicInteger next, RunListener listener)
+      throws TraceException {
+    List<Indexed> done = new ArrayList<>();
+    for (int r = next.getAndIncrement(); r < runs.size(); r = next.getAndIncrement()) {
+      int run = r;
+      Outcome outcome =
+          one(
+              runs.get(run),
+              own,
+              (seconds, finished, all) -> {
+                if (Thread.interrupted()) {
+                  throw new CancellationException("stopped at %.0f s".formatted(seconds));
+                }
+                listener.at(run, seconds, finished, all);
+              });
+      listener.finished(run, outcome);
+      done.add(new Indexed(run, outcome));
     }
+    return done;
   }
 
-  /** Replays the workload once for each policy, from a fresh start each time. */
-  public static Result run(Options options) throws TraceException {
-    Map<String, JobProfile> profiles = JobProfile.read(options.profiles());
-    Workload workload = Workload.read(options.workload(), profiles.keySet());
-    List<Replay> replays = new ArrayList<>();
-    for (String policy : options.policies()) {
-      replays.add(replay(workload, profiles, options.settings(), policy, options.seed()));
-    }
-    return new Result(workload.name(), replays);
+  private static Outcome one(Run run, Inputs inputs, ReplayListener listener)
+      throws TraceException {
+    Workload workload = inputs.workload(run);
+    Map<String, Application> applications = inputs.applications(run);
+    Replay replay =
+        switch (run.mode()) {
+          case POLLUX, SIA ->
+              new TickSimulation(
+                      TickSettings.of(run.mode()).withRound(run.round()),
+                      run.cluster(),
+                      workload,
+                      applications,
+                      Policies.create(run.policy(), PolicyOptions.faithful(run.seed())),
+                      run.seed(),
+                      listener)
+                  .run();
+          case EVENTS -> events(run, workload, inputs);
+        };
+    return new Outcome(run, replay, Fairness.of(replay, run.cluster(), workload, applications));
   }
 
-  /** Replays one workload under one policy. */
-  public static Replay replay(
-      Workload workload,
-      Map<String, JobProfile> profiles,
-      Settings settings,
-      String policy,
-      long seed) {
-    PolicyOptions options = PolicyOptions.defaults(seed);
-    return new Simulation(
-            workload, profiles, settings, Policies.create(policy, options), seed, round -> {})
-        .run();
+  private static Replay events(Run run, Workload workload, Inputs inputs) throws TraceException {
+    ClusterShape.Group group = run.cluster().groups().getFirst();
+    Settings settings =
+        Settings.defaults().withCluster(group.nodes(), group.gpusPerNode()).withRound(run.round());
+    Policy policy = Policies.create(run.policy(), PolicyOptions.defaults(run.seed()));
+    DecisionTimes.Timed timed = new DecisionTimes.Timed(policy);
+    long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    Replay replay =
+        new Simulation(workload, inputs.profiles(run), settings, timed, run.seed(), round -> {})
+            .run();
+    double cpuSeconds =
+        (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
+    return new Replay(
+        run.policy(),
+        run.workload(),
+        Mode.EVENTS,
+        run.seed(),
+        replay.jobs(),
+        cpuSeconds,
+        timed.times(),
+        replay.samples());
   }
 }

@@ -40,6 +40,22 @@ final class SimulationTest {
     return Workload.read(TRACES.resolve("workloads/" + name + ".csv"), profiles().keySet());
   }
 
+  private static Replay replay(
+      Workload workload,
+      Map<String, JobProfile> profiles,
+      Settings settings,
+      String policy,
+      long seed) {
+    return new Simulation(
+            workload,
+            profiles,
+            settings,
+            Policies.create(policy, PolicyOptions.defaults(seed)),
+            seed,
+            round -> {})
+        .run();
+  }
+
   private static Settings noiseless() {
     Settings s = Settings.defaults();
     return new Settings(
@@ -50,7 +66,7 @@ final class SimulationTest {
   @MethodSource("policies")
   void finishesEveryJobAfterItsSubmission(String policy) throws TraceException {
     Workload workload = workload("burst-8");
-    Replay replay = Simulate.replay(workload, profiles(), Settings.defaults(), policy, 1);
+    Replay replay = replay(workload, profiles(), Settings.defaults(), policy, 1);
     assertThat(replay.jobs()).hasSameSizeAs(workload.jobs());
     assertThat(replay.jobs())
         .allSatisfy(job -> {
@@ -64,8 +80,8 @@ final class SimulationTest {
   @MethodSource("policies")
   void isDeterministicInItsSeed(String policy) throws TraceException {
     Workload workload = workload("burst-8");
-    Replay first = Simulate.replay(workload, profiles(), Settings.defaults(), policy, 5);
-    Replay second = Simulate.replay(workload, profiles(), Settings.defaults(), policy, 5);
+    Replay first = replay(workload, profiles(), Settings.defaults(), policy, 5);
+    Replay second = replay(workload, profiles(), Settings.defaults(), policy, 5);
     assertThat(second).isEqualTo(first);
   }
 
@@ -106,7 +122,7 @@ final class SimulationTest {
         new Workload(
             "one",
             List.of(new Workload.Job("a", 100, "quiet", 1, 1, 1, 0, Workload.Category.ADAPTIVE)));
-    Replay replay = Simulate.replay(workload, Map.of("quiet", quiet), noiseless(), "fifo", 1);
+    Replay replay = replay(workload, Map.of("quiet", quiet), noiseless(), "fifo", 1);
     double step = digits.params().stepSeconds(new PlacementShape(1, 1, ""), new BatchPlan(64, 0));
     assertThat(replay.jobs().getFirst().completionSeconds())
         .isCloseTo(10 + 1000 * step, within(1e-6));
@@ -116,27 +132,18 @@ final class SimulationTest {
 
   @Test
   void sizesThatAdaptBeatStaticOnes() throws TraceException {
-    Simulate.Result result =
-        Simulate.run(
-            new Simulate.Options(
-                TRACES.resolve("workloads/mixed-40.csv"),
-                TRACES.resolve("profiles/kastor.csv"),
-                Settings.defaults(),
-                List.of("fifo", "pollux"),
-                1));
-    Replay fifo = result.replays().get(0);
-    Replay pollux = result.replays().get(1);
-    assertThat(pollux.averageSeconds()).as(result.table()).isLessThan(fifo.averageSeconds());
-    assertThat(result.table()).contains("fifo", "pollux", "avg JCT s");
+    Workload workload = workload("mixed-40");
+    Replay fifo = replay(workload, profiles(), Settings.defaults(), "fifo", 1);
+    Replay pollux = replay(workload, profiles(), Settings.defaults(), "pollux", 1);
+    assertThat(pollux.averageSeconds()).isLessThan(fifo.averageSeconds());
   }
 
   @Test
   void dearRescalingIsUsedLess() throws TraceException {
     Workload workload = workload("burst-8");
     Settings dear = Settings.defaults().withRescaleCost(Duration.ofMinutes(5));
-    assertThat(Simulate.replay(workload, profiles(), dear, "pollux", 1).restarts())
-        .isLessThan(
-            Simulate.replay(workload, profiles(), Settings.defaults(), "pollux", 1).restarts());
+    assertThat(replay(workload, profiles(), dear, "pollux", 1).restarts())
+        .isLessThan(replay(workload, profiles(), Settings.defaults(), "pollux", 1).restarts());
   }
 
   @Test
@@ -146,7 +153,7 @@ final class SimulationTest {
             "gang",
             List.of(new Workload.Job("a", 0, "digits", 8, 8, 8, 0, Workload.Category.ADAPTIVE)));
     Settings small = Settings.defaults().withCluster(1, 4);
-    assertThatThrownBy(() -> Simulate.replay(workload, profiles(), small, "fifo", 1))
+    assertThatThrownBy(() -> replay(workload, profiles(), small, "fifo", 1))
         .hasMessageContaining("fifo")
         .hasMessageContaining("has not finished");
   }

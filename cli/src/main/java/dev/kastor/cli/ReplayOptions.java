@@ -1,0 +1,184 @@
+package dev.kastor.cli;
+
+import dev.kastor.local.Installation;
+import dev.kastor.local.LocalException;
+import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.Mode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** What {@code simulate} and {@code sweep} both let one choose about replays. */
+final class ReplayOptions {
+  private static final String WORKLOAD = "workloads/mixed-40.csv";
+  private static final String PROFILES = "profiles/kastor.csv";
+
+  @Option(
+      names = "--mode",
+      paramLabel = "MODE",
+      defaultValue = "events",
+      converter = ModeName.class,
+      description =
+          "Whose rules of time hold: events (Kastor's), or pollux or sia, tick for tick as the"
+              + " published simulators (default: ${DEFAULT-VALUE}).")
+  private Mode mode = Mode.EVENTS;
+
+  @Option(
+      names = "--profiles",
+      paramLabel = "PATH",
+      description =
+          "Applications that the workloads name: a file, or a folder with one folder each"
+              + " (default: the shipped ones).")
+  private @Nullable Path profiles;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "FILE",
+      description = "Workload; may be given several times (default: the shipped mixed-40).")
+  private List<String> workloads = List.of();
+
+  @Option(
+      names = "--policy",
+      paramLabel = "NAME",
+      split = ",",
+      converter = PolicyName.class,
+      description = "Policies to compare, joined by commas (default: all).")
+  private List<String> policies = List.of();
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Seed of all random choices (default: ${DEFAULT-VALUE}).")
+  private long seed = 1;
+
+  @Option(
+      names = "--seeds",
+      paramLabel = "K",
+      defaultValue = "1",
+      description = "Replay with K seeds, from --seed upwards (default: ${DEFAULT-VALUE}).")
+  private int seeds = 1;
+
+  @Option(
+      names = "--round",
+      paramLabel = "SECONDS",
+      defaultValue = "60",
+      description = "Time between decisions (default: ${DEFAULT-VALUE}).")
+  private int roundSeconds = 60;
+
+  @Option(
+      names = "--jobs",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Replays at a time, one core each (default: ${DEFAULT-VALUE}).")
+  private int threads = 1;
+
+  @Option(names = "--quiet", description = "Show no progress.")
+  private boolean quiet;
+
+  Mode mode() {
+    return mode;
+  }
+
+  Path profiles() throws LocalException {
+    if (profiles != null) {
+      return profiles;
+    }
+    if (mode != Mode.EVENTS) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "mode %s needs --profiles: the folder with the published applications"
+              .formatted(mode.label()));
+    }
+    return shipped().resolve(PROFILES);
+  }
+
+  boolean hasWorkload() {
+    return !workloads.isEmpty();
+  }
+
+  List<String> workloads() throws LocalException {
+    return workloads.isEmpty() ? List.of(shipped().resolve(WORKLOAD).toString()) : workloads;
+  }
+
+  List<String> policies() {
+    return policies.isEmpty() ? Policies.names() : List.copyOf(new LinkedHashSet<>(policies));
+  }
+
+  List<Long> seeds() {
+    atLeastOne("--seeds", seeds);
+    return LongStream.range(seed, seed + seeds).boxed().toList();
+  }
+
+  Duration round() {
+    atLeastOne("--round", roundSeconds);
+    return Duration.ofSeconds(roundSeconds);
+  }
+
+  int threads() {
+    atLeastOne("--jobs", threads);
+    return threads;
+  }
+
+  boolean quiet() {
+    return quiet;
+  }
+
+  private static void atLeastOne(String option, int value) {
+    if (value < 1) {
+      throw new CliException(
+          ExitCode.USAGE, "%s must be at least 1 but is %d".formatted(option, value));
+    }
+  }
+
+  /** The shipped traces, by a short path where the command runs in the checkout. */
+  private static Path shipped() throws LocalException {
+    Path folder = Installation.current().root().resolve("traces");
+    Path here = Path.of("").toAbsolutePath();
+    return folder.startsWith(here) ? here.relativize(folder) : folder;
+  }
+
+  /** A mode as it is spelled. */
+  static final class ModeName implements ITypeConverter<Mode> {
+    @Override
+    public Mode convert(String text) {
+      try {
+        return Mode.of(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(String.valueOf(e.getMessage()));
+      }
+    }
+  }
+
+  /** A policy that exists. */
+  static final class PolicyName implements ITypeConverter<String> {
+    @Override
+    public String convert(String text) {
+      if (!Policies.names().contains(text)) {
+        throw new TypeConversionException(
+            "there is no policy '%s'. Use one of: %s"
+                .formatted(text, String.join(", ", Policies.names())));
+      }
+      return text;
+    }
+  }
+
+  /** Nodes and their GPUs. */
+  static final class Shape implements ITypeConverter<ClusterShape> {
+    @Override
+    public ClusterShape convert(String text) {
+      try {
+        return ClusterShape.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(String.valueOf(e.getMessage()));
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kastor.simulator;
+
+import dev.kastor.traces.Application;
+import dev.kastor.traces.JobProfile;
+import dev.kastor.traces.TraceException;
+import dev.kastor.traces.Workload;
+import dev.kastor.traces.measured.PolluxApplications;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Workloads and applications, each file read once; owned by one thread. */
+final class Inputs {
+  private final Map<Path, Map<String, Application>> applications = new HashMap<>();
+  private final Map<Path, Map<String, JobProfile>> profiles = new HashMap<>();
+  private final Map<List<String>, Workload> workloads = new HashMap<>();
+
+  /** The applications of a run; empty where its profiles are Kastor's own file. */
+  Map<String, Application> applications(Run run) throws TraceException {
+    if (!Files.isDirectory(run.profiles())) {
+      return Map.of();
+    }
+    Map<String, Application> known = applications.get(run.profiles());
+    if (known == null) {
+      known = PolluxApplications.read(run.profiles());
+      applications.put(run.profiles(), known);
+    }
+    return known;
+  }
+
+  /** The profiles of a run in Kastor's own file. */
+  Map<String, JobProfile> profiles(Run run) throws TraceException {
+    Map<String, JobProfile> known = profiles.get(run.profiles());
+    if (known == null) {
+      known = JobProfile.read(run.profiles());
+      profiles.put(run.profiles(), known);
+    }
+    return known;
+  }
+
+  /** The workload of a run, named by its path, at the load that the run asks for. */
+  Workload workload(Run run) throws TraceException {
+    List<String> key = List.of(run.workload(), run.profiles().toString());
+    Workload known = workloads.get(key);
+    if (known == null) {
+      Set<String> names =
+          Files.isDirectory(run.profiles()) ? applications(run).keySet() : profiles(run).keySet();
+      known = new Workload(run.workload(), Workload.read(Path.of(run.workload()), names).jobs());
+      workloads.put(key, known);
+    }
+    return run.load() == 1 ? known : denser(known, run.load());
+  }
+
+  private static Workload denser(Workload workload, double load) {
+    return new Workload(
+        workload.name(),
+        workload.jobs().stream()
+            .map(job ->
+                new Workload.Job(
+                    job.name(),
+                    job.submitSeconds() / load,
+                    job.application(),
+                    job.minReplicas(),
+                    job.maxReplicas(),
+                    job.requestedReplicas(),
+                    job.globalBatch(),
+                    job.category()))
+            .toList());
+  }
+}

@@ -1,0 +1,41 @@
+package dev.kastor.simulator;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * One replay to be made.
+ *
+ * @param mode whose rules of time hold
+ * @param profiles the applications' file or folder
+ * @param workload the workload's path, as given
+ * @param cluster the nodes
+ * @param policy its name
+ * @param seed of all random choices
+ * @param round time between decisions
+ * @param load how many times faster than in the file jobs arrive
+ */
+public record Run(
+    Mode mode,
+    Path profiles,
+    String workload,
+    ClusterShape cluster,
+    String policy,
+    long seed,
+    Duration round,
+    double load) {
+  public Run {
+    if (!round.isPositive() || !round.equals(Duration.ofSeconds(round.toSeconds()))) {
+      throw new IllegalArgumentException(
+          "a round must be a positive number of whole seconds, not " + round);
+    }
+    if (!(load > 0 && Double.isFinite(load))) {
+      throw new IllegalArgumentException("a load must be above 0, not " + load);
+    }
+  }
+
+  /** Short, for a line of progress. */
+  public String label() {
+    return "%s, %s, seed %d".formatted(policy, workload, seed);
+  }
+}

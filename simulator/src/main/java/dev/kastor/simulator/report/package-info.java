@@ -1,0 +1,10 @@
+/**
+ * Replays as files: JSON, CSV, charts and one page.
+ *
+ * <p>Entry types: {@link dev.kastor.simulator.report.RunsJson}, {@link
+ * dev.kastor.simulator.report.RunsCsv}. Every file appears whole or not at all.
+ */
+@NullMarked
+package dev.kastor.simulator.report;
+
+import org.jspecify.annotations.NullMarked;
