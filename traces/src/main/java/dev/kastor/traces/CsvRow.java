@@ -11,7 +11,15 @@ import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
 
 /** One line of a CSV file with a header, whose cells know where they stand. */
-public final class CsvRow {
+public final class CsvRow implements TraceRow {
+  private static final CSVFormat FORMAT =
+      CSVFormat.RFC4180
+          .builder()
+          .setCommentMarker('#')
+          .setIgnoreEmptyLines(true)
+          .setIgnoreSurroundingSpaces(true)
+          .get();
+
   private final Path file;
   private final long line;
   private final CSVRecord record;
@@ -40,36 +48,36 @@ public final class CsvRow {
    * least {@code columns}, in any order. Lines that start with # are comments.
    */
   public static void forEach(Path file, List<String> columns, Reader reader) throws TraceException {
-    CSVFormat format =
-        CSVFormat.RFC4180
-            .builder()
-            .setHeader()
-            .setSkipHeaderRecord(true)
-            .setCommentMarker('#')
-            .setIgnoreEmptyLines(true)
-            .setIgnoreSurroundingSpaces(true)
-            .get();
+    forEach(file, columns, FORMAT.builder().setHeader().setSkipHeaderRecord(true).get(), reader);
+  }
+
+  /** The same for a file whose first line is a row already, or repeats {@code columns}. */
+  public static void forEachWithoutHeader(Path file, List<String> columns, Reader reader)
+      throws TraceException {
+    CSVFormat format = FORMAT.builder().setHeader(columns.toArray(String[]::new)).get();
+    String first = columns.getFirst();
+    forEach(
+        file,
+        columns,
+        format,
+        row -> {
+          if (!row.textOr(first, "").equals(first)) {
+            reader.row(row);
+          }
+        });
+  }
+
+  private static void forEach(Path file, List<String> columns, CSVFormat format, Reader reader)
+      throws TraceException {
     try (BufferedReader text = TraceInput.open(file);
         CSVParser parser = CSVParser.parse(text, format)) {
-      List<String> header = parser.getHeaderNames();
-      List<String> missing = columns.stream().filter(c -> !header.contains(c)).toList();
-      if (!missing.isEmpty()) {
-        throw new TraceException(
-            header.isEmpty()
-                ? "%s is empty. Its first line must name the columns %s"
-                    .formatted(file, String.join(",", columns))
-                : "%s, line %d: the header has no column %s. It must have %s but is %s"
-                    .formatted(
-                        file,
-                        parser.getCurrentLineNumber(),
-                        String.join(",", missing),
-                        String.join(",", columns),
-                        String.join(",", header)));
-      }
+      checkHeader(file, parser.getCurrentLineNumber(), parser.getHeaderNames(), columns);
       for (CSVRecord record : parser) {
         CsvRow row = new CsvRow(file, parser.getCurrentLineNumber(), record);
         if (!record.isConsistent()) {
-          throw row.problem("", "it has %d cells, not %d".formatted(record.size(), header.size()));
+          throw row.problem(
+              "",
+              "it has %d cells, not %d".formatted(record.size(), parser.getHeaderNames().size()));
         }
         reader.row(row);
       }
@@ -78,9 +86,24 @@ public final class CsvRow {
     }
   }
 
-  /** Whether the file has this column. */
-  public boolean has(String column) {
-    return record.isMapped(column);
+  private static void checkHeader(Path file, long line, List<String> header, List<String> columns)
+      throws TraceException {
+    if (header.isEmpty()) {
+      throw new TraceException(
+          "%s is empty. Its first line must name the columns %s"
+              .formatted(file, String.join(",", columns)));
+    }
+    List<String> missing = columns.stream().filter(c -> !header.contains(c)).toList();
+    if (!missing.isEmpty()) {
+      throw new TraceException(
+          "%s, line %d: the header has no column %s. It must have %s but is %s"
+              .formatted(
+                  file,
+                  line,
+                  String.join(",", missing),
+                  String.join(",", columns),
+                  String.join(",", header)));
+    }
   }
 
   /** Whether the cell is empty or the file has no such column. */
@@ -117,6 +140,15 @@ public final class CsvRow {
     throw problem(column, "'%s' must be at least 1".formatted(record.get(column)));
   }
 
+  /** A whole number of at least 0; logs may write it with a fraction of zero. */
+  public int count(String column) throws TraceException {
+    double value = atLeast(column, 0);
+    if (value != Math.rint(value) || value > Integer.MAX_VALUE) {
+      throw problem(column, "'%s' is not a whole number".formatted(record.get(column)));
+    }
+    return (int) value;
+  }
+
   public double atLeast(String column, double bound) throws TraceException {
     double value = number(column, text(column));
     if (!(value >= bound)) {
@@ -137,6 +169,7 @@ public final class CsvRow {
     throw problem(column, "'%s' is not finite".formatted(text));
   }
 
+  @Override
   public TraceException problem(String column, String what) {
     return new TraceException(
         column.isEmpty()

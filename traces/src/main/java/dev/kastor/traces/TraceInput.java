@@ -11,18 +11,18 @@ import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
 /** Opens trace files as text, compressed with gzip or not. */
-final class TraceInput {
+public final class TraceInput {
   private static final int GZIP_MAGIC = 0x1f8b;
   private static final int BUFFER = 1 << 16;
 
   private TraceInput() {}
 
-  static BufferedReader open(Path file) throws IOException {
+  public static BufferedReader open(Path file) throws IOException {
     return new BufferedReader(new InputStreamReader(stream(file), StandardCharsets.UTF_8), BUFFER);
   }
 
   /** The content, decompressed where it begins like gzip, whatever the file is called. */
-  static InputStream stream(Path file) throws IOException {
+  public static InputStream stream(Path file) throws IOException {
     InputStream raw = new BufferedInputStream(Files.newInputStream(file), BUFFER);
     try {
       raw.mark(2);

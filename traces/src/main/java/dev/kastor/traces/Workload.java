@@ -1,8 +1,7 @@
 package dev.kastor.traces;
 
+import dev.kastor.traces.format.TraceFormats;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -91,6 +90,21 @@ public record Workload(String name, List<Job> jobs) {
           Outcome.COMPLETED);
     }
 
+    /** The same, submitted at another time. */
+    public Job submittedAt(double seconds) {
+      return new Job(
+          name,
+          seconds,
+          application,
+          minReplicas,
+          maxReplicas,
+          requestedReplicas,
+          globalBatch,
+          category,
+          durationSeconds,
+          outcome);
+    }
+
     /** A rigid job of which only its size and duration are known. */
     public static Job timed(
         String name, double submitSeconds, int replicas, double durationSeconds, Outcome outcome) {
@@ -113,90 +127,11 @@ public record Workload(String name, List<Job> jobs) {
   }
 
   /**
-   * Reads a CSV file whose jobs use only the given applications. The header tells the format:
-   * Kastor's own, or the one of the Pollux and Sia artifacts.
+   * Reads a trace whose jobs use only the given applications; its content tells the format.
+   *
+   * @see TraceFormats
    */
   public static Workload read(Path file, Set<String> applications) throws TraceException {
-    List<Job> jobs = new ArrayList<>();
-    Set<String> names = new HashSet<>();
-    double last = 0;
-    for (CsvRow row : CsvRow.readAtLeast(file, List.of("name"))) {
-      Job job = row.has("submitSeconds") ? own(row) : published(row);
-      if (job.submitSeconds() < last) {
-        throw row.problem(
-            row.has("submitSeconds") ? "submitSeconds" : "time",
-            "%s is before the line above (%s). Sort the rows by submission time."
-                .formatted(job.submitSeconds(), last));
-      }
-      check(row, job, names, applications);
-      last = job.submitSeconds();
-      jobs.add(job);
-    }
-    if (jobs.isEmpty()) {
-      throw new TraceException("%s has no jobs".formatted(file));
-    }
-    String name = String.valueOf(file.getFileName());
-    return new Workload(name.endsWith(".csv") ? name.substring(0, name.length() - 4) : name, jobs);
-  }
-
-  private static Job own(CsvRow row) throws TraceException {
-    return new Job(
-        row.text("name"),
-        row.atLeast("submitSeconds", 0),
-        row.text("profile"),
-        row.positive("minReplicas"),
-        row.positive("maxReplicas"),
-        row.positive("staticReplicas"),
-        0,
-        Category.ADAPTIVE);
-  }
-
-  private static Job published(CsvRow row) throws TraceException {
-    return new Job(
-        row.text("name"),
-        row.atLeast("time", 0),
-        row.text("application"),
-        1,
-        UNBOUNDED,
-        row.positive("num_replicas"),
-        row.positive("batch_size"),
-        row.has("category") ? category(row) : Category.ADAPTIVE);
-  }
-
-  private static Category category(CsvRow row) throws TraceException {
-    return switch (row.text("category")) {
-      case "adaptive" -> Category.ADAPTIVE;
-      case "scale-gpus" -> Category.SCALE_GPUS;
-      case "rigid" -> Category.RIGID;
-      default ->
-          throw row.problem(
-              "category",
-              "'%s' must be adaptive, scale-gpus or rigid".formatted(row.text("category")));
-    };
-  }
-
-  private static void check(CsvRow row, Job job, Set<String> names, Set<String> applications)
-      throws TraceException {
-    if (!names.add(job.name())) {
-      throw row.problem("name", "job '%s' appears twice".formatted(job.name()));
-    }
-    if (!applications.contains(job.application())) {
-      throw row.problem(
-          row.has("profile") ? "profile" : "application",
-          "there is no application '%s'. Use one of: %s"
-              .formatted(job.application(), String.join(", ", applications)));
-    }
-    if (job.maxReplicas() < job.minReplicas()) {
-      throw row.problem(
-          "maxReplicas",
-          "%d is below minReplicas (%d)".formatted(job.maxReplicas(), job.minReplicas()));
-    }
-    if (job.requestedReplicas() < job.minReplicas()
-        || job.requestedReplicas() > job.maxReplicas()) {
-      throw row.problem(
-          "staticReplicas",
-          "%d must lie between minReplicas (%d) and maxReplicas (%d)"
-              .formatted(job.requestedReplicas(), job.minReplicas(), job.maxReplicas()));
-    }
+    return TraceFormats.read(file, applications);
   }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 final class TraceReadersTest {
   private static final String HEADER =
-      "name,submitSeconds,profile,minReplicas,maxReplicas,staticReplicas\n";
+      "name,submitSeconds,application,minReplicas,maxReplicas,requestedReplicas\n";
 
   @TempDir private Path folder = Path.of("");
 
@@ -51,11 +51,11 @@ final class TraceReadersTest {
   @Test
   void namesFileLineAndColumn() throws IOException {
     assertProblem("a,x,p,1,4,2\n", "line 2", "column submitSeconds", "'x'");
-    assertProblem("a,0,p,1,4,2\nb,0,q,1,4,2\n", "line 3", "column profile", "'q'", "p");
-    assertProblem("a,0,p,1,4,2\na,0,p,1,4,2\n", "line 3", "column name", "twice");
-    assertProblem("a,9,p,1,4,2\nb,8,p,1,4,2\n", "line 3", "column submitSeconds", "9.0");
+    assertProblem("a,0,p,1,4,2\nb,0,q,1,4,2\n", "line 3", "column application", "'q'", "p");
+    assertProblem("a,0,p,1,4,2\na,0,p,1,4,2\n", "line 3", "'a'", "twice");
+    assertProblem("a,9,p,1,4,2\nb,8,p,1,4,2\n", "line 3", "8.0", "9.0");
     assertProblem("a,0,p,4,2,2\n", "line 2", "column maxReplicas", "minReplicas (4)");
-    assertProblem("a,0,p,1,4,5\n", "line 2", "column staticReplicas", "5");
+    assertProblem("a,0,p,1,4,5\n", "line 2", "column requestedReplicas", "5");
     assertProblem("a,0,p,0,4,2\n", "line 2", "column minReplicas", "at least 1");
     assertProblem("a,0,p,1,4\n", "line 2", "5 cells, not 6");
     assertProblem("", "no jobs");
@@ -74,7 +74,7 @@ final class TraceReadersTest {
     Path wrong = file("name,time\na,0\n");
     assertThatThrownBy(() -> Workload.read(wrong, Set.of()))
         .isInstanceOf(TraceException.class)
-        .hasMessageContaining("no such column");
+        .hasMessageContaining("the header has no column application");
     assertThatThrownBy(() -> JobProfile.read(folder.resolve("absent.csv")))
         .isInstanceOf(TraceException.class)
         .hasMessageContaining("absent.csv");

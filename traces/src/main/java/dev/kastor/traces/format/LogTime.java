@@ -1,0 +1,29 @@
+package dev.kastor.traces.format;
+
+import dev.kastor.traces.TraceException;
+import dev.kastor.traces.TraceRow;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.Locale;
+
+/**
+ * Times as cluster logs write them, {@code 2017-10-07 01:11:39}: local, without an offset. Clocks
+ * that were set back or forth in between show as they do in the log.
+ */
+final class LogTime {
+  private static final DateTimeFormatter FORMAT =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
+
+  private LogTime() {}
+
+  /** Seconds from an arbitrary origin, the same for all. */
+  static double seconds(String text, String column, TraceRow where) throws TraceException {
+    try {
+      return LocalDateTime.parse(text, FORMAT).toEpochSecond(ZoneOffset.UTC);
+    } catch (DateTimeParseException e) {
+      throw where.problem(column, "'%s' is not a time such as 2017-10-07 01:11:39".formatted(text));
+    }
+  }
+}
