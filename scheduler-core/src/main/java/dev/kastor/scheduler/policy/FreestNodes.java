@@ -48,6 +48,18 @@ final class FreestNodes {
     }
   }
 
+  /** Takes what the job holds, if all of it is still there and free. */
+  boolean keep(JobSpec spec, Allocation allocation) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer n = index.get(allocation.node(i));
+      if (n == null || free[n] < allocation.count(i) || !spec.runsOn(nodes.get(n).gpuType())) {
+        return false;
+      }
+    }
+    take(allocation);
+    return true;
+  }
+
   /** Takes {@code slots} for the job; empty, with nothing taken, if there are not as many. */
   Optional<Allocation> place(JobSpec spec, int slots) {
     if (free(spec) < slots) {

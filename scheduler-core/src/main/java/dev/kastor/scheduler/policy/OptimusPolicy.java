@@ -119,7 +119,7 @@ public final class OptimusPolicy implements Policy {
       return 0;
     }
     double saved = remainingSeconds(job, size, perNode) - remainingSeconds(job, larger, perNode);
-    // A size that was never measured may not be worth anything: it is not tried.
+    // A size of which nothing is known may not be worth anything: it is not tried.
     return Double.isFinite(saved) ? saved / (larger - size) : 0;
   }
 
@@ -142,7 +142,7 @@ public final class OptimusPolicy implements Policy {
         * job.model()
             .filter(model -> model.knows(shape.gpuType()))
             .map(model -> model.params(shape.gpuType()).stepSeconds(shape, batch))
-            .orElse(1.0 / replicas);
+            .orElse(Double.POSITIVE_INFINITY);
   }
 
   private static int[] packed(int replicas, int perNode) {
@@ -172,8 +172,9 @@ public final class OptimusPolicy implements Policy {
     List<Integer> moving = new ArrayList<>();
     for (int j = 0; j < sizes.length; j++) {
       JobState job = jobs.get(j);
-      if (sizes[j] > 0 && job.allocation().replicas() == sizes[j]) {
-        free.take(job.allocation());
+      if (sizes[j] > 0
+          && job.allocation().replicas() == sizes[j]
+          && free.keep(job.spec(), job.allocation())) {
         made.put(job.id(), assignment(job.allocation(), "Kept", sizes[j]));
       } else if (sizes[j] > 0) {
         moving.add(j);
@@ -182,8 +183,13 @@ public final class OptimusPolicy implements Policy {
     moving.sort(Comparator.comparingInt(j -> sizes[j]));
     for (int j : moving) {
       free.place(jobs.get(j).spec(), sizes[j])
-          .ifPresent(
-              allocation -> made.put(jobs.get(j).id(), assignment(allocation, "Sized", sizes[j])));
+          .ifPresent(allocation ->
+              made.put(
+                  jobs.get(j).id(),
+                  assignment(
+                      allocation,
+                      jobs.get(j).allocation().isEmpty() ? "Started" : "Resized",
+                      sizes[j])));
     }
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (JobState job : snapshot.jobs()) {

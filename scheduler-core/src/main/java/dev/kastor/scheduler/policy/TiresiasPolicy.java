@@ -65,8 +65,7 @@ public final class TiresiasPolicy implements Policy {
         continue;
       }
       left -= wanted;
-      if (job.allocation().replicas() == wanted) {
-        free.take(job.allocation());
+      if (job.allocation().replicas() == wanted && free.keep(job.spec(), job.allocation())) {
         made.put(job.id(), assignment(job.allocation(), "Kept", "Has least attained service."));
       } else {
         starting.put(job.id(), job);
