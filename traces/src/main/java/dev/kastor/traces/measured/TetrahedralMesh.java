@@ -30,7 +30,17 @@ final class TetrahedralMesh {
   private static final double INFINITY_HEIGHT = 1.1;
 
   /** A circumsphere; its distance function is the one of the lifted facet's hyperplane. */
-  private record Sphere(double[] centre, double squaredRadius, double scale) {
+  private static final class Sphere {
+    private final double[] centre;
+    private final double squaredRadius;
+    private final double scale;
+
+    Sphere(double[] centre, double squaredRadius, double scale) {
+      this.centre = centre;
+      this.squaredRadius = squaredRadius;
+      this.scale = scale;
+    }
+
     double distance(double[] x) {
       double gap = squaredRadius;
       double squaredCentre = 0;
