@@ -1,46 +1,86 @@
 package dev.kastor.scheduler.policy;
 
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
-
 /**
  * Non-dominated fronts and crowding distances for two objectives to maximise (Deb et al., NSGA-II,
- * IEEE Transactions on Evolutionary Computation 2002, section III), in O(n log n).
+ * IEEE Transactions on Evolutionary Computation 2002, section III), in O(n log n). Of genomes with
+ * equal objectives all but the first have no distance, as in the library that Pollux was published
+ * with. Owned by its search.
  */
 final class ParetoRanking {
-  private ParetoRanking() {}
+  private final Genomes genomes;
+  private final int[] sorted;
+  private final int[] merged;
+  private final int[] frontOf;
+  private final int[] lasts;
+  private final int[] starts;
+  private int fronts;
 
-  /** Sets rank and crowding of all individuals; returns the fronts, best first. */
-  static List<List<Individual>> rank(List<Individual> all) {
-    List<Individual> sorted = new ArrayList<>(all);
-    sorted.sort(
-        Comparator.comparingDouble((Individual i) -> -i.fitness)
-            .thenComparingDouble(i -> -i.utility));
-    List<List<Individual>> fronts = new ArrayList<>();
-    for (Individual individual : sorted) {
-      int front = firstThatDoesNotDominate(fronts, individual);
-      if (front == fronts.size()) {
-        fronts.add(new ArrayList<>());
+  /** A ranking of at most {@code most} genomes. */
+  ParetoRanking(Genomes genomes, int most) {
+    this.genomes = genomes;
+    sorted = new int[most];
+    merged = new int[most];
+    frontOf = new int[most];
+    lasts = new int[most];
+    starts = new int[most + 1];
+  }
+
+  /**
+   * Sets rank and crowding of all given slots and orders them: by front, and within a front by
+   * falling fitness, equal ones as they were.
+   */
+  void rank(int[] slots, int count) {
+    sort(slots, count);
+    fronts = 0;
+    for (int i = 0; i < count; i++) {
+      int slot = sorted[i];
+      int front = firstThatDoesNotDominate(slot);
+      if (front == fronts) {
+        starts[fronts++] = 0;
       }
-      individual.rank = front;
-      fronts.get(front).add(individual);
+      lasts[front] = slot;
+      frontOf[i] = front;
+      genomes.rank[slot] = front;
+      starts[front]++;
     }
-    fronts.forEach(ParetoRanking::crowd);
+    int from = 0;
+    for (int f = 0; f < fronts; f++) {
+      int size = starts[f];
+      starts[f] = from;
+      from += size;
+    }
+    starts[fronts] = count;
+    for (int i = 0; i < count; i++) {
+      slots[starts[frontOf[i]]++] = sorted[i];
+    }
+    for (int f = fronts - 1; f > 0; f--) {
+      starts[f] = starts[f - 1];
+    }
+    starts[0] = 0;
+    for (int f = 0; f < fronts; f++) {
+      crowd(slots, starts[f], starts[f + 1]);
+    }
+  }
+
+  /** How many fronts the last ranking found. */
+  int fronts() {
     return fronts;
   }
 
+  /**
+   * Where a front of the last ranking begins among its slots; for the number of fronts, the end.
+   */
+  int start(int front) {
+    return starts[front];
+  }
+
   /** In sorted order the last member of a front has its highest utility: it alone need be asked. */
-  private static int firstThatDoesNotDominate(List<List<Individual>> fronts, Individual one) {
+  private int firstThatDoesNotDominate(int slot) {
     int low = 0;
-    int high = fronts.size();
+    int high = fronts;
     while (low < high) {
       int middle = (low + high) >>> 1;
-      Individual last = fronts.get(middle).getLast();
-      boolean dominated =
-          last.utility > one.utility || (last.utility == one.utility && last.fitness > one.fitness);
-      if (dominated) {
+      if (genomes.dominates(lasts[middle], slot)) {
         low = middle + 1;
       } else {
         high = middle;
@@ -50,46 +90,68 @@ final class ParetoRanking {
   }
 
   /** A front is sorted by falling fitness and rising utility, so neighbours are adjacent. */
-  private static void crowd(List<Individual> front) {
-    int last = front.size() - 1;
-    double[] crowding = new double[front.size()];
-    if (last < 2) {
-      Arrays.fill(crowding, Double.POSITIVE_INFINITY);
-    } else {
-      double fitnessSpan = front.getFirst().fitness - front.getLast().fitness;
-      double utilitySpan = front.getLast().utility - front.getFirst().utility;
-      crowding[0] = Double.POSITIVE_INFINITY;
-      crowding[last] = Double.POSITIVE_INFINITY;
-      for (int i = 1; i < last; i++) {
-        Individual before = front.get(i - 1);
-        Individual after = front.get(i + 1);
-        crowding[i] =
-            (share(before.fitness - after.fitness, fitnessSpan)
-                    + share(after.utility - before.utility, utilitySpan))
-                / 2;
+  private void crowd(int[] slots, int from, int to) {
+    int first = slots[from];
+    int last = slots[to - 1];
+    double fitnessSpan = genomes.fitness[first] - genomes.fitness[last];
+    double utilitySpan = genomes.utility[last] - genomes.utility[first];
+    int before = -1;
+    for (int i = from; i < to; ) {
+      int slot = slots[i];
+      int next = i + 1;
+      while (next < to && same(slots[next], slot)) {
+        genomes.crowding[slots[next]] = to - from > 2 ? 0 : Double.POSITIVE_INFINITY;
+        next++;
       }
+      genomes.crowding[slot] =
+          before < 0 || next == to
+              ? Double.POSITIVE_INFINITY
+              : (share(genomes.fitness[before] - genomes.fitness[slots[next]], fitnessSpan)
+                      + share(genomes.utility[slots[next]] - genomes.utility[before], utilitySpan))
+                  / 2;
+      before = slot;
+      i = next;
     }
-    for (int i = 0; i <= last; i++) {
-      front.get(i).crowding = crowding[i];
-    }
+  }
+
+  private boolean same(int one, int other) {
+    return genomes.fitness[one] == genomes.fitness[other]
+        && genomes.utility[one] == genomes.utility[other];
   }
 
   private static double share(double distance, double span) {
     return span > 0 ? distance / span : 0;
   }
 
-  /** One allocation matrix with its objectives; rank and crowding belong to the last ranking. */
-  static final class Individual {
-    final int[] genome;
-    final double fitness;
-    final double utility;
-    int rank;
-    double crowding;
-
-    Individual(int[] genome, double fitness, double utility) {
-      this.genome = genome;
-      this.fitness = fitness;
-      this.utility = utility;
+  /** Stable merge sort by falling fitness, then falling utility, from runs of one upwards. */
+  private void sort(int[] slots, int count) {
+    System.arraycopy(slots, 0, sorted, 0, count);
+    int[] from = sorted;
+    int[] to = merged;
+    for (int run = 1; run < count; run *= 2) {
+      for (int start = 0; start < count; start += 2 * run) {
+        merge(from, to, start, Math.min(start + run, count), Math.min(start + 2 * run, count));
+      }
+      int[] swap = from;
+      from = to;
+      to = swap;
     }
+    if (from != sorted) {
+      System.arraycopy(from, 0, sorted, 0, count);
+    }
+  }
+
+  private void merge(int[] from, int[] to, int start, int middle, int end) {
+    int left = start;
+    int right = middle;
+    for (int at = start; at < end; at++) {
+      boolean takeLeft = left < middle && (right >= end || !comesBefore(from[right], from[left]));
+      to[at] = takeLeft ? from[left++] : from[right++];
+    }
+  }
+
+  private boolean comesBefore(int one, int other) {
+    double difference = genomes.fitness[one] - genomes.fitness[other];
+    return difference > 0 || (difference == 0 && genomes.utility[one] > genomes.utility[other]);
   }
 }

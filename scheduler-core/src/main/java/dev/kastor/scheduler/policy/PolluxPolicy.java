@@ -7,7 +7,6 @@ import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.ParetoRanking.Individual;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -35,6 +34,7 @@ public final class PolluxPolicy implements Policy {
 
   private final PolicyOptions.GeneticSearch options;
   private final SplittableRandom random;
+  private final GoodputMemo goodputs = new GoodputMemo();
   private Memory memory = new Memory(List.of(), List.of(), List.of());
 
   PolluxPolicy(PolicyOptions options) {
@@ -49,7 +49,7 @@ public final class PolluxPolicy implements Policy {
 
   @Override
   public Plan plan(Snapshot snapshot) {
-    PolluxProblem problem = new PolluxProblem(snapshot, options.faithful());
+    PolluxProblem problem = new PolluxProblem(snapshot, options.faithful(), goodputs);
     int[] chosen = new int[0];
     if (problem.jobs > 0 && problem.nodes > 0) {
       chosen = options.faithful() ? searchFaithfully(problem) : search(problem);
@@ -62,9 +62,9 @@ public final class PolluxPolicy implements Policy {
     if (seeds.isEmpty()) {
       seeds.add(problem.current);
     }
-    List<Individual> front = new GenomeSearch(problem, options, random.split()).run(seeds);
+    List<int[]> front = new GenomeSearch(problem, options, random.split()).run(seeds);
     remember(problem, front);
-    return front.getFirst().genome;
+    return front.getFirst();
   }
 
   private int[] search(PolluxProblem problem) {
@@ -76,23 +76,19 @@ public final class PolluxPolicy implements Policy {
     seeds.add(filler.fill(filler.makeRoom(kept)));
     seeds.add(filler.fill(new int[problem.jobs * problem.nodes]));
     seeds.addAll(remembered(problem));
-    List<Individual> front = search.run(seeds);
+    List<int[]> front = search.run(seeds);
     remember(problem, front);
-    int[] best = filler.fill(front.getFirst().genome);
+    int[] best = filler.fill(front.getFirst());
     boolean better = problem.fitness(best) > problem.fitness(kept) * (1 + MARGIN);
     return better ? best : kept;
   }
 
-  private void remember(PolluxProblem problem, List<Individual> front) {
+  private void remember(PolluxProblem problem, List<int[]> front) {
     List<JobId> jobs = new ArrayList<>();
     for (int j = 0; j < problem.jobs; j++) {
       jobs.add(problem.job(j).id());
     }
-    memory =
-        new Memory(
-            jobs,
-            problem.nodeNames(),
-            front.stream().map(individual -> individual.genome).toList());
+    memory = new Memory(jobs, problem.nodeNames(), List.copyOf(front));
   }
 
   /** The last round's front in this round's order of jobs; empty after a change of nodes. */

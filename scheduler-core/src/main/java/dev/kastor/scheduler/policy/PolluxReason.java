@@ -1,9 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.Reason;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -16,12 +14,12 @@ final class PolluxReason {
   static Reason of(PolluxProblem problem, int j, Allocation to) {
     JobState job = problem.job(j);
     Allocation from = job.allocation();
-    double before = goodput(job, from);
-    double after = goodput(job, to);
+    double before = problem.goodput(j, from.nodes(), from.replicas());
+    double after = problem.goodput(j, to.nodes(), to.replicas());
     SequencedMap<String, Double> numbers = new LinkedHashMap<>();
     numbers.put("speedup", problem.speedup(j, to.nodes(), to.replicas()));
     numbers.put("fairShareReplicas", (double) problem.fairShare());
-    numbers.put("maxReplicasNow", (double) problem.maxReplicas(j));
+    numbers.put("maxReplicasNow", (double) problem.maxSlots(j));
     if (job.model().isPresent()) {
       numbers.put("goodputBeforeExamplesPerSecond", before);
       numbers.put("goodputAfterExamplesPerSecond", after);
@@ -65,15 +63,5 @@ final class PolluxReason {
                   after,
                   job.rescaleCost().toNanos() * 1e-9);
     };
-  }
-
-  private static double goodput(JobState job, Allocation allocation) {
-    if (allocation.isEmpty() || job.model().isEmpty()) {
-      return 0;
-    }
-    return BatchChoice.goodput(
-        job.spec(),
-        job.model().get(),
-        new PlacementShape(allocation.nodes(), allocation.replicas(), job.spec().gpuType()));
   }
 }

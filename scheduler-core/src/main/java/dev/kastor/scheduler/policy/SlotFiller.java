@@ -32,7 +32,7 @@ final class SlotFiller {
       for (int j = 0; j < problem.jobs && idle > 0; j++) {
         int replicas = problem.replicas(genome, j);
         double before = problem.worth(genome, j);
-        int most = Math.min(problem.maxReplicas(j) - replicas, idle);
+        int most = Math.min(problem.maxSlots(j) - replicas, idle);
         for (int extra = 1; extra <= most; extra++) {
           if (!problem.allows(j, replicas + extra)) {
             continue;
@@ -68,7 +68,7 @@ final class SlotFiller {
         continue;
       }
       int wanted = 1;
-      while (wanted < problem.maxReplicas(j) && !problem.allows(j, wanted)) {
+      while (wanted < problem.maxSlots(j) && !problem.allows(j, wanted)) {
         wanted++;
       }
       int[] tried = genome.clone();
