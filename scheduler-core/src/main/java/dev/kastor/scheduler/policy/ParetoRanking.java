@@ -125,9 +125,11 @@ final class ParetoRanking {
 
   /** Stable merge sort by falling fitness, then falling utility, from runs of one upwards. */
   private void sort(int[] slots, int count) {
-    System.arraycopy(slots, 0, sorted, 0, count);
-    int[] from = sorted;
-    int[] to = merged;
+    int passes = Integer.SIZE - Integer.numberOfLeadingZeros(count - 1);
+    // The two arrays change roles with each pass; the last one must end where it is read.
+    int[] from = passes % 2 == 0 ? sorted : merged;
+    int[] to = passes % 2 == 0 ? merged : sorted;
+    System.arraycopy(slots, 0, from, 0, count);
     for (int run = 1; run < count; run *= 2) {
       for (int start = 0; start < count; start += 2 * run) {
         merge(from, to, start, Math.min(start + run, count), Math.min(start + 2 * run, count));
@@ -135,9 +137,6 @@ final class ParetoRanking {
       int[] swap = from;
       from = to;
       to = swap;
-    }
-    if (from != sorted) {
-      System.arraycopy(from, 0, sorted, 0, count);
     }
   }
 
