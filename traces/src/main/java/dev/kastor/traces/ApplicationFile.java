@@ -5,9 +5,12 @@ import dev.kastor.scheduler.goodput.ThroughputParams;
 import dev.kastor.traces.ParametricApplication.OnGpu;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,5 +153,70 @@ public final class ApplicationFile {
     } catch (IllegalArgumentException e) {
       throw row.problem("noiseScale", String.valueOf(e.getMessage()));
     }
+  }
+
+  /**
+   * The file's text.
+   *
+   * @param comment lines to put above the header, without {@code #}
+   */
+  public static String text(List<String> comment, Collection<ParametricApplication> applications) {
+    StringBuilder text = new StringBuilder();
+    comment.forEach(line -> text.append("# ").append(line).append('\n'));
+    text.append(String.join(",", COLUMNS)).append('\n');
+    for (ParametricApplication application : applications) {
+      application
+          .byGpuType()
+          .forEach((type, gpu) -> {
+            boolean first = type.equals(application.gpuTypes().getFirst());
+            text.append(row(application, type, gpu, first)).append('\n');
+          });
+    }
+    return text.toString();
+  }
+
+  private static String row(
+      ParametricApplication application, String type, OnGpu gpu, boolean first) {
+    ThroughputParams p = gpu.throughput();
+    BatchLimits limits = gpu.limits();
+    List<String> cells = new ArrayList<>(List.of(application.name(), type));
+    for (double constant :
+        new double[] {
+          p.alphaCompute(),
+          p.betaCompute(),
+          p.alphaNetwork(),
+          p.betaNetwork(),
+          p.alphaLocal(),
+          p.betaLocal(),
+          p.gamma()
+        }) {
+      cells.add(number(constant));
+    }
+    for (int bound :
+        new int[] {
+          limits.initialGlobalBatch(),
+          limits.maxGlobalBatch(),
+          limits.minAtomicBatch(),
+          limits.maxAtomicBatch()
+        }) {
+      cells.add(Integer.toString(bound));
+    }
+    if (first) {
+      cells.add(Integer.toString(application.maxReplicas()));
+      cells.add(number(application.totalSteps()));
+      cells.add(Integer.toString(application.epochs()));
+      cells.add(number(application.restartSeconds()));
+      cells.add(
+          application.noise().points().stream()
+              .map(point -> number(point.share()) + ":" + number(point.noiseScale()))
+              .collect(Collectors.joining(";")));
+    } else {
+      cells.addAll(Collections.nCopies(5, ""));
+    }
+    return String.join(",", cells);
+  }
+
+  private static String number(double value) {
+    return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
   }
 }

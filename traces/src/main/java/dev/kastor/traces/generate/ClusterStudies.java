@@ -1,0 +1,125 @@
+package dev.kastor.traces.generate;
+
+import dev.kastor.traces.generate.ClusterStudy.Size;
+import dev.kastor.traces.generate.Durations.Quantiles.Group;
+import java.util.Collections;
+import java.util.List;
+
+/** The studies whose marginals {@link WorkloadGenerator} knows. */
+public final class ClusterStudies {
+  private static final double DAY = 86_400;
+
+  /**
+   * Microsoft's Philly (Jeon et al., ATC 2019). Outcomes are those of the study's table 6: of
+   * 96,260 jobs 69.3 % passed, 13.5 % were killed and 17.2 % were unsuccessful. The study shows
+   * sizes, durations and arrivals as plots only; ours were measured on the public trace in the
+   * digest of Pollux's artifact (82,247 jobs, September to December 2017), sizes that make up less
+   * than 0.05 % left out. Weekends see half as many submissions as weekdays.
+   */
+  public static final ClusterStudy PHILLY =
+      new ClusterStudy(
+          "philly",
+          "Jeon et al., ATC 2019, and the public Philly trace",
+          List.of(
+              new Size(1, 93.17),
+              new Size(2, 2.21),
+              new Size(4, 2.27),
+              new Size(8, 2.00),
+              new Size(16, 0.25),
+              new Size(32, 0.10)),
+          new Durations.Quantiles(
+              List.of(0.0, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 1.0),
+              List.of(
+                  new Group(
+                      1,
+                      List.of(
+                          10.0, 52.0, 62.0, 122.0, 1_117.0, 2_716.0, 8_512.0, 19_137.0, 135_404.0,
+                          30 * DAY)),
+                  new Group(
+                      4,
+                      List.of(
+                          5.0, 11.0, 15.0, 21.0, 367.0, 45_476.0, 166_199.0, 233_725.0, 748_678.0,
+                          30 * DAY)),
+                  new Group(
+                      8,
+                      List.of(
+                          20.0,
+                          125.0,
+                          216.0,
+                          1_871.0,
+                          23_683.0,
+                          173_288.0,
+                          352_409.0,
+                          525_631.0,
+                          1_066_894.0,
+                          30 * DAY)),
+                  new Group(
+                      Integer.MAX_VALUE,
+                      List.of(
+                          10.0,
+                          35.0,
+                          69.0,
+                          566.0,
+                          21_137.0,
+                          104_218.0,
+                          252_560.0,
+                          446_126.0,
+                          1_152_387.0,
+                          30 * DAY)))),
+          List.of(
+              1.27, 0.98, 1.12, 1.10, 0.70, 1.15, 1.67, 2.09, 1.11, 1.01, 1.02, 0.87, 0.75, 0.70,
+              0.64, 0.65, 0.88, 0.67, 0.80, 0.73, 1.02, 0.92, 1.13, 1.01),
+          List.of(0.86, 1.07, 1.14, 1.29, 1.44, 0.61, 0.59),
+          0.172,
+          0.135);
+
+  /**
+   * SenseTime's Helios (Hu et al., SC 2021). As the study's artifact sums up its 1,580,464 GPU
+   * jobs: 3.716 GPUs a job on average and 1 in the median; 6,652 s a job on average and 206 s in
+   * the median, 50 days at most; 62.4 % completed, 22.1 % cancelled, 15.5 % failed. The sizes
+   * between are our choice to meet that mean with more than half of the jobs on one GPU; durations
+   * are a lognormal through median and mean. The study describes the day's shape in words, fewest
+   * at night and fewer at lunch and dinner, to which we gave numbers; it reports no weekly one.
+   */
+  public static final ClusterStudy HELIOS =
+      new ClusterStudy(
+          "helios",
+          "Hu et al., SC 2021",
+          List.of(
+              new Size(1, 60.0),
+              new Size(2, 10.0),
+              new Size(4, 11.0),
+              new Size(8, 13.0),
+              new Size(16, 4.0),
+              new Size(32, 1.5),
+              new Size(64, 0.5)),
+          new Durations.LogNormal(206, 2.671, 50 * DAY),
+          List.of(
+              0.75, 0.60, 0.50, 0.42, 0.38, 0.35, 0.35, 0.40, 0.60, 0.95, 1.30, 1.40, 1.10, 1.20,
+              1.50, 1.60, 1.60, 1.50, 1.15, 1.25, 1.45, 1.40, 1.30, 1.00),
+          Collections.nCopies(7, 1.0),
+          0.155,
+          0.221);
+
+  private static final List<ClusterStudy> ALL = List.of(PHILLY, HELIOS);
+
+  private ClusterStudies() {}
+
+  public static List<String> names() {
+    return ALL.stream().map(ClusterStudy::name).toList();
+  }
+
+  /**
+   * The study of this name.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  public static ClusterStudy named(String name) {
+    return ALL.stream()
+        .filter(study -> study.name().equals(name))
+        .findFirst()
+        .orElseThrow(() ->
+            new IllegalArgumentException(
+                "there is no study '%s'. Use one of: %s".formatted(name, names())));
+  }
+}
