@@ -2,13 +2,13 @@ package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 
@@ -20,6 +20,12 @@ import java.util.SequencedMap;
  */
 public final class FifoPolicy implements Policy {
   static final String NAME = "fifo";
+
+  private static final Reason KEPT = Reason.of("Kept", "Fixed size: keeps what it was given.");
+  private static final Reason STARTED = Reason.of("Started", "Its turn came.");
+  private static final Reason IMPOSSIBLE =
+      Reason.of("Waiting", "No count within its bounds is allowed.");
+  private static final Reason NONE_WAIT = Reason.of("Waiting", "Waits for its turn.");
 
   FifoPolicy(PolicyOptions options) {}
 
@@ -36,67 +42,53 @@ public final class FifoPolicy implements Policy {
   @Override
   public Plan plan(Snapshot snapshot) {
     FreeSlots free = new FreeSlots(snapshot.nodes());
-    SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
+    Assignments assignments = new Assignments(snapshot);
+    List<JobState> jobs = snapshot.jobs();
     // Whoever runs keeps its slots before anyone new is considered.
-    for (JobState job : snapshot.jobs()) {
-      if (job.pinned()) {
-        free.takeAnyway(job.allocation());
-        assignments.put(job.id(), kept(job.allocation()));
+    for (int j = 0; j < jobs.size(); j++) {
+      if (jobs.get(j).pinned()) {
+        free.take(jobs.get(j).allocation());
+        assignments.pin(j);
       }
     }
-    for (JobState job : snapshot.jobs()) {
+    for (int j = 0; j < jobs.size(); j++) {
+      JobState job = jobs.get(j);
       if (!job.pinned()
-          && job.spec().elasticity().allows(job.allocation().replicas())
-          && free.take(job.allocation(), job.spec().gpuType())) {
-        assignments.put(job.id(), kept(job.allocation()));
+          && !job.allocation().isEmpty()
+          && free.keepAtAnySize(job.allocation(), job.spec())) {
+        assignments.put(j, job.allocation(), KEPT);
       }
     }
-    JobId blocker = null;
-    for (JobState job : snapshot.jobs()) {
-      if (assignments.containsKey(job.id())) {
+    return assignments.elseWaiting(start(jobs, free, assignments));
+  }
+
+  /** Starts jobs up to the first that does not fit; returns why those behind it wait. */
+  private static Reason start(List<JobState> jobs, FreeSlots free, Assignments assignments) {
+    for (int j = 0; j < jobs.size(); j++) {
+      if (assignments.has(j)) {
         continue;
       }
+      JobState job = jobs.get(j);
       int replicas = Sizes.requested(job.spec());
       if (!job.spec().elasticity().allows(replicas)) {
-        assignments.put(job.id(), waiting(replicas, "no count within its bounds is allowed"));
+        assignments.put(j, Allocation.NONE, IMPOSSIBLE);
         continue;
       }
-      if (blocker != null) {
-        assignments.put(job.id(), waiting(replicas, "behind " + blocker));
-        continue;
-      }
-      Optional<Allocation> placed = free.place(replicas, job.spec().gpuType());
+      Optional<Allocation> placed = free.place(job.spec(), replicas);
       if (placed.isEmpty()) {
-        blocker = job.id();
+        SequencedMap<String, Double> numbers = new LinkedHashMap<>();
+        numbers.put("replicas", (double) replicas);
+        assignments.put(
+            j,
+            Allocation.NONE,
+            new Reason(
+                "Waiting",
+                "First in line, not enough free slots for %d replicas.".formatted(replicas),
+                numbers));
+        return Reason.of("Waiting", "Waits behind %s.".formatted(job.id()));
       }
-      assignments.put(
-          job.id(),
-          placed
-              .map(allocation -> started(allocation, replicas))
-              .orElseGet(() -> waiting(replicas, "first in line, not enough free slots")));
+      assignments.put(j, placed.get(), STARTED);
     }
-    return new Plan(assignments);
-  }
-
-  private static Plan.Assignment kept(Allocation allocation) {
-    return new Plan.Assignment(
-        allocation, reason("Kept", "Fixed size: keeps what it was given.", allocation.replicas()));
-  }
-
-  private static Plan.Assignment started(Allocation allocation, int replicas) {
-    return new Plan.Assignment(
-        allocation, reason("Started", "Its turn came: %d replicas.".formatted(replicas), replicas));
-  }
-
-  private static Plan.Assignment waiting(int replicas, String why) {
-    return new Plan.Assignment(
-        Allocation.NONE,
-        reason("Waiting", "Waits for %d replicas: %s.".formatted(replicas, why), replicas));
-  }
-
-  private static Reason reason(String code, String message, int replicas) {
-    SequencedMap<String, Double> numbers = new LinkedHashMap<>();
-    numbers.put("replicas", (double) replicas);
-    return new Reason(code, message, numbers);
+    return NONE_WAIT;
   }
 }

@@ -1,84 +1,66 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.Node;
-import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
-/** Slots not yet given away while a plan is made; owned by one planning call. */
-final class FreeSlots {
-  private final SequencedMap<String, Integer> free = new LinkedHashMap<>();
-  private final Map<String, String> gpuTypes = new TreeMap<>();
+/**
+ * Packs jobs tightly: on the node that they fill most, else over as few nodes as possible. A job
+ * that is profiled by GPU type goes to the first type that has room. Owned by one planning call.
+ */
+final class FreeSlots implements Placement {
+  private final NodeSlots slots;
 
   FreeSlots(List<Node> nodes) {
-    for (Node node : nodes) {
-      free.put(node.name(), node.slots());
-      gpuTypes.put(node.name(), node.gpuType());
-    }
+    slots = new NodeSlots(nodes);
   }
 
-  /** Takes the slots of an allocation if all of them are free. */
-  boolean take(Allocation allocation, String gpuType) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      String node = allocation.node(i);
-      if (!suits(node, gpuType) || free.getOrDefault(node, 0) < allocation.count(i)) {
-        return false;
+  @Override
+  public void take(Allocation allocation) {
+    slots.take(allocation);
+  }
+
+  @Override
+  public boolean keep(Allocation allocation, JobSpec spec, int replicas) {
+    return slots.replicas(allocation, spec) == replicas && slots.keep(allocation, spec);
+  }
+
+  /** Takes what a job holds if it may run at that size and all of that is free to it. */
+  boolean keepAtAnySize(Allocation allocation, JobSpec spec) {
+    return spec.elasticity().allows(slots.replicas(allocation, spec))
+        && slots.keep(allocation, spec);
+  }
+
+  @Override
+  public Optional<Allocation> place(JobSpec spec, int replicas) {
+    for (boolean[] set : slots.typeSets(spec)) {
+      int wanted = slots.slots(spec, replicas, set);
+      int tightest = slots.tightest(set, wanted);
+      if (tightest >= 0) {
+        slots.take(tightest, wanted);
+        return Optional.of(Allocation.on(slots.name(tightest), wanted));
+      }
+      if (slots.free(set) >= wanted) {
+        return Optional.of(spread(set, wanted));
       }
     }
-    takeAnyway(allocation);
-    return true;
+    return Optional.empty();
   }
 
-  /** Takes the slots even where they are not there: for jobs that must stay where they are. */
-  void takeAnyway(Allocation allocation) {
-    allocation
-        .replicasByNode()
-        .forEach((node, replicas) -> free.computeIfPresent(node, (name, left) -> left - replicas));
-  }
-
-  /**
-   * Finds and takes {@code replicas} slots: on the node that they fill most tightly, else over the
-   * nodes with most free slots, so that the job is spread over as few as possible.
-   */
-  Optional<Allocation> place(int replicas, String gpuType) {
-    List<Map.Entry<String, Integer>> suitable =
-        free.entrySet().stream()
-            .filter(entry -> entry.getValue() > 0 && suits(entry.getKey(), gpuType))
-            .toList();
-    Optional<String> tightest =
-        suitable.stream()
-            .filter(entry -> entry.getValue() >= replicas)
-            .min(Comparator.comparingInt(Map.Entry::getValue))
-            .map(Map.Entry::getKey);
-    Optional<Allocation> found =
-        tightest.map(node -> Allocation.on(node, replicas)).or(() -> spread(suitable, replicas));
-    found.ifPresent(this::takeAnyway);
-    return found;
-  }
-
-  private static Optional<Allocation> spread(
-      List<Map.Entry<String, Integer>> suitable, int replicas) {
+  private Allocation spread(boolean[] set, int wanted) {
+    // In name order, as pods are numbered; step times do not depend on it where nodes are alike.
     SequencedMap<String, Integer> placed = new TreeMap<>();
-    int left = replicas;
-    for (var entry :
-        suitable.stream()
-            .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
-            .toList()) {
-      int here = Math.min(left, entry.getValue());
-      if (here > 0) {
-        placed.put(entry.getKey(), here);
-        left -= here;
-      }
+    for (int left = wanted; left > 0; ) {
+      int freest = slots.freest(set);
+      int here = Math.min(left, slots.free(freest));
+      placed.put(slots.name(freest), here);
+      slots.take(freest, here);
+      left -= here;
     }
-    return left == 0 ? Optional.of(new Allocation(placed)) : Optional.empty();
-  }
-
-  private boolean suits(String node, String gpuType) {
-    return gpuType.isEmpty() || gpuType.equals(gpuTypes.get(node));
+    return new Allocation(placed);
   }
 }

@@ -3,79 +3,53 @@ package dev.kastor.scheduler.policy;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.Node;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 
 /**
  * Places a job on the node with most free slots, then the next, until it has all it needs: the rule
- * of the Tiresias and Optimus baselines in Pollux's artifact (OSDI 2021). Owned by one planning
- * call.
+ * of the Tiresias and Optimus baselines in Pollux's artifact (OSDI 2021). A job that is profiled by
+ * GPU type goes to the type with most free slots. Owned by one planning call.
  */
-final class FreestNodes {
-  private final List<Node> nodes;
-  private final int[] free;
-  private final Map<String, Integer> index = new HashMap<>();
+final class FreestNodes implements Placement {
+  private final NodeSlots slots;
 
   FreestNodes(List<Node> nodes) {
-    this.nodes = nodes;
-    free = nodes.stream().mapToInt(Node::slots).toArray();
-    for (int n = 0; n < free.length; n++) {
-      index.put(nodes.get(n).name(), n);
-    }
+    slots = new NodeSlots(nodes);
   }
 
-  /** Slots left on nodes that the job can use. */
-  int free(JobSpec spec) {
-    int sum = 0;
-    for (int n = 0; n < free.length; n++) {
-      if (spec.runsOn(nodes.get(n).gpuType())) {
-        sum += Math.max(0, free[n]);
+  @Override
+  public void take(Allocation allocation) {
+    slots.take(allocation);
+  }
+
+  @Override
+  public boolean keep(Allocation allocation, JobSpec spec, int replicas) {
+    return slots.replicas(allocation, spec) == replicas && slots.keep(allocation, spec);
+  }
+
+  @Override
+  public Optional<Allocation> place(JobSpec spec, int replicas) {
+    int most = -1;
+    boolean[] best = new boolean[0];
+    for (boolean[] set : slots.typeSets(spec)) {
+      int free = slots.free(set);
+      if (free >= slots.slots(spec, replicas, set) && free > most) {
+        most = free;
+        best = set;
       }
     }
-    return sum;
-  }
-
-  void take(Allocation allocation) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      Integer n = index.get(allocation.node(i));
-      if (n != null) {
-        free[n] -= allocation.count(i);
-      }
-    }
-  }
-
-  /** Takes what the job holds, if all of it is still there and free. */
-  boolean keep(JobSpec spec, Allocation allocation) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      Integer n = index.get(allocation.node(i));
-      if (n == null || free[n] < allocation.count(i) || !spec.runsOn(nodes.get(n).gpuType())) {
-        return false;
-      }
-    }
-    take(allocation);
-    return true;
-  }
-
-  /** Takes {@code slots} for the job; empty, with nothing taken, if there are not as many. */
-  Optional<Allocation> place(JobSpec spec, int slots) {
-    if (free(spec) < slots) {
+    if (most < 0) {
       return Optional.empty();
     }
     SequencedMap<String, Integer> placed = new LinkedHashMap<>();
-    for (int left = slots; left > 0; ) {
-      int freest = -1;
-      for (int n = 0; n < free.length; n++) {
-        if (spec.runsOn(nodes.get(n).gpuType()) && (freest < 0 || free[n] > free[freest])) {
-          freest = n;
-        }
-      }
-      int here = Math.min(left, free[freest]);
-      placed.put(nodes.get(freest).name(), here);
-      free[freest] -= here;
+    for (int left = slots.slots(spec, replicas, best); left > 0; ) {
+      int freest = slots.freest(best);
+      int here = Math.min(left, slots.free(freest));
+      placed.put(slots.name(freest), here);
+      slots.take(freest, here);
       left -= here;
     }
     return Optional.of(new Allocation(placed));

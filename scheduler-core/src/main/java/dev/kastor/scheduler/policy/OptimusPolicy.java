@@ -173,8 +173,8 @@ public final class OptimusPolicy implements Policy {
     for (int j = 0; j < sizes.length; j++) {
       JobState job = jobs.get(j);
       if (sizes[j] > 0
-          && job.allocation().replicas() == sizes[j]
-          && free.keep(job.spec(), job.allocation())) {
+          && !job.allocation().isEmpty()
+          && free.keep(job.allocation(), job.spec(), sizes[j])) {
         made.put(job.id(), assignment(job.allocation(), "Kept", sizes[j]));
       } else if (sizes[j] > 0) {
         moving.add(j);
@@ -182,14 +182,11 @@ public final class OptimusPolicy implements Policy {
     }
     moving.sort(Comparator.comparingInt(j -> sizes[j]));
     for (int j : moving) {
-      free.place(jobs.get(j).spec(), sizes[j])
+      JobState job = jobs.get(j);
+      String code = job.allocation().isEmpty() ? "Started" : "Resized";
+      placed(job, sizes[j], free)
           .ifPresent(allocation ->
-              made.put(
-                  jobs.get(j).id(),
-                  assignment(
-                      allocation,
-                      jobs.get(j).allocation().isEmpty() ? "Started" : "Resized",
-                      sizes[j])));
+              made.put(job.id(), assignment(allocation, code, allocation.replicas())));
     }
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (JobState job : snapshot.jobs()) {
@@ -201,6 +198,17 @@ public final class OptimusPolicy implements Policy {
                   Allocation.NONE, Reason.of("Waiting", "No GPU was left for it."))));
     }
     return new Plan(assignments);
+  }
+
+  /** Sizes know nothing of GPU types: where no type has room for a size, smaller ones are tried. */
+  private static Optional<Allocation> placed(JobState job, int size, FreestNodes free) {
+    Optional<Allocation> found = free.place(job.spec(), size);
+    for (int less = size - 1; found.isEmpty() && less >= job.spec().elasticity().min(); less--) {
+      if (job.spec().elasticity().allows(less)) {
+        found = free.place(job.spec(), less);
+      }
+    }
+    return found;
   }
 
   private static Plan.Assignment assignment(Allocation allocation, String code, int size) {

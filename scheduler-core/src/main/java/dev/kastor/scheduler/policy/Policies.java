@@ -19,6 +19,7 @@ public final class Policies {
     FACTORIES.put(FifoPolicy.NAME, FifoPolicy::new);
     FACTORIES.put(TiresiasPolicy.NAME, TiresiasPolicy::new);
     FACTORIES.put(OptimusPolicy.NAME, OptimusPolicy::new);
+    FACTORIES.put(SrtfPolicy.NAME, SrtfPolicy::new);
   }
 
   private Policies() {}

@@ -1,11 +1,21 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.GpuTraits;
 import dev.kastor.scheduler.JobSpec;
 
 /** The size of a job for policies that do not choose it. */
 final class Sizes {
   private Sizes() {}
+
+  /** Fewest slots that the requested size can take on any GPU type. */
+  static int leastSlots(JobSpec spec) {
+    int unit = Integer.MAX_VALUE;
+    for (GpuTraits traits : spec.byGpuType().values()) {
+      unit = Math.min(unit, traits.gpusPerReplica());
+    }
+    return requested(spec) * (unit == Integer.MAX_VALUE ? 1 : unit);
+  }
 
   /** What its owner asked for, or the nearest count that its bounds allow; smaller ones first. */
   static int requested(JobSpec spec) {

@@ -70,7 +70,7 @@ final class PolicyContractTest {
         job.model(random.nextBoolean() ? TestJob.SCALABLE : TestJob.STUBBORN, elasticity.min());
       }
       if (random.nextBoolean() && elasticity.allows(elasticity.min())) {
-        free.place(elasticity.min(), job.build().spec().gpuType()).ifPresent(job::on);
+        free.place(job.build().spec(), elasticity.min()).ifPresent(job::on);
         if (!job.build().allocation().isEmpty() && random.nextInt(6) == 0) {
           job.pinned();
         }

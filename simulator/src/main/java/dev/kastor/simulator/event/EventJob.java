@@ -1,0 +1,340 @@
+package dev.kastor.simulator.event;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Progress;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Foresight;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.simulator.Replay;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.StepTime;
+import java.util.Optional;
+
+/**
+ * A job that trains from event to event.
+ *
+ * <p>Between two changes its speed is constant, so nothing is done for it until something of its
+ * own changes; where it is at any instant follows from where it was at the last. Owned by its
+ * simulation.
+ */
+final class EventJob implements Foresight {
+  private final int index;
+  private final JobSpec spec;
+  private final String name;
+  private final double submitSeconds;
+  private final Courses courses;
+  private final VirtualClock clock;
+  private final EventSettings settings;
+  private final Reporter reporter;
+
+  private Allocation allocation = Allocation.NONE;
+  private String gpuType = "";
+  private double trainsFrom;
+  private double rate = 1;
+  private BatchPlan batch;
+  private StepTime time = StepTime.UNKNOWN;
+  private Course course;
+
+  private double settledAt;
+  private double stepsOnCourse;
+  private double steps;
+  private double examples;
+  private double attainedService;
+  private double checkpointProgress;
+  private double sinceCheckpoint;
+
+  private long version;
+  private int restarts = -1;
+  private double startSeconds = Double.NaN;
+  private double finishSeconds = Double.NaN;
+
+  EventJob(
+      int index,
+      JobSpec spec,
+      String name,
+      double submitSeconds,
+      Courses courses,
+      VirtualClock clock,
+      EventSettings settings,
+      Reporter reporter) {
+    this.index = index;
+    this.spec = spec;
+    this.name = name;
+    this.submitSeconds = submitSeconds;
+    this.courses = courses;
+    this.clock = clock;
+    this.settings = settings;
+    this.reporter = reporter;
+    batch = new BatchPlan(1, 0);
+    course = courses.at(spec.batchLimits().targetGlobalBatch());
+  }
+
+  int index() {
+    return index;
+  }
+
+  JobSpec spec() {
+    return spec;
+  }
+
+  Application application() {
+    return courses.application();
+  }
+
+  double submitSeconds() {
+    return submitSeconds;
+  }
+
+  Allocation allocation() {
+    return allocation;
+  }
+
+  boolean finished() {
+    return !Double.isNaN(finishSeconds);
+  }
+
+  /** Changes whenever its planned events become void. */
+  long version() {
+    return version;
+  }
+
+  BatchPlan batch() {
+    return batch;
+  }
+
+  /** Optimizer steps that it took up to its last change. */
+  double steps() {
+    return steps;
+  }
+
+  /** The true noise of its gradient now. */
+  GradientStats gradient() {
+    return application().gradient(course.globalBatch(), course.finishedEpochs(stepsNow()));
+  }
+
+  /** Statistical efficiency of its present batch. */
+  double efficiency() {
+    return gradient().efficiency(course.globalBatch());
+  }
+
+  /** When its work is done if nothing changes; infinite while it does not run. */
+  double expectedFinish() {
+    return allocation.isEmpty()
+        ? Double.POSITIVE_INFINITY
+        : Math.max(settledAt, trainsFrom) + (course.totalSteps() - stepsOnCourse) / stepRate();
+  }
+
+  /** Whether it sends reports. */
+  boolean reports() {
+    return reporter.heard();
+  }
+
+  /** When it reports next after now: at whole report intervals of its training. */
+  double nextReport() {
+    double interval = VirtualClock.seconds(settings.reportInterval());
+    return Math.max(clock.now(), trainsFrom) + interval;
+  }
+
+  JobState state() {
+    double now = clock.now();
+    return new JobState(
+        spec,
+        allocation,
+        reporter.model(),
+        reporter.maxProfiledReplicas(),
+        reporter.progress(this, now),
+        VirtualClock.duration(now - submitSeconds),
+        attainedService + (now - settledAt) * allocation.replicas(),
+        Math.max(restarts, 0),
+        allocation.isEmpty()
+            ? VirtualClock.duration(application().believedRestartSeconds())
+            : settings.liveRescale(),
+        false,
+        !allocation.isEmpty() && now < trainsFrom,
+        Optional.of(this));
+  }
+
+  Progress progress() {
+    double trained = stepsNow() - stepsOnCourse;
+    return new Progress(
+        (long) (steps + trained),
+        course.progressAt(stepsNow()),
+        course.totalProgress(),
+        (long) (examples + trained * course.globalBatch()),
+        course.finishedEpochs(stepsNow()));
+  }
+
+  Replay.Completed completed() {
+    return new Replay.Completed(
+        name,
+        application().name(),
+        submitSeconds,
+        startSeconds,
+        finishSeconds,
+        Math.max(restarts, 0),
+        attainedService);
+  }
+
+  /** Takes another allocation; what it has trained is kept. */
+  void reallocate(Allocation to, String type) {
+    settle();
+    boolean live = type.equals(gpuType) && staysSomewhere(to);
+    saveProgress();
+    allocation = to;
+    gpuType = type;
+    version++;
+    if (to.isEmpty()) {
+      return;
+    }
+    double now = clock.now();
+    if (Double.isNaN(startSeconds)) {
+      startSeconds = now;
+    }
+    // A rescale within a pause does not cut the pause short.
+    trainsFrom =
+        live
+            ? Math.max(trainsFrom, now + VirtualClock.seconds(settings.liveRescale()))
+            : now + application().restartSeconds();
+    rate = 1;
+    restarts++;
+    reporter.moved(steps);
+    train(reporter.batch(spec, to, key()));
+  }
+
+  /** Whether a replica stays on its node and can hand the training state to the others. */
+  private boolean staysSomewhere(Allocation to) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      for (int k = 0; k < to.nodes(); k++) {
+        if (allocation.node(i).equals(to.node(k))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Loses its nodes and what it has trained since its last checkpoint. */
+  void fail() {
+    settle();
+    stepsOnCourse = course.stepsAt(checkpointProgress);
+    sinceCheckpoint = 0;
+    allocation = Allocation.NONE;
+    version++;
+  }
+
+  /** Goes on at another share of its speed. */
+  boolean setRate(double share) {
+    if (share == rate) {
+      return false;
+    }
+    settle();
+    rate = share;
+    version++;
+    return true;
+  }
+
+  /**
+   * Sends what it measured, then adapts its batch to the newer model.
+   *
+   * @return whether the scheduler has not yet seen the job where it is now
+   */
+  boolean report() {
+    settle();
+    boolean news = reporter.report(this, key(), time, application().slowdown() / rate);
+    BatchPlan better = reporter.batch(spec, allocation, key());
+    if (!better.equals(batch)) {
+      train(better);
+      version++;
+    }
+    return news;
+  }
+
+  /** Its work is done. */
+  void finish() {
+    settle();
+    stepsOnCourse = course.totalSteps();
+    finishSeconds = clock.now();
+    allocation = Allocation.NONE;
+    version++;
+  }
+
+  @Override
+  public double stepSeconds(String type, int[] replicasByNode, BatchPlan plan) {
+    StepTime at = application().stepTime(key(type), replicasByNode, plan.atomicBatchSize());
+    return at.isKnown()
+        ? at.stepSeconds(plan.accumulationSteps()) * application().slowdown()
+        : Double.POSITIVE_INFINITY;
+  }
+
+  @Override
+  public double remainingSteps(int globalBatch) {
+    Course other = courses.at(globalBatch);
+    return other == course
+        ? course.totalSteps() - stepsNow()
+        : other.totalSteps() - other.stepsAt(course.progressAt(stepsNow()));
+  }
+
+  private void train(BatchPlan with) {
+    double progress = course.progressAt(stepsOnCourse);
+    batch = with;
+    Course next = courses.at(batch.globalBatchSize(allocation.replicas()));
+    if (next != course) {
+      course = next;
+      stepsOnCourse = course.stepsAt(progress);
+    }
+    time = application().stepTime(key(), allocation.counts(), batch.atomicBatchSize());
+    if (!time.isKnown()) {
+      throw new IllegalStateException(
+          "%s was never measured with an atomic batch of %d on %s"
+              .formatted(application().name(), batch.atomicBatchSize(), allocation));
+    }
+  }
+
+  private String key() {
+    return key(gpuType);
+  }
+
+  /** The name under which the application knows a GPU type. */
+  private String key(String type) {
+    return application().gpuTypes().contains(type) ? type : "";
+  }
+
+  /** Optimizer steps in a second. */
+  private double stepRate() {
+    return rate / (time.stepSeconds(batch.accumulationSteps()) * application().slowdown());
+  }
+
+  private double stepsNow() {
+    return allocation.isEmpty() ? stepsOnCourse : stepsOnCourse + trainedSeconds() * stepRate();
+  }
+
+  private double trainedSeconds() {
+    return Math.max(0, clock.now() - Math.max(settledAt, trainsFrom));
+  }
+
+  /** Brings its books up to now. */
+  private void settle() {
+    if (!allocation.isEmpty()) {
+      double seconds = trainedSeconds();
+      double trained = seconds * stepRate();
+      stepsOnCourse += trained;
+      steps += trained;
+      examples += trained * course.globalBatch();
+      attainedService += (clock.now() - settledAt) * allocation.replicas();
+      sinceCheckpoint += seconds;
+      double interval = VirtualClock.seconds(settings.checkpointInterval());
+      if (sinceCheckpoint >= interval) {
+        sinceCheckpoint %= interval;
+        checkpointProgress = course.progressAt(stepsOnCourse - sinceCheckpoint * stepRate());
+      }
+    }
+    settledAt = clock.now();
+  }
+
+  private void saveProgress() {
+    checkpointProgress = course.progressAt(stepsOnCourse);
+    sinceCheckpoint = 0;
+  }
+}

@@ -1,0 +1,178 @@
+package dev.kastor.simulator.event;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Rules and costs of a replay from event to event.
+ *
+ * @param round longest time between decisions while any job is unfinished
+ * @param decisionInterval shortest time between decisions; what happens in between is decided on
+ *     together
+ * @param reportInterval time between two reports of a job that trains
+ * @param liveRescale pause of a running job that keeps its GPU type and at least one of its nodes;
+ *     every other change costs what its application says
+ * @param interference share of its speed that a job on several nodes loses while one of them holds
+ *     another such job, in [0, 1)
+ * @param timingNoise standard deviation of reported step times, relative; what truly passes is
+ *     exact
+ * @param checkpointInterval training time between two checkpoints: the most that a failure undoes.
+ *     Planned changes lose nothing
+ * @param failures how nodes fail; empty if they never do
+ * @param resizes planned changes of the cluster, by rising time
+ * @param limit virtual time after which a replay is given up
+ */
+public record EventSettings(
+    Duration round,
+    Duration decisionInterval,
+    Duration reportInterval,
+    Duration liveRescale,
+    double interference,
+    double timingNoise,
+    Duration checkpointInterval,
+    Optional<NodeFailures> failures,
+    List<Resize> resizes,
+    Duration limit) {
+  public EventSettings {
+    resizes = List.copyOf(resizes);
+    if (!round.isPositive() || decisionInterval.isNegative() || !reportInterval.isPositive()) {
+      throw new IllegalArgumentException(
+          "round (%s) and reportInterval (%s) must be positive, decisionInterval (%s) not negative"
+              .formatted(round, reportInterval, decisionInterval));
+    }
+    if (decisionInterval.compareTo(round) > 0) {
+      throw new IllegalArgumentException(
+          "decisionInterval (%s) is above round (%s). Lower it or raise round."
+              .formatted(decisionInterval, round));
+    }
+    if (liveRescale.isNegative() || !checkpointInterval.isPositive()) {
+      throw new IllegalArgumentException(
+          "liveRescale (%s) must not be negative and checkpointInterval (%s) must be positive"
+              .formatted(liveRescale, checkpointInterval));
+    }
+    if (!(interference >= 0 && interference < 1)) {
+      throw new IllegalArgumentException(
+          "interference (%s) must be at least 0 and below 1".formatted(interference));
+    }
+    if (!(timingNoise >= 0 && timingNoise < 0.5)) {
+      throw new IllegalArgumentException(
+          "timingNoise (%s) must be at least 0 and below 0.5".formatted(timingNoise));
+    }
+    for (int i = 1; i < resizes.size(); i++) {
+      if (resizes.get(i).at().compareTo(resizes.get(i - 1).at()) < 0) {
+        throw new IllegalArgumentException(
+            "resizes must be sorted by time but %s comes after %s"
+                .formatted(resizes.get(i).at(), resizes.get(i - 1).at()));
+      }
+    }
+  }
+
+  /**
+   * A round a minute, decisions a second apart or more, reports every half minute, 2 s to rescale,
+   * 2 % noise, checkpoints every ten minutes, nodes that neither fail nor leave, at most 400 days.
+   */
+  public static EventSettings defaults() {
+    return new EventSettings(
+        Duration.ofSeconds(60),
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(30),
+        Duration.ofSeconds(2),
+        0,
+        0.02,
+        Duration.ofMinutes(10),
+        Optional.empty(),
+        List.of(),
+        Duration.ofDays(400));
+  }
+
+  /** The same with other times between decisions. */
+  public EventSettings withDecisions(Duration atLeast, Duration atMost) {
+    return new EventSettings(
+        atMost,
+        atLeast,
+        reportInterval,
+        liveRescale,
+        interference,
+        timingNoise,
+        checkpointInterval,
+        failures,
+        resizes,
+        limit);
+  }
+
+  /** The same with another pause for rescaling. */
+  public EventSettings withLiveRescale(Duration pause) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        pause,
+        interference,
+        timingNoise,
+        checkpointInterval,
+        failures,
+        resizes,
+        limit);
+  }
+
+  /** The same with another loss between neighbours. */
+  public EventSettings withInterference(double share) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        share,
+        timingNoise,
+        checkpointInterval,
+        failures,
+        resizes,
+        limit);
+  }
+
+  /** The same with other noise in reports. */
+  public EventSettings withTimingNoise(double relative) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        interference,
+        relative,
+        checkpointInterval,
+        failures,
+        resizes,
+        limit);
+  }
+
+  /** The same with nodes that fail. */
+  public EventSettings withFailures(NodeFailures nodes, Duration checkpoints) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        interference,
+        timingNoise,
+        checkpoints,
+        Optional.of(nodes),
+        resizes,
+        limit);
+  }
+
+  /** The same with planned changes of the cluster. */
+  public EventSettings withResizes(List<Resize> changes) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        interference,
+        timingNoise,
+        checkpointInterval,
+        failures,
+        changes,
+        limit);
+  }
+}

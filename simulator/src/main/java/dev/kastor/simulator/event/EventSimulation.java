@@ -1,0 +1,332 @@
+package dev.kastor.simulator.event;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Change;
+import dev.kastor.scheduler.Cluster;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.SchedulingLoop;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.DecisionTimes;
+import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.ReplayListener;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.Applications;
+import dev.kastor.traces.Workload;
+import java.lang.management.ManagementFactory;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedSet;
+import java.util.SplittableRandom;
+
+/**
+ * One replay from event to event, through the production loop and estimator.
+ *
+ * <p>The policy decides when a job arrives, ends or first reports from a new allocation, when nodes
+ * come or go, and at least once a round. Used once, by one thread; a function of its inputs and
+ * seed. Work for an event grows with the jobs in the system, never with those of the workload.
+ */
+public final class EventSimulation implements Cluster {
+  private final EventSettings settings;
+  private final Workload workload;
+  private final long seed;
+  private final ReplayListener listener;
+  private final DecisionTimes.Timed policy;
+  private final SchedulingLoop loop;
+  private final VirtualClock clock = new VirtualClock();
+  private final Agenda agenda = new Agenda();
+  private final NodeLedger nodes;
+  private final Breakdowns breakdowns;
+  private final List<EventJob> jobs = new ArrayList<>();
+  private final Map<JobId, EventJob> jobsById = new HashMap<>();
+  private final ClusterState state = new ClusterState();
+  private final Samples samples = new Samples();
+  private List<EventJob> active = new ArrayList<>();
+  private int done;
+  private double lastDecision = Double.NEGATIVE_INFINITY;
+  private double nextDecision = Double.POSITIVE_INFINITY;
+
+  /**
+   * A replay of {@code workload}.
+   *
+   * @throws IllegalArgumentException if an application is missing, or a job can never run on the
+   *     cluster
+   */
+  public EventSimulation(
+      EventSettings settings,
+      ClusterShape cluster,
+      Workload workload,
+      Map<String, Application> applications,
+      Policy policy,
+      long seed,
+      ReplayListener listener) {
+    this.settings = settings;
+    this.workload = workload;
+    this.seed = seed;
+    this.listener = listener;
+    this.policy = new DecisionTimes.Timed(policy);
+    loop = new SchedulingLoop(this, this.policy);
+    ClusterShape largest = Largest.of(cluster, settings.resizes());
+    nodes = new NodeLedger(cluster, largest);
+    SplittableRandom random = new SplittableRandom(seed);
+    breakdowns = new Breakdowns(settings.failures(), nodes.size(), random.split());
+    IdentityHashMap<Application, Courses> courses = new IdentityHashMap<>();
+    for (Workload.Job job : workload.jobs()) {
+      Application application = Applications.of(job, applications);
+      var spec = EventSpecs.of(job, application, policy.control(), largest);
+      EventJob added =
+          new EventJob(
+              jobs.size(),
+              spec,
+              job.name(),
+              job.submitSeconds(),
+              courses.computeIfAbsent(application, Courses::new),
+              clock,
+              settings,
+              new Reporter(settings, spec, policy.control(), random.split()));
+      jobs.add(added);
+      jobsById.put(spec.id(), added);
+    }
+  }
+
+  /** Replays to the end of the last job. */
+  public Replay run() {
+    long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    double limit = VirtualClock.seconds(settings.limit());
+    jobs.forEach(job ->
+        agenda.note(job.submitSeconds(), Agenda.Kind.JOB_ARRIVES, job.index(), job.version()));
+    breakdowns.begin(agenda);
+    for (int i = 0; i < settings.resizes().size(); i++) {
+      agenda.note(VirtualClock.seconds(settings.resizes().get(i).at()), Agenda.Kind.RESIZE, i, 0);
+    }
+    while (done < jobs.size()) {
+      Agenda.Event event = agenda.next();
+      if (event == null || event.seconds() > limit) {
+        throw new IllegalStateException(
+            "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
+                .formatted(
+                    policy.name(),
+                    jobs.size() - done,
+                    jobs.size(),
+                    workload.name(),
+                    settings.limit()));
+      }
+      happen(event);
+    }
+    double cpuSeconds =
+        (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
+    return new Replay(
+        policy.name(),
+        workload.name(),
+        Mode.EVENTS,
+        seed,
+        jobs.stream().map(EventJob::completed).toList(),
+        cpuSeconds,
+        policy.times(),
+        samples.kept());
+  }
+
+  private void happen(Agenda.Event event) {
+    switch (event.kind()) {
+      case RESIZE -> {
+        clock.set(event.seconds());
+        Resize resize = settings.resizes().get(event.subject());
+        for (EventJob job : nodes.resize(resize.gpuType(), resize.nodes())) {
+          // Announced: the job leaves with all that it has trained.
+          change(job, Allocation.NONE);
+        }
+        wantDecision();
+      }
+      case NODE_FAILS -> {
+        clock.set(event.seconds());
+        for (EventJob job : nodes.setUp(event.subject(), false)) {
+          release(job);
+          job.fail();
+        }
+        breakdowns.failed(event, agenda);
+        wantDecision();
+      }
+      case NODE_RETURNS -> {
+        clock.set(event.seconds());
+        nodes.setUp(event.subject(), true);
+        breakdowns.returned(event, agenda);
+        wantDecision();
+      }
+      case JOB_ARRIVES -> {
+        clock.set(event.seconds());
+        active.add(jobs.get(event.subject()));
+        state.arrived();
+        wantDecision();
+      }
+      case JOB_ENDS -> {
+        EventJob job = jobs.get(event.subject());
+        if (event.version() == job.version()) {
+          clock.set(event.seconds());
+          release(job);
+          job.finish();
+          state.left();
+          done++;
+          wantDecision();
+        }
+      }
+      case JOB_REPORTS -> {
+        EventJob job = jobs.get(event.subject());
+        if (event.version() == job.version()) {
+          clock.set(event.seconds());
+          if (job.report()) {
+            wantDecision();
+          }
+          if (job.version() == event.version()) {
+            noteReport(job);
+          } else {
+            notePlans(job);
+          }
+        }
+      }
+      case DECISION -> {
+        if (event.seconds() == nextDecision) {
+          clock.set(event.seconds());
+          decide();
+        }
+      }
+    }
+  }
+
+  /** The next decision comes as soon as the interval allows. */
+  private void wantDecision() {
+    decideAt(
+        Math.max(clock.now(), lastDecision + VirtualClock.seconds(settings.decisionInterval())));
+  }
+
+  private void decideAt(double seconds) {
+    if (seconds < nextDecision) {
+      nextDecision = seconds;
+      agenda.note(seconds, Agenda.Kind.DECISION, 0, 0);
+    }
+  }
+
+  private void decide() {
+    lastDecision = clock.now();
+    nextDecision = Double.POSITIVE_INFINITY;
+    if (state.activeJobs() > 0) {
+      Round decided = loop.tick();
+      if (!decided.violations().isEmpty()) {
+        throw new IllegalStateException(
+            "policy %s broke a rule at %.0f s: %s"
+                .formatted(policy.name(), clock.now(), decided.violations().getFirst().message()));
+      }
+      samples.offer(() -> state.sample(clock.now(), nodes.availableSlots(), meanEfficiency()));
+      decideAt(clock.now() + VirtualClock.seconds(settings.round()));
+    }
+    listener.at(clock.now(), done, jobs.size());
+  }
+
+  private double meanEfficiency() {
+    return active.stream()
+        .filter(job -> !job.allocation().isEmpty())
+        .mapToDouble(EventJob::efficiency)
+        .average()
+        .orElse(Double.NaN);
+  }
+
+  @Override
+  public Snapshot observe() {
+    List<EventJob> still = new ArrayList<>(state.activeJobs());
+    List<JobState> states = new ArrayList<>(state.activeJobs());
+    for (EventJob job : active) {
+      if (!job.finished()) {
+        still.add(job);
+        states.add(job.state());
+      }
+    }
+    active = still;
+    return new Snapshot(
+        Instant.EPOCH.plus(VirtualClock.duration(clock.now())), nodes.available(), states);
+  }
+
+  @Override
+  public void apply(List<Change> changes) {
+    List<EventJob> moving = new ArrayList<>();
+    List<Allocation> targets = new ArrayList<>();
+    for (Change change : changes) {
+      EventJob job = jobsById.get(change.job());
+      if (job == null) {
+        throw new IllegalStateException("change for unknown job " + change.job());
+      }
+      moving.add(job);
+      targets.add(
+          switch (change) {
+            case Change.Start start -> start.to();
+            case Change.Rescale rescale -> rescale.to();
+            case Change.Migrate migrate -> migrate.to();
+            case Change.Stop stop -> Allocation.NONE;
+          });
+    }
+    // All slots are freed before any is taken: the plan was checked as a whole.
+    moving.forEach(this::release);
+    for (int i = 0; i < moving.size(); i++) {
+      occupy(moving.get(i), targets.get(i));
+    }
+  }
+
+  private void change(EventJob job, Allocation to) {
+    release(job);
+    occupy(job, to);
+  }
+
+  private void release(EventJob job) {
+    List<EventJob> neighbours = neighbours(job);
+    nodes.remove(job);
+    state.frees(job);
+    neighbours.remove(job);
+    disturb(neighbours);
+  }
+
+  private void occupy(EventJob job, Allocation to) {
+    job.reallocate(to, nodes.gpuType(to));
+    nodes.add(job);
+    state.took(job);
+    notePlans(job);
+    disturb(neighbours(job));
+  }
+
+  /** Whose speed may change with this job's coming or going; none unless jobs interfere. */
+  private List<EventJob> neighbours(EventJob job) {
+    return settings.interference() > 0 && job.allocation().nodes() > 1
+        ? nodes.neighbours(job.allocation())
+        : new ArrayList<>();
+  }
+
+  private void disturb(List<EventJob> some) {
+    SequencedSet<EventJob> once = new LinkedHashSet<>(some);
+    for (EventJob job : once) {
+      double share = nodes.disturbed(job.allocation()) ? 1 - settings.interference() : 1;
+      if (job.setRate(share)) {
+        notePlans(job);
+      }
+    }
+  }
+
+  /** Notes what the job will do next if nothing changes; earlier notes are void. */
+  private void notePlans(EventJob job) {
+    if (!job.allocation().isEmpty()) {
+      agenda.note(job.expectedFinish(), Agenda.Kind.JOB_ENDS, job.index(), job.version());
+      noteReport(job);
+    }
+  }
+
+  private void noteReport(EventJob job) {
+    if (job.reports()) {
+      agenda.note(job.nextReport(), Agenda.Kind.JOB_REPORTS, job.index(), job.version());
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.kastor.simulator.event;
+
+import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.BatchChoice;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.GpuTraits;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.Workload;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+
+/**
+ * Turns a workload's jobs into what a policy may decide about them: the lesser of what the policy
+ * can do and what the job's owner allows.
+ */
+final class EventSpecs {
+  private static final String NAMESPACE = "replay";
+
+  private EventSpecs() {}
+
+  /**
+   * The spec of a job.
+   *
+   * @throws IllegalArgumentException if the job can never run on this cluster
+   */
+  static JobSpec of(
+      Workload.Job job, Application application, Control control, ClusterShape largest) {
+    Elasticity elasticity = elasticity(job, application, control);
+    int target = target(job, application, elasticity);
+    SequencedMap<String, GpuTraits> byType = new LinkedHashMap<>();
+    if (!application.gpuTypes().contains("")) {
+      for (String type : application.gpuTypes()) {
+        byType.put(type, new GpuTraits(limits(application, type, target), 1, 0));
+      }
+    }
+    JobSpec spec =
+        new JobSpec(
+            new JobId(NAMESPACE, job.name()),
+            Instant.EPOCH.plus(VirtualClock.duration(job.submitSeconds())),
+            job.application(),
+            elasticity,
+            job.requestedReplicas(),
+            limits(application, application.gpuTypes().getFirst(), target),
+            "",
+            byType);
+    check(spec, largest);
+    return spec;
+  }
+
+  private static Elasticity elasticity(Workload.Job job, Application application, Control control) {
+    int most = Math.min(job.maxReplicas(), application.maxReplicas());
+    int requested = Math.min(job.requestedReplicas(), most);
+    AllowedReplicas any = new AllowedReplicas.Any();
+    boolean choosesBatch =
+        control == Control.SIZE_AND_BATCH
+            && job.category() == Workload.Category.ADAPTIVE
+            && application.fixedGlobalBatch().isEmpty();
+    if (control == Control.PLACEMENT || job.category() == Workload.Category.RIGID) {
+      return new Elasticity.Rigid(requested);
+    }
+    return choosesBatch
+        ? new Elasticity.Adaptive(job.minReplicas(), most, any)
+        : new Elasticity.Elastic(job.minReplicas(), most, any);
+  }
+
+  private static int target(Workload.Job job, Application application, Elasticity elasticity) {
+    int initial = application.batchLimits(application.gpuTypes().getFirst()).initialGlobalBatch();
+    if (elasticity instanceof Elasticity.Adaptive) {
+      return initial;
+    }
+    return job.globalBatch() > 0
+        ? job.globalBatch()
+        : application.fixedGlobalBatch().orElse(initial);
+  }
+
+  private static BatchLimits limits(Application application, String type, int target) {
+    BatchLimits limits = application.batchLimits(type);
+    return limits.withTarget(Math.min(target, limits.maxGlobalBatch()));
+  }
+
+  /** A job that no cluster of this shape can ever run would hold up the replay to its end. */
+  private static void check(JobSpec spec, ClusterShape largest) {
+    int least = spec.elasticity().min();
+    List<ClusterShape.Group> usable =
+        largest.groups().stream().filter(group -> spec.runsOn(group.gpuType())).toList();
+    if (usable.isEmpty()) {
+      throw new IllegalArgumentException(
+          "job %s runs on GPU types %s only, and the cluster %s has none of them"
+              .formatted(spec.id().name(), String.join(", ", spec.byGpuType().keySet()), largest));
+    }
+    boolean mixes = spec.byGpuType().isEmpty();
+    int room =
+        mixes
+            ? usable.stream().mapToInt(EventSpecs::gpus).sum()
+            : usable.stream().mapToInt(EventSpecs::gpus).max().orElse(0);
+    if (least > room) {
+      throw new IllegalArgumentException(
+          "job %s needs %d GPUs%s and the cluster %s never has more than %d. Enlarge the cluster or lower the job's replicas."
+              .formatted(spec.id().name(), least, mixes ? "" : " of one type", largest, room));
+    }
+    PlacementShape shape = new PlacementShape(1, least, usable.getFirst().gpuType());
+    if (BatchChoice.choose(spec, Optional.empty(), shape).isEmpty()) {
+      throw new IllegalArgumentException(
+          "job %s cannot split a batch over %d replicas within %s"
+              .formatted(spec.id().name(), least, spec.batchLimits(shape.gpuType())));
+    }
+  }
+
+  private static int gpus(ClusterShape.Group group) {
+    return group.nodes() * group.gpusPerNode();
+  }
+}

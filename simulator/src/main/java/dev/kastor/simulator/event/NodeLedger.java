@@ -1,0 +1,160 @@
+package dev.kastor.simulator.event;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Node;
+import dev.kastor.simulator.ClusterShape;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Which nodes there are and who sits on them; refuses more replicas on a node than it has slots,
+ * whatever the loop has checked before. Owned by one simulation.
+ */
+final class NodeLedger {
+  private static final class Entry {
+    final Node node;
+    final int rankInGroup;
+    final List<EventJob> residents = new ArrayList<>();
+    boolean present;
+    boolean up = true;
+    int used;
+    int distributed;
+
+    Entry(Node node, int rankInGroup, boolean present) {
+      this.node = node;
+      this.rankInGroup = rankInGroup;
+      this.present = present;
+    }
+  }
+
+  private final List<Entry> entries = new ArrayList<>();
+  private final Map<String, Integer> index = new HashMap<>();
+  private List<Node> available = List.of();
+  private int availableSlots;
+
+  /** The nodes of {@code largest}, of which those of {@code initial} are there at first. */
+  NodeLedger(ClusterShape initial, ClusterShape largest) {
+    Map<String, Integer> count = new HashMap<>();
+    initial.groups().forEach(group -> count.put(group.gpuType(), group.nodes()));
+    Map<String, Integer> rank = new HashMap<>();
+    for (Node node : largest.nodes()) {
+      int inGroup = rank.merge(node.gpuType(), 1, Integer::sum) - 1;
+      index.put(node.name(), entries.size());
+      entries.add(new Entry(node, inGroup, inGroup < count.getOrDefault(node.gpuType(), 0)));
+    }
+    refresh();
+  }
+
+  /** Nodes that can hold replicas now; the same list until that changes. */
+  List<Node> available() {
+    return available;
+  }
+
+  /** Slots of those nodes. */
+  int availableSlots() {
+    return availableSlots;
+  }
+
+  /** All nodes that there may ever be. */
+  int size() {
+    return entries.size();
+  }
+
+  String gpuType(Allocation allocation) {
+    return allocation.isEmpty() ? "" : entry(allocation.node(0)).node.gpuType();
+  }
+
+  /** Takes a node away or brings it back; whoever sat there is returned and must be moved off. */
+  List<EventJob> setUp(int node, boolean up) {
+    entries.get(node).up = up;
+    refresh();
+    return up ? List.of() : List.copyOf(entries.get(node).residents);
+  }
+
+  /** Gives a group another number of nodes; returns whoever sat on those that are gone. */
+  List<EventJob> resize(String gpuType, int nodes) {
+    List<EventJob> homeless = new ArrayList<>();
+    for (Entry entry : entries) {
+      if (entry.node.gpuType().equals(gpuType)) {
+        entry.present = entry.rankInGroup < nodes;
+        if (!entry.present) {
+          homeless.addAll(entry.residents);
+        }
+      }
+    }
+    refresh();
+    return homeless.stream().distinct().toList();
+  }
+
+  private void refresh() {
+    available =
+        entries.stream()
+            .filter(entry -> entry.present && entry.up)
+            .map(entry -> entry.node)
+            .toList();
+    availableSlots = available.stream().mapToInt(Node::slots).sum();
+  }
+
+  /** Frees what the job holds. */
+  void remove(EventJob job) {
+    Allocation allocation = job.allocation();
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Entry entry = entry(allocation.node(i));
+      entry.residents.remove(job);
+      entry.used -= allocation.count(i);
+      entry.distributed -= allocation.nodes() > 1 ? 1 : 0;
+    }
+  }
+
+  /** Takes what the job holds. */
+  void add(EventJob job) {
+    Allocation allocation = job.allocation();
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Entry entry = entry(allocation.node(i));
+      entry.residents.add(job);
+      entry.used += allocation.count(i);
+      entry.distributed += allocation.nodes() > 1 ? 1 : 0;
+      if (entry.used > entry.node.slots() || !entry.present || !entry.up) {
+        throw new IllegalStateException(
+            "node %s holds %d replicas on %d slots%s"
+                .formatted(
+                    entry.node.name(),
+                    entry.used,
+                    entry.node.slots(),
+                    entry.present && entry.up ? "" : " and is away"));
+      }
+    }
+  }
+
+  /** Whether another job over several nodes shares a node with this one, which is one too. */
+  boolean disturbed(Allocation allocation) {
+    if (allocation.nodes() < 2) {
+      return false;
+    }
+    for (int i = 0; i < allocation.nodes(); i++) {
+      if (entry(allocation.node(i)).distributed > 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Everyone on the nodes of an allocation. */
+  List<EventJob> neighbours(Allocation allocation) {
+    List<EventJob> neighbours = new ArrayList<>();
+    for (int i = 0; i < allocation.nodes(); i++) {
+      neighbours.addAll(entry(allocation.node(i)).residents);
+    }
+    return neighbours;
+  }
+
+  private Entry entry(String node) {
+    Integer at = index.get(node);
+    if (at == null) {
+      throw new IllegalStateException("the cluster has no node " + node);
+    }
+    return entries.get(at);
+  }
+}
