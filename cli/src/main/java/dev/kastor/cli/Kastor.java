@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
       StopCommand.class,
       RmCommand.class,
       SimulateCommand.class,
+      TraceCommand.class,
       VersionCommand.class,
       Kastor.Completion.class,
       HelpCommand.class
@@ -58,16 +59,7 @@ public final class Kastor implements Runnable {
 
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Kastor());
-    for (CommandLine sub : Set.copyOf(line.getSubcommands().values())) {
-      sub.getCommandSpec().mixinStandardHelpOptions(!(sub.getCommand() instanceof HelpCommand));
-      sub.getCommandSpec().versionProvider(new Version());
-      sub.getCommandSpec()
-          .addOption(
-              OptionSpec.builder("--verbose")
-                  .type(boolean.class)
-                  .description("Show stack traces of errors.")
-                  .build());
-    }
+    addCommonOptions(line);
     line.getCommandSpec().mixinStandardHelpOptions(true);
     line.getCommandSpec().versionProvider(new Version());
     line.setUsageHelpAutoWidth(true);
@@ -77,6 +69,20 @@ public final class Kastor implements Runnable {
             Ink.enabled() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF));
     line.setExecutionExceptionHandler(new Failures());
     return line;
+  }
+
+  private static void addCommonOptions(CommandLine line) {
+    for (CommandLine sub : Set.copyOf(line.getSubcommands().values())) {
+      sub.getCommandSpec().mixinStandardHelpOptions(!(sub.getCommand() instanceof HelpCommand));
+      sub.getCommandSpec().versionProvider(new Version());
+      sub.getCommandSpec()
+          .addOption(
+              OptionSpec.builder("--verbose")
+                  .type(boolean.class)
+                  .description("Show stack traces of errors.")
+                  .build());
+      addCommonOptions(sub);
+    }
   }
 
   @Override
