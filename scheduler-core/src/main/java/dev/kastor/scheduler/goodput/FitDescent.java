@@ -1,146 +1,173 @@
 package dev.kastor.scheduler.goodput;
 
 import static dev.kastor.scheduler.goodput.ThroughputObjective.GAMMA;
+import static dev.kastor.scheduler.goodput.ThroughputObjective.SIZE;
 
 import java.util.Arrays;
 import java.util.stream.IntStream;
-import org.apache.commons.math3.fitting.leastsquares.LeastSquaresBuilder;
-import org.apache.commons.math3.fitting.leastsquares.LevenbergMarquardtOptimizer;
-import org.apache.commons.math3.linear.Array2DRowRealMatrix;
-import org.apache.commons.math3.linear.ArrayRealVector;
-import org.apache.commons.math3.linear.RealMatrix;
-import org.apache.commons.math3.linear.RealVector;
-import org.apache.commons.math3.util.Pair;
 
 /**
  * One descent of {@link ThroughputFitter} from one start; owns its arrays, used by one thread.
  *
  * <p>Works on free variables z: the logarithm of a constant above its bound, the logit of gamma.
+ * Steps are those of Levenberg and Marquardt (SIAM Journal on Applied Mathematics 1963) on the
+ * normal equations: seven unknowns are too few for anything dearer.
  */
 final class FitDescent {
-  private static final LevenbergMarquardtOptimizer OPTIMIZER = new LevenbergMarquardtOptimizer();
   private static final double LOWEST = ThroughputObjective.LOWEST;
   private static final double GAMMA_SPAN = 9;
-  private static final int MAX_ROUNDS = 60;
-  private static final int STEPS_PER_ROUND = 12;
+  private static final double FIRST_FLOOR = 1e-2;
+  private static final double LAST_FLOOR = 1e-7;
+  private static final int STEPS_PER_FLOOR = 12;
+  private static final int LAST_STEPS = 100;
   private static final double ENOUGH = 1e-5;
+  private static final double LONGEST_STEP = 4;
   private static final double LEAST_Z = -21;
   private static final double MOST_Z = 14;
+  private static final double MOST_DAMPING = 1e12;
+  private static final double LEAST_CURVATURE = 1e-12;
 
   private final ThroughputObjective objective;
-  private final double[] frozen;
   private final int[] free;
-  private final double[] residuals;
-  private final double[][] jacobian;
-  private double[] z;
-  private double bestValue = Double.POSITIVE_INFINITY;
-  private double[] bestPoint;
-  private double computeError = 1;
-  private double stepError = 1;
+  private final double[] z;
+  private final double[] tried;
+  private final double[] point;
+  private final double[] triedPoint;
+  private final double[] step;
+  private final double[] gradient;
+  private final double[] curvature;
+  private final double[] factor;
+  private double damping = 1e-3;
 
   FitDescent(ThroughputObjective objective, double[] frozen, double[] start) {
     this.objective = objective;
-    this.frozen = frozen;
-    free =
-        IntStream.range(0, ThroughputObjective.SIZE).filter(i -> Double.isNaN(frozen[i])).toArray();
-    residuals = new double[objective.residualCount()];
-    jacobian = new double[objective.residualCount()][ThroughputObjective.SIZE];
+    free = IntStream.range(0, SIZE).filter(i -> Double.isNaN(frozen[i])).toArray();
     z = Arrays.stream(free).mapToDouble(i -> toFree(i, start[i])).toArray();
-    bestPoint = point(z);
+    tried = new double[free.length];
+    step = new double[free.length];
+    gradient = new double[free.length];
+    curvature = new double[free.length * free.length];
+    factor = new double[free.length * free.length];
+    point = frozen.clone();
+    triedPoint = frozen.clone();
+    toPoint(z, point);
   }
 
   private static double toFree(int index, double value) {
     if (index != GAMMA) {
-      return Math.log(Math.max(value - LOWEST, LOWEST));
+      return Math.clamp(Math.log(Math.max(value - LOWEST, LOWEST)), LEAST_Z, MOST_Z);
     }
-    double share = (value - 1) / GAMMA_SPAN;
+    double share = Math.clamp((value - 1) / GAMMA_SPAN, 1e-9, 1 - 1e-6);
     return Math.log(share / (1 - share));
   }
 
-  private double[] point(double[] z) {
-    double[] p = frozen.clone();
+  private void toPoint(double[] from, double[] p) {
     for (int k = 0; k < free.length; k++) {
       p[free[k]] =
-          free[k] == GAMMA ? 1 + GAMMA_SPAN / (1 + Math.exp(-z[k])) : LOWEST + Math.exp(z[k]);
+          free[k] == GAMMA ? 1 + GAMMA_SPAN / (1 + Math.exp(-from[k])) : LOWEST + Math.exp(from[k]);
     }
-    return p;
   }
 
-  private double slope(int k, double[] p) {
-    double value = p[free[k]];
+  private double slope(int k) {
+    double value = point[free[k]];
     return free[k] == GAMMA ? (value - 1) * (1 - (value - 1) / GAMMA_SPAN) : value - LOWEST;
   }
 
-  double bestValue() {
-    return bestValue;
+  /** Where the descent has come to. */
+  double[] point() {
+    return point;
   }
 
-  double[] bestPoint() {
-    return bestPoint;
+  /** Descends; returns the objective reached. */
+  double run() {
+    // The roots have kinks where a group of residuals vanishes: they are approached by stages.
+    double floor = FIRST_FLOOR;
+    while (floor > LAST_FLOOR) {
+      descend(floor, STEPS_PER_FLOOR, 100 * ENOUGH);
+      floor /= 10;
+    }
+    descend(LAST_FLOOR, LAST_STEPS, ENOUGH);
+    return objective.at(point);
   }
 
-  void run() {
-    // The roots have kinks where a residual group vanishes: the weights approach them by stages.
-    double floor = 1e-2;
-    evaluate(z);
-    double previous = Double.POSITIVE_INFINITY;
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-      computeError = Math.hypot(objective.rootMeanSquare(residuals, 0), floor);
-      stepError = Math.hypot(objective.rootMeanSquare(residuals, 1), floor);
-      z =
-          OPTIMIZER
-              .optimize(
-                  new LeastSquaresBuilder()
-                      .start(z)
-                      .target(new double[residuals.length])
-                      .model(this::weighted)
-                      .parameterValidator(FitDescent::clamped)
-                      .checker((iteration, before, after) -> iteration >= STEPS_PER_ROUND)
-                      .maxEvaluations(1000)
-                      .maxIterations(1000)
-                      .build())
-              .getPoint()
-              .toArray();
-      double value = evaluate(z);
-      if (floor <= 1e-7 && previous - value < ENOUGH * value) {
-        return;
+  private void descend(double floor, int steps, double enough) {
+    double value = objective.value(point, floor);
+    int small = 0;
+    for (int i = 0; i < steps && small < 2; i++) {
+      double next = improve(value, floor);
+      small = value - next < enough * value ? small + 1 : 0;
+      value = next;
+    }
+  }
+
+  /** One step downhill, shortened until it is one; returns the value there. */
+  private double improve(double value, double floor) {
+    objective.differentiate(point, floor);
+    int size = free.length;
+    for (int k = 0; k < size; k++) {
+      gradient[k] = objective.gradient[free[k]] * slope(k);
+      for (int l = 0; l <= k; l++) {
+        curvature[k * size + l] =
+            objective.curvature[free[k] * SIZE + free[l]] * slope(k) * slope(l);
       }
-      previous = value;
-      floor = Math.max(floor / 10, 1e-7);
     }
-  }
-
-  private static RealVector clamped(RealVector z) {
-    return z.map(value -> Math.min(Math.max(value, LEAST_Z), MOST_Z));
-  }
-
-  private double evaluate(double[] at) {
-    double[] p = point(at);
-    objective.residuals(p, residuals, jacobian);
-    double value = objective.value(residuals);
-    if (value < bestValue) {
-      bestValue = value;
-      bestPoint = p;
+    while (damping < MOST_DAMPING) {
+      if (solve()) {
+        for (int k = 0; k < size; k++) {
+          double bounded = Math.clamp(step[k], -LONGEST_STEP, LONGEST_STEP);
+          tried[k] = Math.clamp(z[k] + bounded, LEAST_Z, MOST_Z);
+        }
+        toPoint(tried, triedPoint);
+        double there = objective.value(triedPoint, floor);
+        if (there < value) {
+          System.arraycopy(tried, 0, z, 0, size);
+          System.arraycopy(triedPoint, 0, point, 0, SIZE);
+          damping = Math.max(damping / 5, 1e-9);
+          return there;
+        }
+      }
+      damping = Math.max(damping * 4, 1e-6);
     }
+    damping = 1e-3;
     return value;
   }
 
-  private Pair<RealVector, RealMatrix> weighted(RealVector at) {
-    double[] p = point(at.toArray());
-    objective.residuals(p, residuals, jacobian);
-    double[] values = new double[residuals.length];
-    double[][] rows = new double[residuals.length][free.length];
-    double[] slopes = new double[free.length];
-    for (int k = 0; k < free.length; k++) {
-      slopes[k] = slope(k, p);
-    }
-    for (int i = 0; i < residuals.length; i++) {
-      double weight = objective.weight(i, computeError, stepError);
-      values[i] = weight * residuals[i];
-      for (int k = 0; k < free.length; k++) {
-        rows[i][k] = weight * jacobian[i][free[k]] * slopes[k];
+  /** Solves the damped normal equations by Cholesky; false if they are not positive definite. */
+  private boolean solve() {
+    int size = free.length;
+    for (int k = 0; k < size; k++) {
+      for (int l = 0; l <= k; l++) {
+        double sum = curvature[k * size + l];
+        if (l == k) {
+          sum += damping * sum + LEAST_CURVATURE * damping + 1e-30;
+        }
+        for (int m = 0; m < l; m++) {
+          sum -= factor[k * size + m] * factor[l * size + m];
+        }
+        if (l == k) {
+          if (!(sum > 0)) {
+            return false;
+          }
+          factor[k * size + k] = Math.sqrt(sum);
+        } else {
+          factor[k * size + l] = sum / factor[l * size + l];
+        }
       }
     }
-    return new Pair<>(new ArrayRealVector(values, false), new Array2DRowRealMatrix(rows, false));
+    for (int k = 0; k < size; k++) {
+      double sum = -gradient[k];
+      for (int m = 0; m < k; m++) {
+        sum -= factor[k * size + m] * step[m];
+      }
+      step[k] = sum / factor[k * size + k];
+    }
+    for (int k = size - 1; k >= 0; k--) {
+      double sum = step[k];
+      for (int m = k + 1; m < size; m++) {
+        sum -= factor[m * size + k] * step[m];
+      }
+      step[k] = sum / factor[k * size + k];
+    }
+    return true;
   }
 }

@@ -77,6 +77,16 @@ public record GoodputModel(
    * gradient noise can be estimated from two passes (Pollux, section 4.3).
    */
   public Optional<BestBatch> best(PlacementShape shape, BatchLimits limits) {
+    return bestPlan(params(shape.gpuType()), shape, limits)
+        .map(plan -> {
+          int globalBatch = plan.globalBatchSize(shape.replicas());
+          return new BestBatch(plan, globalBatch, throughput(shape, plan), efficiency(globalBatch));
+        });
+  }
+
+  /** Policies ask this for hundreds of placements a round: nothing is allocated on the way. */
+  private Optional<BatchPlan> bestPlan(
+      ThroughputParams params, PlacementShape shape, BatchLimits limits) {
     int replicas = shape.replicas();
     double smallest =
         Math.max(limits.initialGlobalBatch(), (double) limits.minAtomicBatch() * replicas);
@@ -84,38 +94,64 @@ public record GoodputModel(
     if (smallest > largest) {
       return Optional.empty();
     }
-    BestBatch best = null;
-    for (int i = 0; i < CANDIDATES; i++) {
-      double globalBatch = smallest * Math.pow(largest / smallest, (double) i / (CANDIDATES - 1));
-      Optional<BatchPlan> plan = split(globalBatch, replicas, limits);
-      if (plan.isEmpty()) {
+    double growth = Math.pow(largest / smallest, 1.0 / (CANDIDATES - 1));
+    double sync = params.syncSeconds(shape);
+    double best = -1;
+    int bestAtomic = 0;
+    int bestPasses = 0;
+    int lastAtomic = 0;
+    int lastPasses = 0;
+    double globalBatch = smallest;
+    for (int i = 0; i < CANDIDATES; i++, globalBatch *= growth) {
+      int passes = passes(globalBatch, replicas, limits);
+      int atomic = atomicBatch(globalBatch, replicas, passes, limits);
+      if (atomic == 0 || (atomic == lastAtomic && passes == lastPasses)) {
         continue;
       }
-      int rounded = plan.get().globalBatchSize(replicas);
-      double throughput = throughput(shape, plan.get());
-      BestBatch candidate = new BestBatch(plan.get(), rounded, throughput, efficiency(rounded));
-      if (best == null || candidate.goodput() > best.goodput()) {
-        best = candidate;
+      lastAtomic = atomic;
+      lastPasses = passes;
+      double compute = params.computeSeconds(atomic);
+      double rounded = Math.multiplyExact(replicas, atomic * passes);
+      double useful = rounded * gradient.efficiency(rounded);
+      double accumulation = (passes - 1) * compute;
+      // A step takes at least the longer of its parts: often that is enough to rule a batch out.
+      if (useful <= best * (accumulation + Math.max(compute, sync))) {
+        continue;
+      }
+      double goodput = useful / (accumulation + params.overlapped(compute, sync));
+      if (goodput > best) {
+        best = goodput;
+        bestAtomic = atomic;
+        bestPasses = passes;
       }
     }
-    return Optional.ofNullable(best);
+    return bestPasses == 0
+        ? Optional.empty()
+        : Optional.of(new BatchPlan(bestAtomic, bestPasses - 1));
   }
 
   /** Splits a global batch over replicas and passes; empty if the limits do not allow it. */
   public static Optional<BatchPlan> split(double globalBatch, int replicas, BatchLimits limits) {
+    int passes = passes(globalBatch, replicas, limits);
+    int atomic = atomicBatch(globalBatch, replicas, passes, limits);
+    return atomic == 0 ? Optional.empty() : Optional.of(new BatchPlan(atomic, passes - 1));
+  }
+
+  /** Passes that a replica's share needs. */
+  private static int passes(double globalBatch, int replicas, BatchLimits limits) {
     double perReplica = globalBatch / replicas;
     int passes = (int) Math.ceil(perReplica / limits.maxAtomicBatch() - EPSILON);
-    if (replicas == 1 && perReplica > limits.initialGlobalBatch() + EPSILON) {
-      passes = Math.max(passes, 2);
-    }
-    passes = Math.max(passes, 1);
-    if (passes > 1 && !limits.accumulation()) {
-      return Optional.empty();
-    }
-    int atomic = (int) Math.ceil(perReplica / passes - EPSILON);
-    if (atomic < limits.minAtomicBatch() || atomic > limits.maxAtomicBatch()) {
-      return Optional.empty();
-    }
-    return Optional.of(new BatchPlan(atomic, passes - 1));
+    boolean noiseNeedsTwo = replicas == 1 && perReplica > limits.initialGlobalBatch() + EPSILON;
+    return Math.max(passes, noiseNeedsTwo ? 2 : 1);
+  }
+
+  /** Examples of each pass; 0 if the limits do not allow it. */
+  private static int atomicBatch(double globalBatch, int replicas, int passes, BatchLimits limits) {
+    int atomic = (int) Math.ceil(globalBatch / replicas / passes - EPSILON);
+    boolean allowed =
+        (passes == 1 || limits.accumulation())
+            && atomic >= limits.minAtomicBatch()
+            && atomic <= limits.maxAtomicBatch();
+    return allowed ? atomic : 0;
   }
 }

@@ -69,6 +69,9 @@ final class ProfileWindow {
   }
 
   private double median(ToDoubleFunction<StepProfile> seconds) {
+    if (newest.size() == 1) {
+      return seconds.applyAsDouble(newest.getFirst());
+    }
     List<StepProfile> sorted = newest.stream().sorted(Comparator.comparingDouble(seconds)).toList();
     int total = sorted.stream().mapToInt(ProfileWindow::weight).sum();
     int below = 0;

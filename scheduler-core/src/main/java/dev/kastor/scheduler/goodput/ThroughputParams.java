@@ -45,12 +45,17 @@ public record ThroughputParams(
 
   /** Seconds of a pass that ends in a synchronisation and an update. */
   public double updateSeconds(PlacementShape shape, double atomicBatchSize) {
-    double compute = computeSeconds(atomicBatchSize);
-    double sync = syncSeconds(shape);
+    return overlapped(computeSeconds(atomicBatchSize), syncSeconds(shape));
+  }
+
+  /** Seconds of a computation and a synchronisation that overlap partly. */
+  double overlapped(double compute, double sync) {
     double larger = Math.max(compute, sync);
     // Scaled by the larger term so that powers up to 10 neither under- nor overflow.
-    return larger
-        * Math.pow(Math.pow(compute / larger, gamma) + Math.pow(sync / larger, gamma), 1 / gamma);
+    double share = Math.min(compute, sync) / larger;
+    return gamma == 1
+        ? larger * (1 + share)
+        : larger * Math.pow(1 + Math.pow(share, gamma), 1 / gamma);
   }
 
   /** Seconds of a whole optimizer step. */

@@ -46,7 +46,10 @@ final class TypeProfiles {
   ThroughputFit fit() {
     ThroughputFit current = fit;
     if (stale || current == null) {
-      current = ThroughputFitter.fit(merged());
+      current =
+          current == null
+              ? ThroughputFitter.fit(merged())
+              : ThroughputFitter.refit(merged(), current.params());
       fit = current;
       stale = false;
       windows.values().forEach(ProfileWindow::fitted);

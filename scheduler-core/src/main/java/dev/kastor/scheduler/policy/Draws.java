@@ -34,14 +34,9 @@ final class Draws {
     return (draw & HALF_WORD) < chance;
   }
 
-  /** An integer from 0 to below {@code bound} from the lower half of a draw. */
-  static int below(long draw, int bound) {
-    return (int) (((draw & HALF_WORD) * bound) >>> 32);
-  }
-
   /** A uniform integer from 0 to below {@code bound}. */
   int below(int bound) {
-    return below(next(), bound);
+    return (int) (((next() & HALF_WORD) * bound) >>> 32);
   }
 
   boolean hits(long chance) {

@@ -92,14 +92,16 @@ final class GenomeMutation {
     double byPresence = present[n] > 0 ? 1.0 / present[n] : 0;
     long absentChance = Draws.chance(byFit);
     long presentChance = Draws.chance(byFit + byPresence - byFit * byPresence);
+    long draw = 0;
     for (int j = 0; j < problem.jobs; j++) {
       int at = from + j * words;
       int here = lanes.bottom(cells[at] >>> shift);
-      long draw = draws.next();
+      // One draw serves two jobs: first its upper half, then its lower one.
+      draw = j % 2 == 0 ? draws.next() : draw << Integer.SIZE;
       if (Draws.upperHits(draw, here > 0 ? presentChance : absentChance)
           && here < capacity
           && problem.suits(j, n)) {
-        cells[at] += lanes.at(shift, Draws.below(draw, capacity - here + 1));
+        cells[at] += lanes.at(shift, draws.below(capacity - here + 1));
       }
     }
   }

@@ -20,6 +20,9 @@ final class GenomeRepair {
   private final long[] left;
   private final int[] spots;
 
+  /** Jobs that all slots together would be too many for. */
+  private final boolean[] bounded;
+
   /**
    * @param faithful whether to keep distributed jobs apart and within 16 nodes, as published
    */
@@ -33,6 +36,11 @@ final class GenomeRepair {
     blocked = new long[words];
     left = new long[words];
     spots = new int[problem.nodes];
+    bounded = new boolean[problem.jobs];
+    int all = Arrays.stream(problem.capacity).sum();
+    for (int j = 0; j < problem.jobs; j++) {
+      bounded[j] = problem.maxSlots(j) < all || (faithful && problem.nodes > FAITHFUL_SPAN);
+    }
   }
 
   /** Repairs the genome that begins at {@code base}. */
@@ -52,7 +60,9 @@ final class GenomeRepair {
       if (faithful) {
         keepApart(cells, row);
       }
-      truncate(cells, row, problem.maxSlots(j));
+      if (bounded[j]) {
+        truncate(cells, row, problem.maxSlots(j));
+      }
       for (int w = 0; w < words; w++) {
         long kept = lanes.min(cells[row + w], left[w]);
         cells[row + w] = kept;

@@ -11,7 +11,8 @@ final class ParetoRanking {
   private final int[] sorted;
   private final int[] merged;
   private final int[] frontOf;
-  private final int[] lasts;
+  private final double[] lastFitness;
+  private final double[] lastUtility;
   private final int[] starts;
   private int fronts;
 
@@ -21,7 +22,8 @@ final class ParetoRanking {
     sorted = new int[most];
     merged = new int[most];
     frontOf = new int[most];
-    lasts = new int[most];
+    lastFitness = new double[most];
+    lastUtility = new double[most];
     starts = new int[most + 1];
   }
 
@@ -38,7 +40,8 @@ final class ParetoRanking {
       if (front == fronts) {
         starts[fronts++] = 0;
       }
-      lasts[front] = slot;
+      lastFitness[front] = genomes.fitness[slot];
+      lastUtility[front] = genomes.utility[slot];
       frontOf[i] = front;
       genomes.rank[slot] = front;
       starts[front]++;
@@ -76,11 +79,15 @@ final class ParetoRanking {
 
   /** In sorted order the last member of a front has its highest utility: it alone need be asked. */
   private int firstThatDoesNotDominate(int slot) {
+    double utility = genomes.utility[slot];
     int low = 0;
     int high = fronts;
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (genomes.dominates(lasts[middle], slot)) {
+      boolean dominates =
+          lastUtility[middle] > utility
+              || (lastUtility[middle] == utility && lastFitness[middle] > genomes.fitness[slot]);
+      if (dominates) {
         low = middle + 1;
       } else {
         high = middle;
