@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -127,8 +128,7 @@ final class WorkloadGeneratorTest {
     assertThat(workload.jobs()).extracting(Job::application).contains("digits", "images");
     assertThat(workload.jobs()).extracting(Job::requestedReplicas).contains(2, 8);
     for (Job job : workload.jobs()) {
-      var application = applications.get(job.application());
-      assertThat(application).isNotNull();
+      var application = Objects.requireNonNull(applications.get(job.application()));
       assertThat(job.requestedReplicas()).isBetween(1, application.maxReplicas());
       assertThat(job.globalBatch())
           .isBetween(
