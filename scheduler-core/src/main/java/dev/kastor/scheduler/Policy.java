@@ -1,5 +1,7 @@
 package dev.kastor.scheduler;
 
+import java.time.Duration;
+
 /**
  * Decides who runs where.
  *
@@ -13,6 +15,16 @@ public interface Policy {
   /** What it decides for its jobs; a host leaves the rest as their owners asked. */
   default Control control() {
     return Control.SIZE_AND_BATCH;
+  }
+
+  /** Whether it looks at GPU types; one that does not takes all GPUs for alike. */
+  default boolean seesGpuTypes() {
+    return false;
+  }
+
+  /** Time between its decisions in the experiments that published it with GPU types. */
+  default Duration round() {
+    return Duration.ofSeconds(60);
   }
 
   /** An allocation for every job of the snapshot; checked by the loop before it is applied. */

@@ -4,6 +4,7 @@ import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
+import java.time.Duration;
 import java.util.Arrays;
 
 /**
@@ -34,6 +35,16 @@ public record DecisionTimes(int count, double mean, double p99, double max) {
     @Override
     public Control control() {
       return policy.control();
+    }
+
+    @Override
+    public boolean seesGpuTypes() {
+      return policy.seesGpuTypes();
+    }
+
+    @Override
+    public Duration round() {
+      return policy.round();
     }
 
     @Override

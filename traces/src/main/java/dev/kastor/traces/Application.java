@@ -2,6 +2,7 @@ package dev.kastor.traces;
 
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.GpuTraits;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -22,17 +23,33 @@ public interface Application {
   /** The batches it may use on a GPU type. */
   BatchLimits batchLimits(String gpuType);
 
+  /** All that differs by GPU type for one that {@link #gpuTypes()} lists. */
+  default GpuTraits traits(String gpuType) {
+    return new GpuTraits(batchLimits(gpuType), 1, 0);
+  }
+
   /** Most replicas that it was ever run with. */
   int maxReplicas();
+
+  /** Largest atomic batch that was measured of a placement, or that the GPU type allows. */
+  default int maxAtomicBatch(String gpuType, int[] slotsByNode) {
+    return batchLimits(gpuType).maxAtomicBatch();
+  }
+
+  /** The same of all placements of so many replicas, as far as they were measured one by one. */
+  default int maxAtomicBatch(String gpuType, int replicas) {
+    return batchLimits(gpuType).maxAtomicBatch();
+  }
 
   /**
    * Step time of a placement; {@link StepTime#UNKNOWN} outside of what was measured.
    *
    * @param gpuType type of all the nodes
-   * @param replicasByNode replicas on each used node, in order
+   * @param slotsByNode GPUs on each used node, in order; as many as replicas unless one replica
+   *     spans several
    * @param atomicBatchSize examples per replica and pass
    */
-  StepTime stepTime(String gpuType, int[] replicasByNode, int atomicBatchSize);
+  StepTime stepTime(String gpuType, int[] slotsByNode, int atomicBatchSize);
 
   /** Epochs until its work is done. */
   int epochs();

@@ -27,6 +27,11 @@ public record PolicyOptions(long seed, GeneticSearch search) {
     }
   }
 
+  /** Whether policies keep what their published simulators do but a scheduler should not. */
+  public boolean faithful() {
+    return search.faithful();
+  }
+
   /** A search of at most 60 generations of 60. */
   public static PolicyOptions defaults(long seed) {
     return new PolicyOptions(seed, new GeneticSearch(60, 60, 12, false));

@@ -4,8 +4,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.Foresight;
 import dev.kastor.scheduler.JobSpec;
@@ -16,6 +15,7 @@ import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
+import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -28,11 +28,12 @@ final class TickJob implements Foresight {
   private final String name;
   private final Application application;
   private final double submitSeconds;
+  private final TickRules rules;
   private final boolean adaptive;
+  private final boolean learns;
   private final GoodputEstimator estimator;
   private Allocation allocation = Allocation.NONE;
-  private String gpuType = "";
-  private int[] counts = new int[0];
+  private Placement placement = Placement.NONE;
   private BatchPlan batch = new BatchPlan(1, 0);
   private StepTime time = StepTime.UNKNOWN;
   private double restartLeft;
@@ -43,12 +44,15 @@ final class TickJob implements Foresight {
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
 
-  TickJob(JobSpec spec, String name, Application application, double submitSeconds) {
-    this.spec = spec;
-    this.name = name;
+  TickJob(Workload.Job job, Application application, Control control, TickRules rules) {
     this.application = application;
-    this.submitSeconds = submitSeconds;
+    this.rules = rules;
+    spec = rules.spec(job, application, control);
+    name = job.name();
+    submitSeconds = job.submitSeconds();
     adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
+    learns =
+        control == Control.SIZE_AND_BATCH && !(spec.elasticity() instanceof Elasticity.Rigid);
     estimator = new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST);
   }
 
@@ -74,7 +78,7 @@ final class TickJob implements Foresight {
 
   /** Statistical efficiency of its present batch. */
   double efficiency() {
-    int globalBatch = batch.globalBatchSize(allocation.replicas());
+    int globalBatch = batch.globalBatchSize(placement.replicas());
     return application
         .gradient(globalBatch, Math.min(epoch, application.epochs() - 1))
         .efficiency(globalBatch);
@@ -84,13 +88,13 @@ final class TickJob implements Foresight {
     return new JobState(
         spec,
         allocation,
-        adaptive ? estimator.model() : Optional.empty(),
+        model(),
         estimator.maxProfiledReplicas(),
         Optional.empty(),
         Duration.ofNanos(Math.round((now - submitSeconds) * 1e9)),
         attainedService,
         Math.max(restarts, 0),
-        Duration.ofNanos(Math.round(application.believedRestartSeconds() * 1e9)),
+        Duration.ofNanos(Math.round(rules.believedRestartSeconds(application) * 1e9)),
         false,
         restartLeft > 0,
         Optional.of(this));
@@ -107,12 +111,12 @@ final class TickJob implements Foresight {
         attainedService);
   }
 
-  /** Takes another allocation; the pause begins anew even if one was under way. */
-  void reallocate(Allocation to, String type, double now) {
+  /** Takes another allocation; a pause begins anew even if one was under way. */
+  void reallocate(Allocation to, double now) {
+    Placement from = placement;
     allocation = to;
-    gpuType = type;
-    counts = to.counts();
-    if (to.isEmpty()) {
+    placement = to.isEmpty() ? Placement.NONE : rules.place(spec, application, to);
+    if (to.isEmpty() || (!from.isEmpty() && !rules.pauses(from, placement))) {
       return;
     }
     if (Double.isNaN(startSeconds)) {
@@ -124,27 +128,18 @@ final class TickJob implements Foresight {
   }
 
   private void chooseBatch() {
-    BatchLimits limits = spec.batchLimits(gpuType);
-    batch =
-        BatchChoice.choose(spec, model(), shape(), limits)
-            .orElseThrow(() ->
-                new IllegalStateException(
-                    "job %s has no batch for %d replicas within %s"
-                        .formatted(spec.id(), allocation.replicas(), limits)));
-    time = application.stepTime(gpuType, counts, batch.atomicBatchSize());
+    batch = rules.batch(spec, application, model(), placement);
+    time =
+        application.stepTime(placement.gpuType(), placement.slotsByNode(), batch.atomicBatchSize());
     if (!time.isKnown()) {
       throw new IllegalStateException(
           "%s was never measured with an atomic batch of %d on %s"
-              .formatted(application.name(), batch.atomicBatchSize(), allocation));
+              .formatted(application.name(), batch.atomicBatchSize(), placement));
     }
   }
 
   private Optional<GoodputModel> model() {
-    return adaptive ? estimator.model() : Optional.empty();
-  }
-
-  private PlacementShape shape() {
-    return new PlacementShape(allocation.nodes(), allocation.replicas(), gpuType);
+    return learns ? estimator.model() : Optional.empty();
   }
 
   /**
@@ -164,9 +159,9 @@ final class TickJob implements Foresight {
     restartLeft -= paused;
     clock += paused;
     left -= paused;
-    attainedService += paused * allocation.replicas();
+    attainedService += paused * placement.slots();
     while (left > 0 && !finished()) {
-      int globalBatch = batch.globalBatchSize(allocation.replicas());
+      int globalBatch = batch.globalBatchSize(placement.replicas());
       GradientStats gradient = application.gradient(globalBatch, epoch);
       observe(gradient);
       double goodput =
@@ -190,7 +185,7 @@ final class TickJob implements Foresight {
       }
       clock += passed;
       left -= passed;
-      attainedService += passed * allocation.replicas();
+      attainedService += passed * placement.slots();
       if (adaptive && !finished()) {
         chooseBatch();
       }
@@ -198,13 +193,14 @@ final class TickJob implements Foresight {
   }
 
   private void observe(GradientStats gradient) {
-    if (adaptive) {
+    if (learns) {
       estimator.observe(gradient);
+      PlacementShape shape = placement.shape("");
       estimator.observe(
-          gpuType,
+          rules.reportedType(placement.gpuType()),
           new StepProfile(
-              allocation.nodes(),
-              allocation.replicas(),
+              shape.nodes(),
+              shape.replicas(),
               batch.atomicBatchSize(),
               1,
               time.stepSeconds(),
@@ -215,7 +211,9 @@ final class TickJob implements Foresight {
   @Override
   public double stepSeconds(String type, int[] replicasByNode, BatchPlan plan) {
     StepTime at = application.stepTime(type, replicasByNode, plan.atomicBatchSize());
-    return at.isKnown() ? at.stepSeconds(plan.accumulationSteps()) : Double.POSITIVE_INFINITY;
+    return at.isKnown()
+        ? at.stepSeconds(plan.accumulationSteps()) * application.slowdown()
+        : Double.POSITIVE_INFINITY;
   }
 
   @Override

@@ -1,39 +1,52 @@
 package dev.kastor.simulator.tick;
 
+import dev.kastor.scheduler.Policy;
 import dev.kastor.simulator.Mode;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Rules of a replay in rounds.
  *
  * @param mode Pollux's or Sia's
- * @param round time between decisions
+ * @param round time between decisions; empty for a minute, or in Sia's mode what the policy was
+ *     published with
  * @param interference share of its goodput that a job on several nodes loses while one of them
  *     holds another such job, in [0, 1)
  * @param limit virtual time after which a replay is given up
  */
-public record TickSettings(Mode mode, Duration round, double interference, Duration limit) {
+public record TickSettings(
+    Mode mode, Optional<Duration> round, double interference, Duration limit) {
   public TickSettings {
     if (mode == Mode.EVENTS) {
       throw new IllegalArgumentException("mode events has no fixed rounds");
     }
-    if (!round.isPositive() || round.toSeconds() * 1_000_000_000L != round.toNanos()) {
-      throw new IllegalArgumentException(
-          "a round must be a positive number of whole seconds, not " + round);
-    }
+    round.ifPresent(TickSettings::check);
     if (!(interference >= 0 && interference < 1)) {
       throw new IllegalArgumentException(
           "interference (%s) must be at least 0 and below 1".formatted(interference));
     }
   }
 
-  /** A minute a round, no interference, at most 400 days. */
+  private static void check(Duration round) {
+    if (!round.isPositive() || round.toSeconds() * 1_000_000_000L != round.toNanos()) {
+      throw new IllegalArgumentException(
+          "a round must be a positive number of whole seconds, not " + round);
+    }
+  }
+
+  /** The published rounds, no interference, at most 400 days. */
   public static TickSettings of(Mode mode) {
-    return new TickSettings(mode, Duration.ofSeconds(60), 0, Duration.ofDays(400));
+    return new TickSettings(mode, Optional.empty(), 0, Duration.ofDays(400));
+  }
+
+  /** Time between decisions of this policy. */
+  Duration roundOf(Policy policy) {
+    return round.orElse(mode == Mode.SIA ? policy.round() : Duration.ofSeconds(60));
   }
 
   /** The same with another round. */
   public TickSettings withRound(Duration other) {
-    return new TickSettings(mode, other, interference, limit);
+    return new TickSettings(mode, Optional.of(other), interference, limit);
   }
 }

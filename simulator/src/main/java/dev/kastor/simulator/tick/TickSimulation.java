@@ -5,7 +5,6 @@ import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
@@ -38,9 +37,8 @@ public final class TickSimulation implements Cluster {
   private final ReplayListener listener;
   private final DecisionTimes.Timed policy;
   private final SchedulingLoop loop;
-  private final List<Node> nodes;
+  private final TickRules rules;
   private final int gpus;
-  private final Map<String, Node> nodesByName = new HashMap<>();
   private final SequencedMap<JobId, TickJob> jobs = new LinkedHashMap<>();
   private final List<Sample> samples = new ArrayList<>();
   private double now;
@@ -60,24 +58,26 @@ public final class TickSimulation implements Cluster {
     this.listener = listener;
     this.policy = new DecisionTimes.Timed(policy);
     loop = new SchedulingLoop(this, this.policy);
-    nodes = cluster.nodes();
+    rules =
+        settings.mode() == Mode.POLLUX
+            ? new PolluxRules(cluster)
+            : policy.seesGpuTypes() ? new SiaRules(cluster) : new TypeBlindRules(cluster);
     gpus = cluster.gpus();
-    nodes.forEach(node -> nodesByName.put(node.name(), node));
     for (Workload.Job job : workload.jobs()) {
       Application application = applications.get(job.application());
       if (application == null) {
         throw new IllegalArgumentException(
             "job %s uses unknown application '%s'".formatted(job.name(), job.application()));
       }
-      var spec = TickSpecs.of(settings.mode(), job, application, policy.control());
-      jobs.put(spec.id(), new TickJob(spec, job.name(), application, job.submitSeconds()));
+      TickJob made = new TickJob(job, application, policy.control(), rules);
+      jobs.put(made.spec().id(), made);
     }
   }
 
   /** Replays to the end of the last job. */
   public Replay run() {
     long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    double round = settings.round().toSeconds();
+    double round = settings.roundOf(policy).toSeconds();
     int done = 0;
     while (done < jobs.size()) {
       if (now > settings.limit().toSeconds()) {
@@ -174,7 +174,7 @@ public final class TickSimulation implements Cluster {
         states.add(job.state(now));
       }
     }
-    return new Snapshot(Instant.ofEpochSecond((long) now), nodes, states);
+    return new Snapshot(Instant.ofEpochSecond((long) now), rules.nodes(), states);
   }
 
   @Override
@@ -191,13 +191,8 @@ public final class TickSimulation implements Cluster {
       if (job == null) {
         throw new IllegalStateException("change for unknown job " + change.job());
       }
-      job.reallocate(to, type(to), now);
+      job.reallocate(to, now);
     }
-  }
-
-  private String type(Allocation allocation) {
-    Node first = allocation.isEmpty() ? null : nodesByName.get(allocation.node(0));
-    return first == null ? "" : first.gpuType();
   }
 
   /** Whose rules hold. */

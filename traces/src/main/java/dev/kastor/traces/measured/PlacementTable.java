@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class PlacementTable {
   private static final List<String> COLUMNS =
       List.of("placement", "local_bsz", "step_time", "sync_time");
-  private static final int BITS = 5;
+  private static final int BITS = 4;
 
   /** Measured times of one placement by atomic batch. */
   static final class Curve {
@@ -32,6 +32,14 @@ final class PlacementTable {
       atomicBatches = times.keySet().stream().mapToInt(Integer::intValue).toArray();
       stepSeconds = times.values().stream().mapToDouble(StepTime::stepSeconds).toArray();
       syncSeconds = times.values().stream().mapToDouble(StepTime::syncSeconds).toArray();
+    }
+
+    int[] atomicBatches() {
+      return atomicBatches.clone();
+    }
+
+    double[] stepSeconds() {
+      return stepSeconds.clone();
     }
 
     int smallestBatch() {
@@ -60,10 +68,20 @@ final class PlacementTable {
   }
 
   static PlacementTable read(Path file) throws TraceException {
+    return read(file, true);
+  }
+
+  /**
+   * Reads a table.
+   *
+   * @param syncWithinStep whether step times hold the synchronisation: those of pipelines are of
+   *     one micro-batch and do not
+   */
+  static PlacementTable read(Path file, boolean syncWithinStep) throws TraceException {
     SequencedMap<String, TreeMap<Integer, StepTime>> measured = new LinkedHashMap<>();
     for (CsvRow row : CsvRow.readAtLeast(file, COLUMNS)) {
       String placement = row.text("placement");
-      if (!placement.matches("[1-9]{1,12}")) {
+      if (!placement.matches("[1-9]{1,16}")) {
         throw row.problem(
             "placement", "'%s' must be digits 1 to 9, one for each node".formatted(placement));
       }
@@ -72,7 +90,7 @@ final class PlacementTable {
             "placement", "'%s' is not the smallest of its rotations".formatted(placement));
       }
       StepTime time = new StepTime(row.atLeast("step_time", 0), row.atLeast("sync_time", 0));
-      if (!(time.passSeconds() > 0)) {
+      if (syncWithinStep && !(time.passSeconds() > 0)) {
         throw row.problem("sync_time", "it must be below step_time");
       }
       if (measured

@@ -1,23 +1,33 @@
 package dev.kastor.simulator.tick;
 
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
-import dev.kastor.simulator.Mode;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.simulator.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
 
-/** Turns a workload's jobs into what a policy may decide about them. */
-final class TickSpecs {
-  private TickSpecs() {}
+/** Pollux's artifact (OSDI 2021): one kind of GPU, and every change of allocation is a restart. */
+record PolluxRules(List<Node> nodes) implements TickRules {
+  PolluxRules(ClusterShape cluster) {
+    this(cluster.nodes());
+  }
 
-  static JobSpec of(Mode mode, Workload.Job job, Application application, Control control) {
+  @Override
+  public JobSpec spec(Workload.Job job, Application application, Control control) {
     BatchLimits limits = application.batchLimits("");
     int most = Math.min(job.maxReplicas(), application.maxReplicas());
     AllowedReplicas any = new AllowedReplicas.Any();
@@ -44,5 +54,35 @@ final class TickSpecs {
         limits.withTarget(target),
         "",
         new LinkedHashMap<>());
+  }
+
+  @Override
+  public Placement place(JobSpec spec, Application application, Allocation allocation) {
+    return new Placement("", allocation.counts(), allocation.replicas());
+  }
+
+  @Override
+  public boolean pauses(Placement from, Placement to) {
+    return true;
+  }
+
+  @Override
+  public BatchPlan batch(
+      JobSpec spec, Application application, Optional<GoodputModel> model, Placement placement) {
+    return BatchChoice.choose(spec, model, placement.shape(""))
+        .orElseThrow(() ->
+            new IllegalStateException(
+                "job %s has no batch for %s within %s"
+                    .formatted(spec.id(), placement, spec.batchLimits())));
+  }
+
+  @Override
+  public String reportedType(String gpuType) {
+    return "";
+  }
+
+  @Override
+  public double believedRestartSeconds(Application application) {
+    return application.believedRestartSeconds();
   }
 }

@@ -1,0 +1,81 @@
+package dev.kastor.scheduler.policy;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Node;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+/** The GPUs of one type, numbered node by node, while a plan is made; owned by one plan. */
+final class Seats {
+  private final List<String> nodeOfSeat = new ArrayList<>();
+  private final List<Boolean> taken = new ArrayList<>();
+  private int free;
+  private int next;
+
+  Seats(List<Node> nodes) {
+    for (Node node : nodes) {
+      for (int slot = 0; slot < node.slots(); slot++) {
+        nodeOfSeat.add(node.name());
+        taken.add(false);
+        free++;
+      }
+    }
+  }
+
+  int free() {
+    return free;
+  }
+
+  /** Takes seats that are all free; false, with nothing taken, if one is not. */
+  boolean take(int[] seats) {
+    for (int seat : seats) {
+      if (taken.get(seat)) {
+        return false;
+      }
+    }
+    for (int seat : seats) {
+      taken.set(seat, true);
+    }
+    free -= seats.length;
+    return true;
+  }
+
+  /** The seats that an allocation would have, counted from the last of each node; maybe fewer. */
+  int[] lastOf(Allocation allocation) {
+    List<Integer> found = new ArrayList<>();
+    for (int i = 0; i < allocation.nodes(); i++) {
+      int wanted = allocation.count(i);
+      for (int seat = nodeOfSeat.size() - 1; seat >= 0 && wanted > 0; seat--) {
+        if (nodeOfSeat.get(seat).equals(allocation.node(i)) && !taken.get(seat)) {
+          found.add(seat);
+          wanted--;
+        }
+      }
+    }
+    return found.stream().mapToInt(Integer::intValue).sorted().toArray();
+  }
+
+  /** The first free seats in order; there must be as many. */
+  int[] takeNext(int count) {
+    int[] seats = new int[count];
+    for (int i = 0; i < count; i++) {
+      while (taken.get(next)) {
+        next++;
+      }
+      taken.set(next, true);
+      seats[i] = next;
+    }
+    free -= count;
+    return seats;
+  }
+
+  Allocation allocation(int[] seats) {
+    SequencedMap<String, Integer> byNode = new LinkedHashMap<>();
+    for (int seat : seats) {
+      byNode.merge(nodeOfSeat.get(seat), 1, Integer::sum);
+    }
+    return new Allocation(byNode);
+  }
+}

@@ -1,0 +1,164 @@
+package dev.kastor.simulator.tick;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.Workload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Sia's artifact (SOSP 2023) for policies that do not see GPU types, such as Pollux.
+ *
+ * <p>Nodes are cut into virtual ones of as many GPUs as the smallest has. Jobs know the batches of
+ * the first type only and file all reports under one. Of an allocation over several types only the
+ * GPUs of the most frequent one are used (of equally frequent ones that of the fastest); the others
+ * idle.
+ */
+final class TypeBlindRules implements TickRules {
+  private static final double BELIEVED_RESTART_SECONDS = 30;
+
+  private record Real(String node, String gpuType) {}
+
+  private final ClusterShape cluster;
+  private final List<Node> virtual = new ArrayList<>();
+  private final Map<String, Real> real = new HashMap<>();
+  private final int leastGpus;
+
+  TypeBlindRules(ClusterShape cluster) {
+    this.cluster = cluster;
+    int size =
+        cluster.groups().stream()
+            .mapToInt(ClusterShape.Group::gpusPerNode)
+            .min()
+            .orElseThrow();
+    for (Node node : cluster.nodes()) {
+      for (int left = node.slots(), part = 0; left > 0; left -= size, part++) {
+        String name = "%s.%d".formatted(node.name(), part);
+        virtual.add(new Node(name, "", Math.min(size, left)));
+        real.put(name, new Real(node.name(), node.gpuType()));
+      }
+    }
+    leastGpus =
+        cluster.groups().stream()
+            .mapToInt(group -> group.nodes() * group.gpusPerNode())
+            .min()
+            .orElseThrow();
+  }
+
+  @Override
+  public List<Node> nodes() {
+    return virtual;
+  }
+
+  @Override
+  public JobSpec spec(Workload.Job job, Application application, Control control) {
+    for (ClusterShape.Group group : cluster.groups()) {
+      if (!application.gpuTypes().contains(group.gpuType())) {
+        throw new IllegalArgumentException(
+            "application %s of job %s was not measured on GPU type '%s', and the policy does not see types. Use one that does"
+                .formatted(application.name(), job.name(), group.gpuType()));
+      }
+    }
+    BatchLimits limits = SiaRules.target(job, believed(application));
+    return new JobSpec(
+        new JobId("replay", job.name()),
+        Instant.EPOCH.plus(Duration.ofNanos(Math.round(job.submitSeconds() * 1e9))),
+        job.application(),
+        bounded(SiaRules.elasticity(job, application, control)),
+        job.requestedReplicas(),
+        limits,
+        "",
+        new LinkedHashMap<>());
+  }
+
+  private BatchLimits believed(Application application) {
+    return application.batchLimits(cluster.groups().getFirst().gpuType());
+  }
+
+  /** No job may outgrow a type, or it would always lose GPUs. */
+  private Elasticity bounded(Elasticity elasticity) {
+    int most = Math.min(elasticity.max(), leastGpus);
+    return switch (elasticity) {
+      case Elasticity.Rigid rigid -> rigid;
+      case Elasticity.Elastic elastic ->
+          new Elasticity.Elastic(elastic.min(), most, elastic.allowed());
+      case Elasticity.Adaptive adaptive ->
+          new Elasticity.Adaptive(adaptive.min(), most, adaptive.allowed());
+    };
+  }
+
+  @Override
+  public Placement place(JobSpec spec, Application application, Allocation allocation) {
+    if (allocation.isEmpty()) {
+      return Placement.NONE;
+    }
+    Map<String, Integer> slots = new HashMap<>();
+    for (int i = 0; i < allocation.nodes(); i++) {
+      slots.merge(real(allocation, i).gpuType(), allocation.count(i), Integer::sum);
+    }
+    String type =
+        slots.keySet().stream()
+            .max(
+                Comparator.<String>comparingInt(slots::get)
+                    .thenComparingDouble(one -> application.traits(one).referenceSpeed())
+                    .thenComparing(Comparator.reverseOrder()))
+            .orElseThrow();
+    Map<String, Integer> counts = new LinkedHashMap<>();
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Real here = real(allocation, i);
+      if (here.gpuType().equals(type)) {
+        counts.merge(here.node(), allocation.count(i), Integer::sum);
+      }
+    }
+    int[] slotsByNode = counts.values().stream().mapToInt(Integer::intValue).toArray();
+    return new Placement(
+        type,
+        SiaRules.withinMeasured(slotsByNode, application.traits(type).maxNodes()),
+        slots.get(type));
+  }
+
+  private Real real(Allocation allocation, int i) {
+    Real found = real.get(allocation.node(i));
+    if (found == null) {
+      throw new IllegalArgumentException("there is no node " + allocation.node(i));
+    }
+    return found;
+  }
+
+  @Override
+  public boolean pauses(Placement from, Placement to) {
+    return !from.sameAs(to);
+  }
+
+  @Override
+  public BatchPlan batch(
+      JobSpec spec, Application application, Optional<GoodputModel> model, Placement placement) {
+    return SiaBatch.choose(spec, application, model, placement, spec.batchLimits(), "");
+  }
+
+  @Override
+  public String reportedType(String gpuType) {
+    return "";
+  }
+
+  @Override
+  public double believedRestartSeconds(Application application) {
+    return BELIEVED_RESTART_SECONDS;
+  }
+}
