@@ -5,6 +5,7 @@ import dev.kastor.local.LocalException;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.tick.TickSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -69,9 +70,8 @@ final class ReplayOptions {
   @Option(
       names = "--round",
       paramLabel = "SECONDS",
-      defaultValue = "60",
-      description = "Time between decisions (default: ${DEFAULT-VALUE}).")
-  private int roundSeconds = 60;
+      description = "Time between decisions (default: 60; 360 for gavel in mode sia).")
+  private @Nullable Integer roundSeconds;
 
   @Option(
       names = "--jobs",
@@ -117,7 +117,10 @@ final class ReplayOptions {
     return LongStream.range(seed, seed + seeds).boxed().toList();
   }
 
-  Duration round() {
+  Duration round(String policy) {
+    if (roundSeconds == null) {
+      return TickSettings.publishedRound(mode, policy);
+    }
     atLeastOne("--round", roundSeconds);
     return Duration.ofSeconds(roundSeconds);
   }

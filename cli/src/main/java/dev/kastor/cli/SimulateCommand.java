@@ -99,7 +99,7 @@ final class SimulateCommand implements Callable<Integer> {
                     cluster,
                     policy,
                     seed,
-                    options.round(),
+                    options.round(policy),
                     1));
           }
         }

@@ -5,6 +5,7 @@ import dev.kastor.traces.JobProfile;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.measured.PolluxApplications;
+import dev.kastor.traces.measured.SiaApplications;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -25,7 +26,10 @@ final class Inputs {
     }
     Map<String, Application> known = applications.get(run.profiles());
     if (known == null) {
-      known = PolluxApplications.read(run.profiles());
+      known =
+          run.mode() == Mode.SIA
+              ? SiaApplications.read(run.profiles())
+              : PolluxApplications.read(run.profiles());
       applications.put(run.profiles(), known);
     }
     return known;

@@ -11,14 +11,13 @@ import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,14 +35,13 @@ public final class GavelPolicy implements Policy {
 
   private static final double ROUNDING = 1e5;
 
-  private record Pair(JobState job, String type, int gpus, double share, double priority) {}
+  private record Kind(String type, List<Node> nodes, Seats seats) {}
 
-  private record Seated(String type, int[] seats, Allocation allocation) {}
+  private record Pair(JobState job, Kind kind, int gpus, double share, double priority) {}
 
-  /** Rounds that a job has had on each type; half a round from the start on. */
-  private final Map<JobId, Map<String, Double>> rounds = new HashMap<>();
+  private record Seated(String type, List<Integer> seats, Allocation allocation) {}
 
-  private final Map<String, Double> allRounds = new HashMap<>();
+  private final ReceivedRounds received = new ReceivedRounds();
   private Map<JobId, Seated> seated = new HashMap<>();
   private List<Node> nodes = List.of();
 
@@ -66,7 +64,7 @@ public final class GavelPolicy implements Policy {
 
   @Override
   public Duration round() {
-    return Duration.ofSeconds(360);
+    return Duration.ofMinutes(6);
   }
 
   @Override
@@ -75,29 +73,28 @@ public final class GavelPolicy implements Policy {
       nodes = snapshot.nodes();
       seated = new HashMap<>();
     }
-    SequencedMap<String, List<Node>> byType = GpuTypes.nodes(snapshot);
-    Map<String, Seats> seats = new LinkedHashMap<>();
-    byType.forEach((type, own) -> seats.put(type, new Seats(own)));
+    List<Kind> kinds = new ArrayList<>();
+    GpuTypes.nodes(snapshot).forEach((type, own) -> kinds.add(new Kind(type, own, new Seats(own))));
     Map<JobId, Plan.Assignment> made = new HashMap<>();
     List<JobState> jobs = new ArrayList<>();
     for (JobState job : snapshot.jobs()) {
       if (job.pinned()) {
-        seats.values().forEach(own -> own.take(own.lastOf(job.allocation())));
+        kinds.forEach(kind -> kind.seats().take(kind.seats().lastOf(job.allocation())));
         made.put(job.id(), assignment(job.allocation(), "Pinned", "Must keep its allocation."));
       } else {
         jobs.add(job);
       }
     }
-    List<Pair> chosen = choose(pairs(jobs, byType, seats), seats);
-    seated = seat(chosen, seats);
+    List<Pair> chosen = choose(pairs(jobs, kinds));
+    seated = seat(chosen);
     for (Pair pair : chosen) {
       Seated own = seated.get(pair.job().id());
       if (own != null) {
         made.put(pair.job().id(), started(pair, own.allocation()));
-        add(pair.job().id(), pair.type(), 1);
+        received.add(pair.job().id(), pair.kind().type());
       }
     }
-    rounds.keySet().retainAll(new LinkedHashSet<>(snapshot.jobs().stream().map(JobState::id).toList()));
+    received.retain(snapshot.jobs().stream().map(JobState::id).collect(Collectors.toSet()));
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (JobState job : snapshot.jobs()) {
       Plan.Assignment waits =
@@ -119,105 +116,94 @@ public final class GavelPolicy implements Policy {
         allocation,
         new Reason(
             kept ? "Kept" : "Started",
-            "Is owed time on GPUs of type '%s'.".formatted(pair.type()),
+            "Is owed time on GPUs of type '%s'.".formatted(pair.kind().type()),
             numbers));
   }
 
-  private void add(JobId job, String type, double count) {
-    rounds.computeIfAbsent(job, id -> new HashMap<>()).merge(type, count, Double::sum);
-    allRounds.merge(type, count, Double::sum);
-  }
-
   /** All pairs of a job and a type that has GPUs for it, the most urgent first. */
-  private List<Pair> pairs(
-      List<JobState> jobs, SequencedMap<String, List<Node>> byType, Map<String, Seats> seats) {
-    List<String> types =
-        byType.keySet().stream().filter(type -> seats.get(type).free() > 0).toList();
-    double[][] rates = new double[jobs.size()][types.size()];
+  private List<Pair> pairs(List<JobState> jobs, List<Kind> kinds) {
+    List<Kind> open = kinds.stream().filter(kind -> kind.seats().free() > 0).toList();
+    int[] capacity = open.stream().mapToInt(kind -> kind.seats().free()).toArray();
+    double[][] rates = new double[jobs.size()][open.size()];
     int[] gpus = new int[jobs.size()];
     for (int j = 0; j < gpus.length; j++) {
       JobState job = jobs.get(j);
       gpus[j] = Sizes.requested(job.spec());
-      for (int t = 0; t < types.size(); t++) {
-        rates[j][t] = GivenBatch.stepsPerSecond(job, types.get(t), byType.get(types.get(t)));
+      for (int t = 0; t < capacity.length; t++) {
+        Kind kind = open.get(t);
+        rates[j][t] = GivenBatch.stepsPerSecond(job, kind.type(), kind.nodes());
       }
-      if (!rounds.containsKey(job.id())) {
-        byType.keySet().forEach(type -> add(job.id(), type, 0.5));
-      }
+      received.enter(job.id(), kinds.stream().map(Kind::type).toList());
     }
-    int[] capacity = types.stream().mapToInt(type -> seats.get(type).free()).toArray();
-    double[][] shares =
-        types.isEmpty() ? new double[jobs.size()][0] : SumOfRates.shares(rates, gpus, capacity);
+    double[][] shares = SumOfRates.shares(rates, gpus, capacity);
     List<Pair> pairs = new ArrayList<>();
-    for (int t = 0; t < types.size(); t++) {
-      String type = types.get(t);
+    for (int t = 0; t < capacity.length; t++) {
+      Kind kind = open.get(t);
       for (int j = 0; j < gpus.length; j++) {
         JobState job = jobs.get(j);
-        if (job.spec().runsOn(type)) {
+        if (job.spec().runsOn(kind.type())) {
           double share = Math.rint(shares[j][t] * ROUNDING) / ROUNDING;
-          double received = rounds.get(job.id()).get(type) / allRounds.get(type);
-          pairs.add(new Pair(job, type, gpus[j], share, share / received));
+          double priority = share / received.of(job.id(), kind.type());
+          pairs.add(new Pair(job, kind, gpus[j], share, priority));
         }
       }
     }
     pairs.sort(
-        Comparator.comparingDouble(Pair::priority)
-            .thenComparingDouble(Pair::share)
-            .reversed());
+        Comparator.comparingDouble(Pair::priority).thenComparingDouble(Pair::share).reversed());
     return pairs;
   }
 
   /** Fills the cluster in the given order, each job once. */
-  private static List<Pair> choose(List<Pair> pairs, Map<String, Seats> seats) {
-    Map<String, Integer> free = new HashMap<>();
-    seats.forEach((type, own) -> free.put(type, own.free()));
+  private static List<Pair> choose(List<Pair> pairs) {
+    Map<String, Integer> taken = new HashMap<>();
     SequencedMap<JobId, Pair> chosen = new LinkedHashMap<>();
     for (Pair pair : pairs) {
-      int left = free.getOrDefault(pair.type(), 0);
-      if (pair.gpus() <= left && chosen.putIfAbsent(pair.job().id(), pair) == null) {
-        free.put(pair.type(), left - pair.gpus());
+      int wanted = taken.getOrDefault(pair.kind().type(), 0) + pair.gpus();
+      if (wanted <= pair.kind().seats().free()
+          && chosen.putIfAbsent(pair.job().id(), pair) == null) {
+        taken.put(pair.kind().type(), wanted);
       }
     }
     return List.copyOf(chosen.values());
   }
 
   /** Larger jobs first; of one size, those first that can stay where they were. */
-  private Map<JobId, Seated> seat(List<Pair> chosen, Map<String, Seats> seats) {
+  private Map<JobId, Seated> seat(List<Pair> chosen) {
     Map<JobId, Seated> made = new HashMap<>();
-    int[] sizes =
-        chosen.stream().mapToInt(Pair::gpus).distinct().sorted().toArray();
+    int[] sizes = chosen.stream().mapToInt(Pair::gpus).distinct().sorted().toArray();
     for (int s = sizes.length - 1; s >= 0; s--) {
       int size = sizes[s];
       List<Pair> same = chosen.stream().filter(pair -> pair.gpus() == size).toList();
       for (Pair pair : same) {
-        Seated before = before(pair, seats.get(pair.type()));
-        if (before != null && seats.get(pair.type()).take(before.seats())) {
+        Seated before = before(pair);
+        if (before != null && pair.kind().seats().take(before.seats())) {
           made.put(pair.job().id(), before);
         }
       }
       for (Pair pair : same) {
         if (!made.containsKey(pair.job().id())) {
-          Seats own = seats.get(pair.type());
-          int[] taken = own.takeNext(size);
-          made.put(pair.job().id(), new Seated(pair.type(), taken, own.allocation(taken)));
+          List<Integer> taken = pair.kind().seats().takeNext(size);
+          made.put(pair.job().id(), seated(pair, taken));
         }
       }
     }
     return made;
   }
 
+  private static Seated seated(Pair pair, List<Integer> seats) {
+    return new Seated(pair.kind().type(), seats, pair.kind().seats().allocation(seats));
+  }
+
   /** Where a job sits; guessed from its allocation if this policy did not put it there. */
-  private @Nullable Seated before(Pair pair, Seats seats) {
+  private @Nullable Seated before(Pair pair) {
     Allocation allocation = pair.job().allocation();
     Seated known = seated.get(pair.job().id());
     if (known != null) {
-      return known.type().equals(pair.type()) && known.allocation().equals(allocation)
+      return known.type().equals(pair.kind().type()) && known.allocation().equals(allocation)
           ? known
           : null;
     }
-    int[] guessed = seats.lastOf(allocation);
-    return allocation.isEmpty() || guessed.length != pair.gpus()
-        ? null
-        : new Seated(pair.type(), guessed, seats.allocation(guessed));
+    List<Integer> guessed = pair.kind().seats().lastOf(allocation);
+    return allocation.isEmpty() || guessed.size() != pair.gpus() ? null : seated(pair, guessed);
   }
 }

@@ -2,6 +2,7 @@ package dev.kastor.scheduler.policy;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.GpuTraits;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.PlacementShape;
@@ -31,7 +32,9 @@ final class GivenBatch {
     BatchLimits limits = job.spec().batchLimits(type);
     if (job.foresight().isPresent()) {
       BatchPlan least = plan(replicas, limits, 0);
-      for (int passes = least.accumulationSteps(); passes <= least.accumulationSteps() + 64; passes++) {
+      for (int passes = least.accumulationSteps();
+          passes <= least.accumulationSteps() + 64;
+          passes++) {
         BatchPlan plan = plan(replicas, limits, passes);
         double seconds = job.foresight().get().stepSeconds(type, counts, plan);
         if (Double.isFinite(seconds)) {
@@ -42,12 +45,11 @@ final class GivenBatch {
     }
     BatchPlan plan = plan(replicas, limits, 0);
     if (job.model().isPresent() && job.model().get().knows(type)) {
-      PlacementShape shape =
-          new PlacementShape(Math.min(counts.length, replicas), replicas, type);
+      PlacementShape shape = new PlacementShape(Math.min(counts.length, replicas), replicas, type);
       return 1 / job.model().get().params(type).stepSeconds(shape, plan);
     }
-    double reference = job.spec().byGpuType().containsKey(type)
-        ? job.spec().byGpuType().get(type).referenceSpeed() : 0;
+    GpuTraits traits = job.spec().byGpuType().get(type);
+    double reference = traits == null ? 0 : traits.referenceSpeed();
     return reference > 0 ? reference * replicas / limits.targetGlobalBatch() : 1;
   }
 

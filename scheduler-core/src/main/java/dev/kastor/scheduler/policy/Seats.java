@@ -29,7 +29,7 @@ final class Seats {
   }
 
   /** Takes seats that are all free; false, with nothing taken, if one is not. */
-  boolean take(int[] seats) {
+  boolean take(List<Integer> seats) {
     for (int seat : seats) {
       if (taken.get(seat)) {
         return false;
@@ -38,12 +38,12 @@ final class Seats {
     for (int seat : seats) {
       taken.set(seat, true);
     }
-    free -= seats.length;
+    free -= seats.size();
     return true;
   }
 
   /** The seats that an allocation would have, counted from the last of each node; maybe fewer. */
-  int[] lastOf(Allocation allocation) {
+  List<Integer> lastOf(Allocation allocation) {
     List<Integer> found = new ArrayList<>();
     for (int i = 0; i < allocation.nodes(); i++) {
       int wanted = allocation.count(i);
@@ -54,24 +54,25 @@ final class Seats {
         }
       }
     }
-    return found.stream().mapToInt(Integer::intValue).sorted().toArray();
+    found.sort(null);
+    return found;
   }
 
   /** The first free seats in order; there must be as many. */
-  int[] takeNext(int count) {
-    int[] seats = new int[count];
+  List<Integer> takeNext(int count) {
+    List<Integer> seats = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       while (taken.get(next)) {
         next++;
       }
       taken.set(next, true);
-      seats[i] = next;
+      seats.add(next);
     }
     free -= count;
     return seats;
   }
 
-  Allocation allocation(int[] seats) {
+  Allocation allocation(List<Integer> seats) {
     SequencedMap<String, Integer> byNode = new LinkedHashMap<>();
     for (int seat : seats) {
       byNode.merge(nodeOfSeat.get(seat), 1, Integer::sum);

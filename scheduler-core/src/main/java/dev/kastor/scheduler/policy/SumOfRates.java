@@ -14,9 +14,8 @@ import org.apache.commons.math3.linear.LUDecomposition;
  * <p>Jobs of one kind are alike, so the linear program has many optima, and which one is taken
  * decides who waits. The published scheduler asks an interior-point solver, which ends in the
  * middle of the optima: like jobs share alike. Simplex solvers end in a corner, where one of them
- * gets all. So this follows the central path itself (Nesterov and Todd's symmetric primal-dual
- * steps; Wright, Primal-Dual Interior-Point Methods, 1997, chapter 5), eliminating each job's
- * variables: linear in jobs, cubic in types.
+ * gets all. So this follows the central path itself (Wright, Primal-Dual Interior-Point Methods,
+ * 1997, chapter 5), eliminating each job's variables: linear in jobs, cubic in types.
  */
 final class SumOfRates {
   private static final int MOST_STEPS = 200;
@@ -83,8 +82,8 @@ final class SumOfRates {
    * @param capacity GPUs of each type, at least 1
    */
   static double[][] shares(double[][] rates, int[] gpus, int[] capacity) {
-    if (rates.length == 0) {
-      return new double[0][0];
+    if (rates.length == 0 || capacity.length == 0) {
+      return new double[rates.length][capacity.length];
     }
     SumOfRates program = new SumOfRates(rates, gpus, capacity);
     program.solve();
@@ -129,8 +128,7 @@ final class SumOfRates {
     for (int j = 0; j < jobs; j++) {
       double byTime = ofTime[j] / idle[j];
       for (int t = 0; t < types; t++) {
-        right[j][t] =
-            rates[j][t] + mu / x[j][t] - mu / idle[j] - gpus[j] * mu / free[t];
+        right[j][t] = rates[j][t] + mu / x[j][t] - mu / idle[j] - gpus[j] * mu / free[t];
       }
       inverse[j] = inverse(j, byTime);
       double[] alone = times(inverse[j], right[j]);

@@ -52,8 +52,7 @@ final class SiaRules implements TickRules {
     for (ClusterShape.Group group : cluster.groups()) {
       if (application.gpuTypes().contains(group.gpuType())) {
         GpuTraits measured = application.traits(group.gpuType());
-        traits.put(
-            group.gpuType(), measured.withBatchLimits(target(job, measured.batchLimits())));
+        traits.put(group.gpuType(), measured.withBatchLimits(target(job, measured.batchLimits())));
       }
     }
     if (traits.isEmpty()) {

@@ -51,8 +51,7 @@ final class TickJob implements Foresight {
     name = job.name();
     submitSeconds = job.submitSeconds();
     adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
-    learns =
-        control == Control.SIZE_AND_BATCH && !(spec.elasticity() instanceof Elasticity.Rigid);
+    learns = control == Control.SIZE_AND_BATCH && !(spec.elasticity() instanceof Elasticity.Rigid);
     estimator = new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST);
   }
 

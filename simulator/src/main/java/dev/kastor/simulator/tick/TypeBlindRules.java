@@ -15,6 +15,7 @@ import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -43,10 +44,7 @@ final class TypeBlindRules implements TickRules {
   TypeBlindRules(ClusterShape cluster) {
     this.cluster = cluster;
     int size =
-        cluster.groups().stream()
-            .mapToInt(ClusterShape.Group::gpusPerNode)
-            .min()
-            .orElseThrow();
+        cluster.groups().stream().mapToInt(ClusterShape.Group::gpusPerNode).min().orElseThrow();
     for (Node node : cluster.nodes()) {
       for (int left = node.slots(), part = 0; left > 0; left -= size, part++) {
         String name = "%s.%d".formatted(node.name(), part);
@@ -130,7 +128,7 @@ final class TypeBlindRules implements TickRules {
     return new Placement(
         type,
         SiaRules.withinMeasured(slotsByNode, application.traits(type).maxNodes()),
-        slots.get(type));
+        Arrays.stream(slotsByNode).sum());
   }
 
   private Real real(Allocation allocation, int i) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -24,30 +25,32 @@ final class GpuTypeTimes {
       List.of("num_nodes", "num_replicas", "local_bsz", "step_time", "sync_time");
 
   private final PlacementTable placements;
-  private final Map<Size, TreeMap<Integer, StepTime>> larger;
-  private final Map<Size, TreeMap<Integer, StepTime>> tabulated;
+  private final Map<Size, NavigableMap<Integer, StepTime>> larger;
+  private final Map<Size, NavigableMap<Integer, StepTime>> tabulated;
   private final ScatteredTimes scattered;
   private final int mostNodes;
   private final Map<Integer, Integer> largestBatches = new HashMap<>();
 
   private GpuTypeTimes(
       PlacementTable placements,
-      Map<Size, TreeMap<Integer, StepTime>> larger,
-      Map<Size, TreeMap<Integer, StepTime>> tabulated,
+      Map<Size, NavigableMap<Integer, StepTime>> larger,
+      Map<Size, NavigableMap<Integer, StepTime>> tabulated,
       int mostNodes) {
     this.placements = placements;
     this.larger = larger;
     this.tabulated = tabulated;
     this.mostNodes = mostNodes;
     scattered = new ScatteredTimes();
-    placements.curves().forEach((placement, curve) -> {
-      int[] digits = PlacementTable.digits(placement);
-      for (int i = 0; i < curve.atomicBatches().length; i++) {
-        int batch = curve.atomicBatches()[i];
-        scattered.add(digits.length, sum(digits), batch, curve.at(batch));
-      }
-      largestBatches.merge(sum(digits), curve.largestBatch(), Math::max);
-    });
+    placements
+        .curves()
+        .forEach((placement, curve) -> {
+          int[] digits = PlacementTable.digits(placement);
+          for (int i = 0; i < curve.atomicBatches().length; i++) {
+            int batch = curve.atomicBatches()[i];
+            scattered.add(digits.length, sum(digits), batch, curve.at(batch));
+          }
+          largestBatches.merge(sum(digits), curve.largestBatch(), Math::max);
+        });
     larger.forEach((size, curve) ->
         curve.forEach((batch, time) ->
             scattered.addUnlessMeasured(size.nodes(), size.replicas(), batch, time)));
@@ -73,15 +76,13 @@ final class GpuTypeTimes {
         mostNodes);
   }
 
-  private static Map<Size, TreeMap<Integer, StepTime>> sizes(Path file) throws TraceException {
-    Map<Size, TreeMap<Integer, StepTime>> sizes = new HashMap<>();
+  private static Map<Size, NavigableMap<Integer, StepTime>> sizes(Path file) throws TraceException {
+    Map<Size, NavigableMap<Integer, StepTime>> sizes = new HashMap<>();
     for (CsvRow row : CsvRow.readAtLeast(file, COLUMNS)) {
       Size size = new Size(row.positive("num_nodes"), row.positive("num_replicas"));
       sizes
           .computeIfAbsent(size, s -> new TreeMap<>())
-          .put(
-              batch(row),
-              new StepTime(row.atLeast("step_time", 0), row.atLeast("sync_time", 0)));
+          .put(batch(row), new StepTime(row.atLeast("step_time", 0), row.atLeast("sync_time", 0)));
     }
     return sizes;
   }
@@ -102,7 +103,7 @@ final class GpuTypeTimes {
     }
     int nodes = Math.min(slotsByNode.length, mostNodes);
     int slots = sum(slotsByNode);
-    TreeMap<Integer, StepTime> packed = tabulated.get(new Size(nodes, slots));
+    NavigableMap<Integer, StepTime> packed = tabulated.get(new Size(nodes, slots));
     StepTime time = packed == null ? null : packed.get(atomicBatch);
     return time != null ? time : scattered.at(nodes, slots, atomicBatch);
   }

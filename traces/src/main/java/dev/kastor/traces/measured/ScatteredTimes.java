@@ -1,10 +1,11 @@
 package dev.kastor.traces.measured;
 
 import dev.kastor.traces.StepTime;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.apache.commons.math3.exception.MathIllegalStateException;
 import org.apache.commons.math3.optim.MaxIter;
 import org.apache.commons.math3.optim.linear.LinearConstraint;
@@ -48,19 +49,13 @@ final class ScatteredTimes {
     }
   }
 
-  private final Map<Point, Mean> measured = new HashMap<>();
-  private final List<Point> points = new ArrayList<>();
+  private final SequencedMap<Point, Mean> measured = new LinkedHashMap<>();
   private final Map<Point, StepTime> known = new HashMap<>();
 
   /** Takes in a measurement; several of one point count as their mean. */
   void add(int nodes, int replicas, int atomicBatch, StepTime time) {
     Point point = new Point(nodes, replicas, atomicBatch);
-    Mean mean = measured.get(point);
-    if (mean == null) {
-      mean = new Mean();
-      measured.put(point, mean);
-      points.add(point);
-    }
+    Mean mean = measured.computeIfAbsent(point, p -> new Mean());
     mean.step += time.stepSeconds();
     mean.sync += time.syncSeconds();
     mean.count++;
@@ -83,6 +78,8 @@ final class ScatteredTimes {
     if (exact != null) {
       return exact.time();
     }
+    List<Point> points = List.copyOf(measured.keySet());
+    List<Mean> means = List.copyOf(measured.values());
     int size = points.size();
     double[] distances = new double[size];
     double[] ones = new double[size];
@@ -119,7 +116,7 @@ final class ScatteredTimes {
     double sync = 0;
     for (int i = 0; i < size; i++) {
       if (weights[i] != 0) {
-        StepTime time = measured.get(points.get(i)).time();
+        StepTime time = means.get(i).time();
         step += weights[i] * time.stepSeconds();
         sync += weights[i] * time.syncSeconds();
       }

@@ -88,15 +88,15 @@ public final class SiaApplications {
     if (pipeline) {
       return Pipelines.application(times, epochs, costs.restartSeconds(), costs.slowdown());
     }
-    SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
+    SequencedMap<String, OnType> types = new LinkedHashMap<>();
     int most = MOST_REPLICAS;
     for (var entry : times.entrySet()) {
-      GpuTraits own = traits(name, entry.getKey(), entry.getValue(), epochs);
-      traits.put(entry.getKey(), own);
-      BatchLimits limits = own.batchLimits();
+      GpuTraits traits = traits(name, entry.getKey(), entry.getValue(), epochs);
+      types.put(entry.getKey(), new OnType(entry.getValue(), traits));
+      BatchLimits limits = traits.batchLimits();
       most = Math.min(most, limits.maxGlobalBatch() / limits.minAtomicBatch());
     }
-    return new Measured(name, times, traits, most, epochs, costs);
+    return new Measured(name, types, most, epochs, costs);
   }
 
   private static List<String> gpuTypes(Path folder) throws TraceException {
@@ -125,33 +125,33 @@ public final class SiaApplications {
     return new GpuTraits(limits, 1, times.referenceSpeed(1), mostNodes(type));
   }
 
+  private record OnType(GpuTypeTimes times, GpuTraits traits) {}
+
   private record Measured(
       String name,
-      SequencedMap<String, GpuTypeTimes> times,
-      SequencedMap<String, GpuTraits> traits,
+      SequencedMap<String, OnType> types,
       int maxReplicas,
       EpochTable table,
       Costs costs)
       implements Application {
     @Override
     public List<String> gpuTypes() {
-      return List.copyOf(times.keySet());
+      return List.copyOf(types.keySet());
     }
 
-    private GpuTypeTimes on(String gpuType) {
-      GpuTypeTimes found = times.get(gpuType);
+    private OnType on(String gpuType) {
+      OnType found = types.get(gpuType);
       if (found == null) {
         throw new IllegalArgumentException(
             "%s was never measured on GPU type '%s', only on %s"
-                .formatted(name, gpuType, String.join(", ", times.keySet())));
+                .formatted(name, gpuType, String.join(", ", types.keySet())));
       }
       return found;
     }
 
     @Override
     public GpuTraits traits(String gpuType) {
-      on(gpuType);
-      return traits.get(gpuType);
+      return on(gpuType).traits();
     }
 
     @Override
@@ -161,17 +161,17 @@ public final class SiaApplications {
 
     @Override
     public int maxAtomicBatch(String gpuType, int[] slotsByNode) {
-      return on(gpuType).largestBatch(slotsByNode);
+      return on(gpuType).times().largestBatch(slotsByNode);
     }
 
     @Override
     public int maxAtomicBatch(String gpuType, int replicas) {
-      return on(gpuType).largestBatch(replicas);
+      return on(gpuType).times().largestBatch(replicas);
     }
 
     @Override
     public StepTime stepTime(String gpuType, int[] slotsByNode, int atomicBatchSize) {
-      return on(gpuType).at(slotsByNode, atomicBatchSize);
+      return on(gpuType).times().at(slotsByNode, atomicBatchSize);
     }
 
     @Override
