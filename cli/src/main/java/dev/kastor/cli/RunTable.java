@@ -61,7 +61,6 @@ final class RunTable {
 
   private static List<String> row(Outcome outcome, boolean seeds) {
     Replay replay = outcome.replay();
-    double worst = outcome.fairness().worst();
     return List.of(
         Ink.CYAN.on(replay.policy()) + (seeds ? " #" + replay.seed() : ""),
         seconds(replay.averageSeconds()),
@@ -71,8 +70,8 @@ final class RunTable {
         seconds(replay.makespanSeconds()),
         text("%.1f", replay.gpuHours()),
         Integer.toString(replay.restarts()),
-        Double.isFinite(worst) ? text("%.2f", worst) : "-",
-        Double.isFinite(worst) ? text("%.0f%%", 100 * outcome.fairness().shareAboveOne()) : "-",
+        text("%.2f", outcome.fairness().worst()),
+        text("%.0f%%", 100 * outcome.fairness().shareAboveOne()),
         text("%.2f ms", replay.decisions().mean()),
         text("%.2f s", replay.cpuSeconds()));
   }

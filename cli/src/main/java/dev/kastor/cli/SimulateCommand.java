@@ -5,6 +5,8 @@ import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Outcome;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.Simulate;
+import dev.kastor.simulator.report.Charts;
+import dev.kastor.simulator.report.Page;
 import dev.kastor.simulator.report.RunsCsv;
 import dev.kastor.simulator.report.RunsJson;
 import dev.kastor.simulator.report.WholeFile;
@@ -37,6 +39,9 @@ import picocli.CommandLine.Spec;
       "    --workload pollux/workloads/workload-1.csv --policy tiresias,pollux --json out.json"
     })
 final class SimulateCommand implements Callable<Integer> {
+  private static final String DEFAULT_REPORT = "kastor-report";
+  private static final String PAGE = "report.html";
+
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private ReplayOptions options = new ReplayOptions();
 
@@ -56,6 +61,15 @@ final class SimulateCommand implements Callable<Integer> {
   @Option(names = "--csv", paramLabel = "FILE", description = "Write a line for each run as CSV.")
   private @Nullable Path csv;
 
+  @Option(
+      names = "--plots",
+      paramLabel = "DIR",
+      description =
+          "Write pictures (PNG) and report.html into this folder (default: "
+              + DEFAULT_REPORT
+              + " where no workload and no output is named).")
+  private @Nullable Path plots;
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     if (json != null) {
@@ -63,6 +77,10 @@ final class SimulateCommand implements Callable<Integer> {
     }
     if (csv != null) {
       writable(csv);
+    }
+    Path folder = reportFolder();
+    if (folder != null) {
+      writable(folder.resolve(PAGE));
     }
     Simulate simulate = prepare(runs());
     PrintWriter out = spec.commandLine().getOut();
@@ -81,8 +99,18 @@ final class SimulateCommand implements Callable<Integer> {
     if (csv != null) {
       WholeFile.write(csv, RunsCsv.of(outcomes));
     }
+    if (folder != null) {
+      Charts.write(outcomes, folder);
+      Page.write(outcomes, folder.resolve(PAGE));
+      out.println("report: " + folder.resolve(PAGE).toUri());
+    }
     out.flush();
     return ExitCode.OK;
+  }
+
+  private @Nullable Path reportFolder() {
+    boolean nothingNamed = !options.hasWorkload() && json == null && csv == null;
+    return plots == null && nothingNamed ? Path.of(DEFAULT_REPORT) : plots;
   }
 
   private List<Run> runs() {

@@ -1,9 +1,11 @@
 package dev.kastor.simulator;
 
 import dev.kastor.traces.Application;
+import dev.kastor.traces.Applications;
 import dev.kastor.traces.Workload;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +19,7 @@ import java.util.Map;
  * <p>Unlike in the papers, the time alone does not depend on the policy: it is the best that the
  * job could do there, see {@link SoloTime}.
  *
- * @param ratios one for each job in submission order; not a number where its application is unknown
+ * @param ratios one for each job in submission order; 0 for one that could not run there alone
  */
 public record Fairness(List<Double> ratios) {
   public Fairness {
@@ -35,34 +37,27 @@ public record Fairness(List<Double> ratios) {
     for (int j = 0; j < workload.jobs().size(); j++) {
       Workload.Job job = workload.jobs().get(j);
       Replay.Completed done = replay.jobs().get(j);
-      Application application = applications.get(job.application());
-      if (application == null) {
-        ratios.add(Double.NaN);
-        continue;
-      }
+      Application application = Applications.of(job, applications);
       double share = 1 / contention.mean(done.submitSeconds(), done.finishSeconds());
-      double seconds =
-          alone
-              .computeIfAbsent(job.application(), name -> new SoloTime(cluster, application))
-              .seconds(job, share);
+      SoloTime solo =
+          job.durationSeconds() > 0
+              ? new SoloTime(cluster, application)
+              : alone.computeIfAbsent(
+                  job.application(), name -> new SoloTime(cluster, application));
+      double seconds = solo.seconds(job, share);
       ratios.add(done.completionSeconds() / seconds);
     }
     return new Fairness(ratios);
   }
 
-  /** The largest ratio; not a number if none is known. */
+  /** The largest ratio. */
   public double worst() {
-    return known().length == 0 ? Double.NaN : Arrays.stream(known()).max().orElseThrow();
+    return Collections.max(ratios);
   }
 
-  /** Share of the jobs, in [0, 1], that did worse than alone; not a number if none is known. */
+  /** Share of the jobs, in [0, 1], that did worse than alone. */
   public double shareAboveOne() {
-    double[] known = known();
-    return (double) Arrays.stream(known).filter(ratio -> ratio > 1).count() / known.length;
-  }
-
-  private double[] known() {
-    return ratios.stream().mapToDouble(Double::doubleValue).filter(Double::isFinite).toArray();
+    return (double) ratios.stream().filter(ratio -> ratio > 1).count() / ratios.size();
   }
 
   /** How many jobs are unfinished, over time. */

@@ -4,13 +4,13 @@ import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
 import dev.kastor.traces.Application;
+import dev.kastor.traces.Applications;
 import dev.kastor.traces.CsvRow;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** Refuses a workload with a job that could never run on the cluster. */
 final class Fit {
@@ -20,18 +20,18 @@ final class Fit {
       throws TraceException {
     Control control = Policies.create(run.policy(), PolicyOptions.defaults(run.seed())).control();
     for (Workload.Job job : workload.jobs()) {
-      int usable = usable(run.cluster(), applications.get(job.application()));
+      int usable = usable(run.cluster(), Applications.of(job, applications));
       boolean sizeIsGiven =
           control == Control.PLACEMENT || job.category() == Workload.Category.RIGID;
       int needed = sizeIsGiven ? job.requestedReplicas() : job.minReplicas();
       if (needed > usable) {
-        throw refusal(run, job, needed, usable, sizeIsGiven, applications.get(job.application()));
+        throw refusal(run, job, needed, usable, sizeIsGiven, Applications.of(job, applications));
       }
     }
   }
 
-  private static int usable(ClusterShape cluster, @Nullable Application application) {
-    if (application == null || application.gpuTypes().contains("")) {
+  private static int usable(ClusterShape cluster, Application application) {
+    if (application.gpuTypes().contains("")) {
       return cluster.gpus();
     }
     return cluster.groups().stream()
@@ -46,10 +46,10 @@ final class Fit {
       int needed,
       int usable,
       boolean sizeIsGiven,
-      @Nullable Application application)
+      Application application)
       throws TraceException {
     String types =
-        application == null || application.gpuTypes().contains("")
+        application.gpuTypes().contains("")
             ? ""
             : " of the types that %s was measured on (%s)"
                 .formatted(application.name(), String.join(", ", application.gpuTypes()));

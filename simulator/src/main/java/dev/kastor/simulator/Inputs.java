@@ -1,10 +1,10 @@
 package dev.kastor.simulator;
 
 import dev.kastor.traces.Application;
+import dev.kastor.traces.Applications;
 import dev.kastor.traces.JobProfile;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
-import dev.kastor.traces.measured.PolluxApplications;
 import dev.kastor.traces.measured.SiaApplications;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,17 +19,14 @@ final class Inputs {
   private final Map<Path, Map<String, JobProfile>> profiles = new HashMap<>();
   private final Map<List<String>, Workload> workloads = new HashMap<>();
 
-  /** The applications of a run; empty where its profiles are Kastor's own file. */
+  /** The applications of a run. */
   Map<String, Application> applications(Run run) throws TraceException {
-    if (!Files.isDirectory(run.profiles())) {
-      return Map.of();
-    }
     Map<String, Application> known = applications.get(run.profiles());
     if (known == null) {
       known =
-          run.mode() == Mode.SIA
+          run.mode() == Mode.SIA && Files.isDirectory(run.profiles())
               ? SiaApplications.read(run.profiles())
-              : PolluxApplications.read(run.profiles());
+              : Applications.read(run.profiles());
       applications.put(run.profiles(), known);
     }
     return known;
@@ -50,8 +47,7 @@ final class Inputs {
     List<String> key = List.of(run.workload(), run.profiles().toString());
     Workload known = workloads.get(key);
     if (known == null) {
-      Set<String> names =
-          Files.isDirectory(run.profiles()) ? applications(run).keySet() : profiles(run).keySet();
+      Set<String> names = applications(run).keySet();
       known = new Workload(run.workload(), Workload.read(Path.of(run.workload()), names).jobs());
       workloads.put(key, known);
     }
@@ -71,7 +67,9 @@ final class Inputs {
                     job.maxReplicas(),
                     job.requestedReplicas(),
                     job.globalBatch(),
-                    job.category()))
+                    job.category(),
+                    job.durationSeconds(),
+                    job.outcome()))
             .toList());
   }
 }

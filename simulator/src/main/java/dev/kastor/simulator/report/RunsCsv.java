@@ -48,9 +48,8 @@ public final class RunsCsv {
     return csv.toString();
   }
 
-  /** Empty where there is no number. */
   private static String number(double value) {
-    return Double.isFinite(value) ? Double.toString(value) : "";
+    return Double.toString(value);
   }
 
   private static String quoted(String text) {

@@ -67,8 +67,8 @@ public final class RunsJson {
     json.put("restarts", replay.restarts());
     json.put("gpuHours", replay.gpuHours());
     ObjectNode fairness = json.putObject("finishTimeFairness");
-    number(fairness, "worst", outcome.fairness().worst());
-    number(fairness, "shareAboveOne", outcome.fairness().shareAboveOne());
+    fairness.put("worst", outcome.fairness().worst());
+    fairness.put("shareAboveOne", outcome.fairness().shareAboveOne());
     if (costs) {
       json.put("cpuSeconds", replay.cpuSeconds());
       DecisionTimes decisions = replay.decisions();
@@ -80,13 +80,5 @@ public final class RunsJson {
     ObjectNode jct = json.putObject("jct");
     replay.jobs().forEach(job -> jct.put(job.name(), job.completionSeconds()));
     return json;
-  }
-
-  private static void number(ObjectNode json, String name, double value) {
-    if (Double.isFinite(value)) {
-      json.put(name, value);
-    } else {
-      json.putNull(name);
-    }
   }
 }

@@ -22,9 +22,16 @@ public final class WholeFile {
   public static void write(Path file, byte[] bytes) throws IOException {
     Path folder = folder(file);
     Files.createDirectories(folder);
-    Path temporary = Files.createTempFile(folder, "." + file.getFileName(), ".tmp");
+    // Not a file of createTempFile: that one only its owner may read.
+    Path temporary =
+        folder.resolve(".%s.%d.tmp".formatted(file.getFileName(), ProcessHandle.current().pid()));
     try {
-      try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
+      try (FileChannel channel =
+          FileChannel.open(
+              temporary,
+              StandardOpenOption.CREATE,
+              StandardOpenOption.TRUNCATE_EXISTING,
+              StandardOpenOption.WRITE)) {
         ByteBuffer left = ByteBuffer.wrap(bytes);
         while (left.hasRemaining()) {
           channel.write(left);

@@ -1,0 +1,180 @@
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const COLOURS = 8;
+const seriesColour = (i) => token(`--series-${(i % COLOURS) + 1}`);
+const number = (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const charts = [];
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+function swatch(colour) {
+  const made = element("span", { className: "swatch" });
+  made.style.background = colour;
+  return made;
+}
+
+function time(seconds) {
+  return seconds < 7200 ? `${number(seconds, 0)} s` : `${number(seconds / 3600, 2)} h`;
+}
+
+// Title, value of a run, how it reads, and whether the smallest is best.
+const COLUMNS = [
+  ["mean JCT", (run) => run.mean, time, true],
+  ["p50", (run) => run.p50, time, true],
+  ["p90", (run) => run.p90, time, true],
+  ["p99", (run) => run.p99, time, true],
+  ["makespan", (run) => run.makespan, time, true],
+  ["GPU-hours", (run) => run.gpuHours, (value) => number(value, 1), true],
+  ["restarts", (run) => run.restarts, (value) => number(value, 0), false],
+  ["worst FTF", (run) => run.worst, (value) => number(value, 2), true],
+  ["FTF > 1", (run) => run.above, (value) => `${number(100 * value, 0)} %`, true],
+  ["decision", (run) => run.decision, (value) => `${number(value, 2)} ms`, false],
+];
+
+function drawSummary(group) {
+  const head = element("tr", {}, element("th", { scope: "col" }, "policy"));
+  COLUMNS.forEach(([title]) => head.append(element("th", { scope: "col" }, title)));
+  const rows = group.runs.map((run, i) => {
+    const row = element("tr", {}, element("td", {}, swatch(seriesColour(i)), run.policy));
+    COLUMNS.forEach(([, value, text, ranked]) => {
+      const best = ranked && group.runs.length > 1 && value(run) === Math.min(...group.runs.map(value));
+      row.append(element("td", { className: best ? "best" : "" }, text(value(run))));
+    });
+    return row;
+  });
+  byId("summary").replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+const axisText = () => ({ color: token("--muted"), fontSize: 11, hideOverlap: true });
+
+function hourAxis(extra) {
+  return {
+    axisLine: { lineStyle: { color: token("--line") } },
+    axisTick: { show: false },
+    axisLabel: { ...axisText(), formatter: (value) => `${+value.toPrecision(2)} h`, showMinLabel: false, showMaxLabel: false },
+    splitLine: { show: false },
+    ...extra,
+  };
+}
+
+function valueAxis(extra) {
+  return { type: "value", splitNumber: 4, min: 0, axisLabel: axisText(), splitLine: { lineStyle: { color: token("--line") } }, ...extra };
+}
+
+function tooltip(read, head, column = 1) {
+  return {
+    trigger: "axis",
+    confine: true,
+    backgroundColor: token("--surface"),
+    borderColor: token("--line"),
+    textStyle: { color: token("--text"), fontSize: 12 },
+    axisPointer: { lineStyle: { color: token("--muted"), type: "solid" } },
+    // Built from nodes, never from markup: names come from files.
+    formatter: (points) =>
+      element(
+        "div",
+        {},
+        element("b", {}, head(points[0].value[0])),
+        ...points
+          .filter((point) => point.value[column] !== null && !(column > 1 && point.value[column] === 0))
+          .map((point) => element("div", {}, swatch(point.color), `${point.seriesName}  ${read(point.value[column])}`)),
+      ),
+  };
+}
+
+const hours = (value) => `${+value.toPrecision(3)} h`;
+const legend = (group) => (group.runs.length > 1 ? { type: "scroll", bottom: 0, itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: token("--muted"), fontSize: 12 }, pageTextStyle: { color: token("--muted") } } : { show: false });
+const grid = (group) => ({ left: 44, right: 16, top: 14, bottom: group.runs.length > 1 ? 50 : 26 });
+
+function draw(target, option) {
+  const chart = echarts.init(target, null, { renderer: "canvas" });
+  chart.setOption({ animation: false, ...option });
+  charts.push(chart);
+}
+
+function line(run, i, data) {
+  return {
+    type: "line",
+    name: run.policy,
+    data,
+    showSymbol: false,
+    color: seriesColour(i),
+    lineStyle: { width: 1.75, type: i < COLOURS ? "solid" : "dashed" },
+    emphasis: { disabled: true },
+  };
+}
+
+function drawLines(id, group, values, read, axis) {
+  draw(byId(id), {
+    grid: grid(group),
+    legend: legend(group),
+    tooltip: tooltip(read, hours),
+    xAxis: hourAxis({ type: "value", min: 0, max: group.spanHours * group.runs[0].queued.length }),
+    yAxis: valueAxis(axis),
+    series: group.runs.map((run, i) => line(run, i, values(run).map((value, at) => [(at + 0.5) * group.spanHours, value]))),
+  });
+}
+
+/** Piles of areas, the tallest first, so that each hides the foot of the one behind it. */
+function piles(group, run, names) {
+  const pile = run.queued.map(() => 0);
+  return names
+    .filter((name) => run.applications[name])
+    .map((name) => {
+      const data = run.applications[name].map((own, at) => [(at + 0.5) * group.spanHours, (pile[at] += own), own]);
+      const colour = seriesColour(names.indexOf(name));
+      return { type: "line", name, data, showSymbol: false, color: colour, lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 1 }, emphasis: { disabled: true } };
+    })
+    .reverse();
+}
+
+function drawAllocations(group) {
+  const names = [...new Set(group.runs.flatMap((run) => Object.keys(run.applications)))].sort();
+  byId("legend").replaceChildren(...names.map((name, i) => element("li", {}, swatch(seriesColour(i)), name)));
+  byId("allocations").replaceChildren();
+  group.runs.forEach((run) => {
+    const target = element("div", { className: "chart low" });
+    byId("allocations").append(element("h3", {}, run.policy), target);
+    draw(target, {
+      grid: { left: 44, right: 16, top: 10, bottom: 24 },
+      tooltip: tooltip((value) => number(value, 1), hours, 2),
+      xAxis: hourAxis({ type: "value", min: 0, max: group.spanHours * run.queued.length }),
+      yAxis: valueAxis({ max: group.gpus, interval: group.gpus / 2 }),
+      series: piles(group, run, names),
+    });
+  });
+}
+
+function show(group) {
+  charts.splice(0).forEach((chart) => chart.dispose());
+  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}`;
+  drawSummary(group);
+  draw(byId("cdf"), {
+    grid: grid(group),
+    legend: legend(group),
+    tooltip: { ...tooltip((value) => `${number(value, 1)} %`, hours), trigger: "axis" },
+    xAxis: hourAxis({ type: "log", min: Math.min(...group.runs.map((run) => run.cdf[0][0])) || undefined, max: Math.max(...group.runs.map((run) => run.cdf.at(-1)[0])) }),
+    yAxis: valueAxis({ max: 100, interval: 25, axisLabel: { ...axisText(), formatter: "{value} %" } }),
+    series: group.runs.map((run, i) => line(run, i, run.cdf)),
+  });
+  const percent = (value) => `${number(100 * value, 1)} %`;
+  const shares = { max: 1, interval: 0.25, axisLabel: { ...axisText(), formatter: (value) => `${Math.round(100 * value)} %` } };
+  drawLines("queue", group, (run) => run.queued, (value) => number(value, 1), { minInterval: 1 });
+  drawLines("utilisation", group, (run) => run.utilisation, percent, shares);
+  drawLines("efficiency", group, (run) => run.efficiency, percent, shares);
+  drawAllocations(group);
+}
+
+DATA.groups.forEach((group, i) => byId("group").append(element("option", { value: i }, group.title)));
+byId("choice").hidden = DATA.groups.length < 2;
+const chosen = () => DATA.groups[Number(byId("group").value)];
+byId("group").addEventListener("change", () => show(chosen()));
+window.addEventListener("resize", () => charts.forEach((chart) => chart.resize()));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(chosen()));
+show(DATA.groups[0]);
