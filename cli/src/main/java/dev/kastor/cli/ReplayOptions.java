@@ -4,12 +4,19 @@ import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.event.NodeFailures;
+import dev.kastor.simulator.event.Resize;
 import dev.kastor.simulator.tick.TickSettings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
@@ -80,6 +87,35 @@ final class ReplayOptions {
       description = "Replays at a time, one core each (default: ${DEFAULT-VALUE}).")
   private int threads = 1;
 
+  @Option(
+      names = "--interference",
+      paramLabel = "SHARE",
+      defaultValue = "0",
+      description =
+          "Share of its speed that a job on several nodes loses while one of them holds another"
+              + " such job (default: ${DEFAULT-VALUE}).")
+  private double interference;
+
+  @Option(
+      names = "--live-rescale",
+      paramLabel = "SECONDS",
+      description = "Pause of a running job that changes its size (mode events; default: 2).")
+  private @Nullable Double liveRescaleSeconds;
+
+  @Option(
+      names = "--node-failures",
+      paramLabel = "HOURS,HOURS",
+      split = ",",
+      description = "Mean hours between failures of a node, and until it is back (mode events).")
+  private List<Double> failureHours = List.of();
+
+  @Option(
+      names = "--resize",
+      paramLabel = "HOURS:[TYPE=]NODES",
+      converter = ResizeText.class,
+      description = "From this time on the cluster has so many nodes; repeatable (mode events).")
+  private List<Resize> resizes = List.of();
+
   @Option(names = "--quiet", description = "Show no progress.")
   private boolean quiet;
 
@@ -90,12 +126,6 @@ final class ReplayOptions {
   Path profiles() throws LocalException {
     if (profiles != null) {
       return profiles;
-    }
-    if (mode != Mode.EVENTS) {
-      throw new CliException(
-          ExitCode.USAGE,
-          "mode %s needs --profiles: the folder with the published applications"
-              .formatted(mode.label()));
     }
     return shipped().resolve(PROFILES);
   }
@@ -123,6 +153,31 @@ final class ReplayOptions {
     }
     atLeastOne("--round", roundSeconds);
     return Duration.ofSeconds(roundSeconds);
+  }
+
+  Conditions conditions() {
+    if (!failureHours.isEmpty() && failureHours.size() != 2) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--node-failures needs two numbers, such as 500,2: hours between failures and to repair");
+    }
+    try {
+      return new Conditions(
+          interference,
+          liveRescaleSeconds == null ? Conditions.PLAIN.liveRescale() : seconds(liveRescaleSeconds),
+          failureHours.isEmpty()
+              ? Optional.empty()
+              : Optional.of(
+                  new NodeFailures(
+                      seconds(3600 * failureHours.get(0)), seconds(3600 * failureHours.get(1)))),
+          resizes.stream().sorted(Comparator.comparing(Resize::at)).toList());
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static Duration seconds(double seconds) {
+    return Duration.ofNanos(Math.round(seconds * 1e9));
   }
 
   int threads() {
@@ -182,6 +237,25 @@ final class ReplayOptions {
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(String.valueOf(e.getMessage()));
       }
+    }
+  }
+
+  /** A planned change of the cluster. */
+  static final class ResizeText implements ITypeConverter<Resize> {
+    private static final Pattern FORM =
+        Pattern.compile("(\\d+(?:\\.\\d+)?):(?:([A-Za-z0-9._-]+)=)?(\\d{1,6})");
+
+    @Override
+    public Resize convert(String text) {
+      Matcher matcher = FORM.matcher(text);
+      if (!matcher.matches()) {
+        throw new TypeConversionException(
+            "'%s' must be HOURS:NODES such as 2.5:8, or HOURS:TYPE=NODES".formatted(text));
+      }
+      return new Resize(
+          seconds(3600 * Double.parseDouble(matcher.group(1))),
+          matcher.group(2) == null ? "" : matcher.group(2),
+          Integer.parseInt(matcher.group(3)));
     }
   }
 }

@@ -9,7 +9,7 @@ import dev.kastor.simulator.report.Charts;
 import dev.kastor.simulator.report.Page;
 import dev.kastor.simulator.report.RunsCsv;
 import dev.kastor.simulator.report.RunsJson;
-import dev.kastor.simulator.report.WholeFile;
+import dev.kastor.traces.AtomicFile;
 import dev.kastor.traces.TraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -94,10 +94,10 @@ final class SimulateCommand implements Callable<Integer> {
     }
     new RunTable(outcomes).lines().forEach(out::println);
     if (json != null) {
-      WholeFile.write(json, RunsJson.of(outcomes));
+      AtomicFile.write(json, RunsJson.of(outcomes));
     }
     if (csv != null) {
-      WholeFile.write(csv, RunsCsv.of(outcomes));
+      AtomicFile.write(csv, RunsCsv.of(outcomes));
     }
     if (folder != null) {
       Charts.write(outcomes, folder);
@@ -128,12 +128,15 @@ final class SimulateCommand implements Callable<Integer> {
                     policy,
                     seed,
                     options.round(policy),
-                    1));
+                    1,
+                    options.conditions()));
           }
         }
       }
     } catch (LocalException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
     return runs;
   }
@@ -148,7 +151,7 @@ final class SimulateCommand implements Callable<Integer> {
 
   static void writable(Path file) {
     try {
-      WholeFile.check(file);
+      AtomicFile.check(file);
     } catch (IOException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }

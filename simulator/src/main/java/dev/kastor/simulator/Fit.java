@@ -3,6 +3,7 @@ package dev.kastor.simulator;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.simulator.event.Resize;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;
 import dev.kastor.traces.CsvRow;
@@ -11,6 +12,7 @@ import dev.kastor.traces.Workload;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** Refuses a workload with a job that could never run on the cluster. */
 final class Fit {
@@ -20,24 +22,42 @@ final class Fit {
       throws TraceException {
     Control control = Policies.create(run.policy(), PolicyOptions.defaults(run.seed())).control();
     for (Workload.Job job : workload.jobs()) {
-      int usable = usable(run.cluster(), Applications.of(job, applications));
+      Application application = Applications.of(job, applications);
+      int usable = usable(run, application);
       boolean sizeIsGiven =
           control == Control.PLACEMENT || job.category() == Workload.Category.RIGID;
-      int needed = sizeIsGiven ? job.requestedReplicas() : job.minReplicas();
+      // Kastor's own mode gives no job more than its application can use.
+      int most =
+          run.mode() == Mode.EVENTS
+              ? Math.min(job.maxReplicas(), application.maxReplicas())
+              : job.maxReplicas();
+      int needed = sizeIsGiven ? Math.min(job.requestedReplicas(), most) : job.minReplicas();
       if (needed > usable) {
-        throw refusal(run, job, needed, usable, sizeIsGiven, Applications.of(job, applications));
+        throw refusal(run, job, needed, usable, sizeIsGiven, application);
       }
     }
   }
 
-  private static int usable(ClusterShape cluster, Application application) {
-    if (application.gpuTypes().contains("")) {
-      return cluster.gpus();
-    }
-    return cluster.groups().stream()
-        .filter(group -> application.gpuTypes().contains(group.gpuType()))
-        .mapToInt(group -> group.nodes() * group.gpusPerNode())
-        .sum();
+  /** GPUs that one job could ever hold: a job that knows types uses one of them at a time. */
+  private static int usable(Run run, Application application) {
+    IntStream groups =
+        run.cluster().groups().stream()
+            .filter(
+                group -> anyType(application) || application.gpuTypes().contains(group.gpuType()))
+            .mapToInt(group -> most(run, group) * group.gpusPerNode());
+    return anyType(application) ? groups.sum() : groups.max().orElse(0);
+  }
+
+  private static boolean anyType(Application application) {
+    return application.gpuTypes().contains("");
+  }
+
+  /** Nodes of a group when it is largest. */
+  private static int most(Run run, ClusterShape.Group group) {
+    return run.conditions().resizes().stream()
+        .filter(resize -> resize.gpuType().equals(group.gpuType()))
+        .mapToInt(Resize::nodes)
+        .reduce(group.nodes(), Math::max);
   }
 
   private static TraceException refusal(
@@ -46,12 +66,11 @@ final class Fit {
       int needed,
       int usable,
       boolean sizeIsGiven,
-      Application application)
-      throws TraceException {
+      Application application) {
     String types =
-        application.gpuTypes().contains("")
+        anyType(application)
             ? ""
-            : " of the types that %s was measured on (%s)"
+            : " of one type that %s was measured on (%s)"
                 .formatted(application.name(), String.join(", ", application.gpuTypes()));
     String what =
         "job '%s' needs %s %d GPUs under policy %s, but cluster %s has %d%s. Use a larger cluster or remove the job."
@@ -64,10 +83,15 @@ final class Fit {
                 usable,
                 types);
     Path file = Path.of(run.workload());
-    for (CsvRow row : CsvRow.readAtLeast(file, List.of("name"))) {
-      if (row.text("name").equals(job.name())) {
-        return row.problem("", what);
+    try {
+      for (CsvRow row : CsvRow.readAtLeast(file, List.of("name"))) {
+        if (row.text("name").equals(job.name())) {
+          return row.problem("", what);
+        }
       }
+    } catch (TraceException e) {
+      // A format in which a job is not a named row: then its name must do.
+      return new TraceException("%s: %s".formatted(file, what), e);
     }
     return new TraceException("%s: %s".formatted(file, what));
   }

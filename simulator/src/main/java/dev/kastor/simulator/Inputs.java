@@ -2,7 +2,6 @@ package dev.kastor.simulator;
 
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;
-import dev.kastor.traces.JobProfile;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.measured.SiaApplications;
@@ -16,7 +15,6 @@ import java.util.Set;
 /** Workloads and applications, each file read once; owned by one thread. */
 final class Inputs {
   private final Map<Path, Map<String, Application>> applications = new HashMap<>();
-  private final Map<Path, Map<String, JobProfile>> profiles = new HashMap<>();
   private final Map<List<String>, Workload> workloads = new HashMap<>();
 
   /** The applications of a run. */
@@ -28,16 +26,6 @@ final class Inputs {
               ? SiaApplications.read(run.profiles())
               : Applications.read(run.profiles());
       applications.put(run.profiles(), known);
-    }
-    return known;
-  }
-
-  /** The profiles of a run in Kastor's own file. */
-  Map<String, JobProfile> profiles(Run run) throws TraceException {
-    Map<String, JobProfile> known = profiles.get(run.profiles());
-    if (known == null) {
-      known = JobProfile.read(run.profiles());
-      profiles.put(run.profiles(), known);
     }
     return known;
   }

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param seed of all random choices
  * @param round time between decisions
  * @param load how many times faster than in the file jobs arrive
+ * @param conditions what disturbs it
  */
 public record Run(
     Mode mode,
@@ -23,7 +24,8 @@ public record Run(
     String policy,
     long seed,
     Duration round,
-    double load) {
+    double load,
+    Conditions conditions) {
   public Run {
     if (!round.isPositive() || !round.equals(Duration.ofSeconds(round.toSeconds()))) {
       throw new IllegalArgumentException(
@@ -31,6 +33,11 @@ public record Run(
     }
     if (!(load > 0 && Double.isFinite(load))) {
       throw new IllegalArgumentException("a load must be above 0, not " + load);
+    }
+    if (mode != Mode.EVENTS && conditions.needEvents()) {
+      throw new IllegalArgumentException(
+          "mode %s knows no live rescale, failures or resizes. Use mode events."
+              .formatted(mode.label()));
     }
   }
 

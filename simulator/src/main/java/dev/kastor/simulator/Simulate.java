@@ -3,12 +3,12 @@ package dev.kastor.simulator;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.simulator.event.EventSimulation;
 import dev.kastor.simulator.tick.TickSettings;
 import dev.kastor.simulator.tick.TickSimulation;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /**
  * Many replays that are checked together before the first begins: the library behind {@code kastor
@@ -42,8 +43,18 @@ public final class Simulate {
     Inputs inputs = new Inputs();
     for (Run run : runs) {
       Fit.check(run, inputs.workload(run), inputs.applications(run));
+      ready(run, inputs);
     }
     return new Simulate(runs, inputs);
+  }
+
+  /** Finds what only the simulation itself can tell. */
+  private static void ready(Run run, Inputs inputs) throws TraceException {
+    try {
+      var _ = simulation(run, inputs, (seconds, done, all) -> {});
+    } catch (IllegalArgumentException e) {
+      throw new TraceException("%s: %s".formatted(run.workload(), e.getMessage()), e);
+    }
   }
 
   /** What will be replayed. */
@@ -104,45 +115,43 @@ public final class Simulate {
 
   private static Outcome one(Run run, Inputs inputs, ReplayListener listener)
       throws TraceException {
-    Workload workload = inputs.workload(run);
-    Map<String, Application> applications = inputs.applications(run);
-    Replay replay =
-        switch (run.mode()) {
-          case POLLUX, SIA ->
-              new TickSimulation(
-                      TickSettings.of(run.mode()).withRound(run.round()),
-                      run.cluster(),
-                      workload,
-                      applications,
-                      Policies.create(run.policy(), PolicyOptions.faithful(run.seed())),
-                      run.seed(),
-                      listener)
-                  .run();
-          case EVENTS -> events(run, workload, inputs);
-        };
-    return new Outcome(run, replay, Fairness.of(replay, run.cluster(), workload, applications));
+    Replay replay = simulation(run, inputs, listener).get();
+    return new Outcome(
+        run,
+        replay,
+        Fairness.of(replay, run.cluster(), inputs.workload(run), inputs.applications(run)));
   }
 
-  private static Replay events(Run run, Workload workload, Inputs inputs) throws TraceException {
-    ClusterShape.Group group = run.cluster().groups().getFirst();
-    Settings settings =
-        Settings.defaults().withCluster(group.nodes(), group.gpusPerNode()).withRound(run.round());
-    Policy policy = Policies.create(run.policy(), PolicyOptions.defaults(run.seed()));
-    DecisionTimes.Timed timed = new DecisionTimes.Timed(policy);
-    long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    Replay replay =
-        new Simulation(workload, inputs.profiles(run), settings, timed, run.seed(), round -> {})
-            .run();
-    double cpuSeconds =
-        (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
-    return new Replay(
-        run.policy(),
-        run.workload(),
-        Mode.EVENTS,
-        run.seed(),
-        replay.jobs(),
-        cpuSeconds,
-        timed.times(),
-        replay.samples());
+  /** A replay that is ready to begin. */
+  private static Supplier<Replay> simulation(Run run, Inputs inputs, ReplayListener listener)
+      throws TraceException {
+    Workload workload = inputs.workload(run);
+    Map<String, Application> applications = inputs.applications(run);
+    return switch (run.mode()) {
+      case POLLUX, SIA -> {
+        TickSettings settings =
+            new TickSettings(
+                run.mode(),
+                run.round(),
+                run.conditions().interference(),
+                TickSettings.of(run.mode()).limit());
+        Policy policy = Policies.create(run.policy(), PolicyOptions.faithful(run.seed()));
+        yield new TickSimulation(
+                settings, run.cluster(), workload, applications, policy, run.seed(), listener)
+            ::run;
+      }
+      case EVENTS -> {
+        Policy policy = Policies.create(run.policy(), PolicyOptions.defaults(run.seed()));
+        yield new EventSimulation(
+                run.conditions().settings(run.round()),
+                run.cluster(),
+                workload,
+                applications,
+                policy,
+                run.seed(),
+                listener)
+            ::run;
+      }
+    };
   }
 }

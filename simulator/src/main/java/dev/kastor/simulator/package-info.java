@@ -1,9 +1,9 @@
 /**
- * Replays workloads in virtual time through the production loop, estimator and policies.
+ * Replays of workloads in virtual time through the production scheduling loop.
  *
- * <p>Entry type: {@link dev.kastor.simulator.Simulate}. Only jobs and time are simulated: step
- * times and noise come from {@link dev.kastor.traces.JobProfile}, and jobs report them as real
- * {@link dev.kastor.protocol.TelemetryReport}s.
+ * <p>Entry type: {@link dev.kastor.simulator.Simulate}, which checks many runs together and makes
+ * them; {@code tick} holds the published simulators' rules of time, {@code event} Kastor's own,
+ * {@code report} the files. Depends on traces and the scheduler.
  */
 @NullMarked
 package dev.kastor.simulator;

@@ -2,16 +2,20 @@ package dev.kastor.simulator.report;
 
 import dev.kastor.simulator.Outcome;
 import dev.kastor.simulator.Replay;
+import dev.kastor.traces.AtomicFile;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Font;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.knowm.xchart.BitmapEncoder;
+import javax.imageio.ImageIO;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
@@ -155,14 +159,15 @@ public final class Charts {
       names.add(gpus.getKey());
     }
     for (int i = piles.size() - 1; i >= 0; i--) {
-      XYSeries series = chart.addSeries(names.get(i), edged(timeline.hours(), 0, end), edged(piles.get(i)));
+      XYSeries series =
+          chart.addSeries(names.get(i), edged(timeline.hours(), 0, end), edged(piles.get(i)));
       Color colour = COLOURS.get(i % COLOURS.size());
       series.setXYSeriesRenderStyle(XYSeries.XYSeriesRenderStyle.Area);
       series.setMarker(SeriesMarkers.NONE);
       series.setFillColor(colour);
       series.setLineColor(colour);
       // The legend shows lines only.
-      series.setLineWidth(3f);
+      series.setLineWidth(1.5f);
     }
     return chart;
   }
@@ -234,7 +239,16 @@ public final class Charts {
   }
 
   private static Path png(Path file, XYChart chart) throws IOException {
-    WholeFile.write(file, BitmapEncoder.getBitmapBytes(chart, BitmapEncoder.BitmapFormat.PNG));
+    ByteArrayOutputStream png = new ByteArrayOutputStream();
+    BufferedImage image = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
+    Graphics2D graphics = image.createGraphics();
+    try {
+      chart.paint(graphics, WIDTH, HEIGHT);
+    } finally {
+      graphics.dispose();
+    }
+    ImageIO.write(image, "png", png);
+    AtomicFile.write(file, png.toByteArray());
     return file;
   }
 }

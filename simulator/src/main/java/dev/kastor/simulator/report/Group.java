@@ -58,7 +58,8 @@ record Group(String title, String folder, List<Outcome> outcomes) {
   /** The file's name without its ending, behind its folder's name where that tells more. */
   private static String stem(String workload, boolean withFolder) {
     Path path = Path.of(workload);
-    String stem = String.valueOf(path.getFileName()).replaceFirst("(?<=.)\\.(csv|swf|json)(\\.gz)?$", "");
+    String stem =
+        String.valueOf(path.getFileName()).replaceFirst("(?<=.)\\.(csv|swf|json)(\\.gz)?$", "");
     Path parent = path.getParent();
     String folder =
         withFolder && parent != null && parent.getFileName() != null

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.simulator.Outcome;
 import dev.kastor.simulator.Replay;
 import dev.kastor.simulator.Run;
+import dev.kastor.traces.AtomicFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringReader;
@@ -33,7 +34,7 @@ public final class Page {
             .replace("/*ECHARTS*/", script(resource(echarts.getProperty("path"))))
             .replace("/*SCRIPT*/", resource("page.js"))
             .replace("\"DATA\"", script(MAPPER.writeValueAsString(data(outcomes))));
-    WholeFile.write(file, page);
+    AtomicFile.write(file, page);
   }
 
   /** Text that cannot end the script element that it stands in. */

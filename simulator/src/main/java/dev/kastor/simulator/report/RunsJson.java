@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.Outcome;
 import dev.kastor.simulator.Replay;
@@ -57,6 +58,9 @@ public final class RunsJson {
     json.put("cluster", outcome.run().cluster().toString());
     json.put("roundSeconds", outcome.run().round().toSeconds());
     json.put("load", outcome.run().load());
+    if (!outcome.run().conditions().equals(Conditions.PLAIN)) {
+      json.put("conditions", outcome.run().conditions().toString());
+    }
     json.put("jobs", replay.jobs().size());
     json.put("avgJctSeconds", replay.averageSeconds());
     json.put("p50JctSeconds", replay.percentileSeconds(50));

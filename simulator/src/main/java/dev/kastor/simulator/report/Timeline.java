@@ -7,29 +7,29 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import java.util.TreeSet;
 
 /**
  * A replay over time in equal spans, each with the mean over its time of what holds from one
  * decision to the next.
- *
- * @param spanHours length of a span
- * @param queued jobs without a GPU
- * @param utilisation share of all GPUs that jobs hold, in [0, 1]
- * @param efficiency mean statistical efficiency of running jobs, in (0, 1]; not a number where none
- *     ran
- * @param gpusByApplication GPUs that jobs hold, by application in alphabetical order
  */
-record Timeline(
-    double spanHours,
-    double[] queued,
-    double[] utilisation,
-    double[] efficiency,
-    SequencedMap<String, double[]> gpusByApplication) {
+final class Timeline {
+  private final double spanHours;
+  private final double[] queued;
+  private final double[] utilisation;
+  private final double[] efficiency;
+  private final SequencedMap<String, double[]> gpusByApplication;
 
-  Timeline {
-    gpusByApplication =
-        Collections.unmodifiableSequencedMap(new LinkedHashMap<>(gpusByApplication));
+  private Timeline(
+      double spanHours,
+      double[] queued,
+      double[] utilisation,
+      double[] efficiency,
+      SequencedMap<String, double[]> gpusByApplication) {
+    this.spanHours = spanHours;
+    this.queued = queued;
+    this.utilisation = utilisation;
+    this.efficiency = efficiency;
+    this.gpusByApplication = Collections.unmodifiableSequencedMap(gpusByApplication);
   }
 
   /** In so many spans, which together are {@code seconds} long. */
@@ -39,9 +39,11 @@ record Timeline(
     Spans efficiency = new Spans(seconds, spans);
     SequencedMap<String, Spans> byApplication = new LinkedHashMap<>();
     List<Sample> samples = replay.samples();
-    TreeSet<String> names = new TreeSet<>();
-    samples.forEach(sample -> names.addAll(sample.gpusByApplication().keySet()));
-    names.forEach(name -> byApplication.put(name, new Spans(seconds, spans)));
+    samples.stream()
+        .flatMap(sample -> sample.gpusByApplication().keySet().stream())
+        .distinct()
+        .sorted()
+        .forEach(name -> byApplication.put(name, new Spans(seconds, spans)));
     double end =
         replay.jobs().stream().mapToDouble(Replay.Completed::finishSeconds).max().orElse(0);
     for (int s = 0; s < samples.size(); s++) {
@@ -49,18 +51,37 @@ record Timeline(
       double from = sample.seconds();
       double to = s + 1 < samples.size() ? samples.get(s + 1).seconds() : end;
       queued.add(from, to, sample.queuedJobs());
-      used.add(from, to, (double) sample.gpusInUse() / sample.gpus());
+      used.add(from, to, (double) sample.gpusInUse() / Math.max(1, sample.gpus()));
       if (sample.runningJobs() > 0) {
         efficiency.add(from, to, sample.efficiency());
       }
-      sample
-          .gpusByApplication()
-          .forEach((name, gpus) -> byApplication.get(name).add(from, to, gpus));
+      byApplication.forEach((name, spansOfOne) ->
+          spansOfOne.add(from, to, sample.gpusByApplication().getOrDefault(name, 0)));
     }
     SequencedMap<String, double[]> gpus = new LinkedHashMap<>();
     byApplication.forEach((name, values) -> gpus.put(name, values.overTime()));
     return new Timeline(
         seconds / spans / 3600, queued.overTime(), used.overTime(), efficiency.whereKnown(), gpus);
+  }
+
+  /** Mean number of jobs without a GPU. */
+  double[] queued() {
+    return queued.clone();
+  }
+
+  /** Share of all GPUs that jobs hold, in [0, 1]. */
+  double[] utilisation() {
+    return utilisation.clone();
+  }
+
+  /** Mean statistical efficiency of running jobs, in (0, 1]; not a number where none ran. */
+  double[] efficiency() {
+    return efficiency.clone();
+  }
+
+  /** GPUs that jobs hold, by application in alphabetical order. */
+  SequencedMap<String, double[]> gpusByApplication() {
+    return gpusByApplication;
   }
 
   /** Hours at the middle of each span. */

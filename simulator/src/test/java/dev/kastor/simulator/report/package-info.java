@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.simulator.report;
+
+import org.jspecify.annotations.NullMarked;
