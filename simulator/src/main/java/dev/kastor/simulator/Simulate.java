@@ -12,6 +12,7 @@ import dev.kastor.traces.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -132,7 +133,7 @@ public final class Simulate {
         TickSettings settings =
             new TickSettings(
                 run.mode(),
-                run.round(),
+                Optional.of(run.round()),
                 run.conditions().interference(),
                 TickSettings.of(run.mode()).limit());
         Policy policy = Policies.create(run.policy(), PolicyOptions.faithful(run.seed()));
