@@ -8,8 +8,12 @@ import java.util.SequencedMap;
  * What a policy wants: an allocation with a reason for each job of the snapshot.
  *
  * @param assignments by job; a job that is absent gets nothing
+ * @param otherwise why it gets nothing
  */
-public record Plan(SequencedMap<JobId, Assignment> assignments) {
+public record Plan(SequencedMap<JobId, Assignment> assignments, Reason otherwise) {
+  private static final Reason NOT_PLANNED =
+      Reason.of("NotPlanned", "The policy gave this job nothing.");
+
   /** One job's share and why. */
   public record Assignment(Allocation allocation, Reason reason) {}
 
@@ -17,9 +21,20 @@ public record Plan(SequencedMap<JobId, Assignment> assignments) {
     assignments = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(assignments));
   }
 
+  /** A plan that names every job it has a reason for. */
+  public Plan(SequencedMap<JobId, Assignment> assignments) {
+    this(assignments, NOT_PLANNED);
+  }
+
   /** The allocation of a job, {@link Allocation#NONE} if the plan does not name it. */
   public Allocation allocation(JobId job) {
     Assignment assignment = assignments.get(job);
     return assignment == null ? Allocation.NONE : assignment.allocation();
+  }
+
+  /** Why a job gets what it gets. */
+  public Reason reason(JobId job) {
+    Assignment assignment = assignments.get(job);
+    return assignment == null ? otherwise : assignment.reason();
   }
 }

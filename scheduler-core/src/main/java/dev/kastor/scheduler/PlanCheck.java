@@ -2,8 +2,11 @@ package dev.kastor.scheduler;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The rules every plan must keep, whatever policy made it. */
 public final class PlanCheck {
@@ -12,24 +15,74 @@ public final class PlanCheck {
   /** All violations, in a stable order; empty for a good plan. */
   public static List<PlanViolation> violations(Snapshot snapshot, Plan plan) {
     List<PlanViolation> found = new ArrayList<>();
-    Map<String, Node> nodes = new HashMap<>();
-    snapshot.nodes().forEach(node -> nodes.put(node.name(), node));
-    Map<JobId, JobState> jobs = new HashMap<>();
-    snapshot.jobs().forEach(job -> jobs.put(job.id(), job));
-    for (JobId id : plan.assignments().keySet()) {
-      if (!jobs.containsKey(id)) {
-        found.add(new PlanViolation.UnknownJob(id));
+    Map<String, Use> nodes = HashMap.newHashMap(snapshot.nodes().size());
+    snapshot.nodes().forEach(node -> nodes.put(node.name(), new Use(node)));
+    int known = 0;
+    for (JobState job : snapshot.jobs()) {
+      Plan.Assignment assignment = plan.assignments().get(job.id());
+      known += assignment == null ? 0 : 1;
+      Allocation planned = assignment == null ? Allocation.NONE : assignment.allocation();
+      if (job.pinned() || !planned.isEmpty()) {
+        checkJob(job, planned, nodes, found);
+        count(job, planned, nodes);
       }
     }
-    for (JobState job : snapshot.jobs()) {
-      checkJob(job, plan.allocation(job.id()), nodes, found);
+    // Only a plan that names a stranger has more assignments than the snapshot has such jobs.
+    if (known < plan.assignments().size()) {
+      found.addAll(0, strangers(snapshot, plan));
     }
-    checkCapacity(snapshot, plan, found);
+    for (Node node : snapshot.nodes()) {
+      Use use = nodes.get(node.name());
+      // A node may have lost slots under pinned jobs; then nothing may join them there.
+      if (use != null && use.planned > Math.max(node.slots(), use.pinned)) {
+        found.add(new PlanViolation.OverCapacity(node.name(), node.slots(), use.planned));
+      }
+    }
     return found;
   }
 
+  /** A node and what the plan puts on it. */
+  private static final class Use {
+    final Node node;
+    int planned;
+    int pinned;
+
+    Use(Node node) {
+      this.node = node;
+    }
+  }
+
+  private static List<PlanViolation> strangers(Snapshot snapshot, Plan plan) {
+    Set<JobId> jobs = new HashSet<>();
+    snapshot.jobs().forEach(job -> jobs.add(job.id()));
+    List<PlanViolation> strangers = new ArrayList<>();
+    for (JobId id : plan.assignments().keySet()) {
+      if (!jobs.contains(id)) {
+        strangers.add(new PlanViolation.UnknownJob(id));
+      }
+    }
+    return strangers;
+  }
+
+  private static void count(JobState job, Allocation planned, Map<String, Use> nodes) {
+    for (int i = 0; i < planned.nodes(); i++) {
+      Use use = nodes.get(planned.node(i));
+      if (use != null) {
+        use.planned += planned.count(i);
+      }
+    }
+    if (job.pinned()) {
+      for (int i = 0; i < job.allocation().nodes(); i++) {
+        Use use = nodes.get(job.allocation().node(i));
+        if (use != null) {
+          use.pinned += job.allocation().count(i);
+        }
+      }
+    }
+  }
+
   private static void checkJob(
-      JobState job, Allocation planned, Map<String, Node> nodes, List<PlanViolation> found) {
+      JobState job, Allocation planned, Map<String, Use> nodes, List<PlanViolation> found) {
     if (job.pinned()) {
       // A pinned job may sit on what became invalid around it: that is not the plan's fault.
       if (!planned.equals(job.allocation())) {
@@ -37,11 +90,8 @@ public final class PlanCheck {
       }
       return;
     }
-    if (planned.isEmpty()) {
-      return;
-    }
     JobSpec spec = job.spec();
-    Node first = nodes.get(planned.node(0));
+    Node first = node(nodes, planned.node(0));
     // Slots of a job that is not split over a pipeline are its replicas.
     int unit = first == null ? 1 : spec.gpusPerReplica(first.gpuType());
     if (planned.replicas() % unit != 0 || !spec.elasticity().allows(planned.replicas() / unit)) {
@@ -50,7 +100,7 @@ public final class PlanCheck {
     }
     for (int i = 0; i < planned.nodes(); i++) {
       String name = planned.node(i);
-      Node node = nodes.get(name);
+      Node node = node(nodes, name);
       if (node == null) {
         found.add(new PlanViolation.UnknownNode(job.id(), name));
       } else if (!spec.runsOn(node.gpuType())) {
@@ -69,27 +119,8 @@ public final class PlanCheck {
         : spec.gpuType();
   }
 
-  private static void checkCapacity(Snapshot snapshot, Plan plan, List<PlanViolation> found) {
-    Map<String, Integer> planned = new HashMap<>();
-    Map<String, Integer> pinned = new HashMap<>();
-    for (JobState job : snapshot.jobs()) {
-      add(plan.allocation(job.id()), planned);
-      if (job.pinned()) {
-        add(job.allocation(), pinned);
-      }
-    }
-    for (Node node : snapshot.nodes()) {
-      int want = planned.getOrDefault(node.name(), 0);
-      // A node may have lost slots under pinned jobs; then nothing may join them there.
-      if (want > Math.max(node.slots(), pinned.getOrDefault(node.name(), 0))) {
-        found.add(new PlanViolation.OverCapacity(node.name(), node.slots(), want));
-      }
-    }
-  }
-
-  private static void add(Allocation allocation, Map<String, Integer> slots) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      slots.merge(allocation.node(i), allocation.count(i), Integer::sum);
-    }
+  private static @Nullable Node node(Map<String, Use> nodes, String name) {
+    Use use = nodes.get(name);
+    return use == null ? null : use.node;
   }
 }

@@ -15,15 +15,10 @@ public final class PlanDiff {
   public static List<Change> changes(Snapshot snapshot, Plan plan) {
     List<Change> changes = new ArrayList<>();
     for (JobState job : snapshot.jobs()) {
-      Plan.Assignment assignment = plan.assignments().get(job.id());
       Allocation from = job.allocation();
-      Allocation to = assignment == null ? Allocation.NONE : assignment.allocation();
-      Reason reason =
-          assignment == null
-              ? Reason.of("NotPlanned", "The policy gave this job nothing.")
-              : assignment.reason();
+      Allocation to = plan.allocation(job.id());
       if (!from.equals(to)) {
-        changes.add(change(job.id(), from, to, reason));
+        changes.add(change(job.id(), from, to, plan.reason(job.id())));
       }
     }
     changes.sort(Comparator.comparingInt(PlanDiff::rank));

@@ -9,26 +9,27 @@ import dev.kastor.scheduler.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import org.jspecify.annotations.Nullable;
 
 /** A plan in the making, by position of the job in its snapshot; owned by one planning call. */
 final class Assignments {
   private static final Reason PINNED = Reason.of("Pinned", "Must keep its allocation.");
 
   private final List<JobState> jobs;
-  private final Plan.@Nullable Assignment[] made;
+  private final boolean[] made;
+  private final SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
 
   Assignments(Snapshot snapshot) {
     jobs = snapshot.jobs();
-    made = new Plan.@Nullable Assignment[jobs.size()];
+    made = new boolean[jobs.size()];
   }
 
   boolean has(int j) {
-    return made[j] != null;
+    return made[j];
   }
 
   void put(int j, Allocation allocation, Reason reason) {
-    made[j] = new Plan.Assignment(allocation, reason);
+    made[j] = true;
+    assignments.put(jobs.get(j).id(), new Plan.Assignment(allocation, reason));
   }
 
   /** The job keeps what it has because it must. */
@@ -38,12 +39,6 @@ final class Assignments {
 
   /** The plan, in which all others wait for this reason. */
   Plan elseWaiting(Reason reason) {
-    Plan.Assignment waits = new Plan.Assignment(Allocation.NONE, reason);
-    SequencedMap<JobId, Plan.Assignment> assignments = LinkedHashMap.newLinkedHashMap(made.length);
-    for (int j = 0; j < made.length; j++) {
-      Plan.Assignment one = made[j];
-      assignments.put(jobs.get(j).id(), one == null ? waits : one);
-    }
-    return new Plan(assignments);
+    return new Plan(assignments, reason);
   }
 }

@@ -1,12 +1,10 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
-import java.util.List;
 
 /**
  * Shortest remaining time first, with preemption and requested sizes: optimal for mean completion
@@ -24,6 +22,8 @@ public final class SrtfPolicy implements Policy {
   private static final Reason STARTED = Reason.of("Started", "Is among those that end soonest.");
   private static final Reason WAITING = Reason.of("Waiting", "Jobs that end sooner took the GPUs.");
 
+  private final RemainingTime remaining = new RemainingTime();
+
   SrtfPolicy(PolicyOptions options) {}
 
   @Override
@@ -38,14 +38,8 @@ public final class SrtfPolicy implements Policy {
 
   @Override
   public Plan plan(Snapshot snapshot) {
-    RemainingTime remaining = new RemainingTime(snapshot.nodes());
-    List<JobState> jobs = snapshot.jobs();
-    double[] seconds = new double[jobs.size()];
-    for (int j = 0; j < seconds.length; j++) {
-      seconds[j] = remaining.seconds(jobs.get(j));
-    }
     GangFill fill = new GangFill(snapshot, new FreeSlots(snapshot.nodes()), KEPT, STARTED);
-    Shortest order = new Shortest(seconds);
+    Shortest order = new Shortest(remaining.seconds(snapshot));
     while (!order.isEmpty() && !fill.full()) {
       fill.offer(order.next());
     }

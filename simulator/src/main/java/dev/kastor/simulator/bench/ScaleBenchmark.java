@@ -56,7 +56,9 @@ public final class ScaleBenchmark {
                 128,
                 1));
     double work =
-        workload.jobs().stream().mapToDouble(j -> j.requestedReplicas() * j.durationSeconds()).sum();
+        workload.jobs().stream()
+            .mapToDouble(j -> j.requestedReplicas() * j.durationSeconds())
+            .sum();
     System.out.printf(
         Locale.ROOT,
         "%d jobs, %.0f GPU-hours over %s days on %s (%d GPUs)%n",

@@ -11,6 +11,7 @@ import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A job that trains from event to event.
@@ -46,6 +47,9 @@ final class EventJob implements Foresight {
   private double sinceCheckpoint;
 
   private long version;
+  private @Nullable JobState lastState;
+  private long stateVersion;
+  private double stateUntil;
   private int restarts = -1;
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
@@ -137,23 +141,39 @@ final class EventJob implements Foresight {
     return Math.max(clock.now(), trainsFrom) + interval;
   }
 
+  /**
+   * What the scheduler knows of it. Where nobody hears reports, that is up to a report interval
+   * old, unless something of the job has changed since.
+   */
   JobState state() {
+    JobState known = lastState;
+    if (known != null && !reporter.heard() && stateVersion == version && clock.now() < stateUntil) {
+      return known;
+    }
     double now = clock.now();
-    return new JobState(
-        spec,
-        allocation,
-        reporter.model(),
-        reporter.maxProfiledReplicas(),
-        reporter.progress(this, now),
-        VirtualClock.duration(now - submitSeconds),
-        attainedService + (now - settledAt) * allocation.replicas(),
-        Math.max(restarts, 0),
-        allocation.isEmpty()
-            ? VirtualClock.duration(application().believedRestartSeconds())
-            : settings.liveRescale(),
-        false,
-        !allocation.isEmpty() && now < trainsFrom,
-        Optional.of(this));
+    JobState state =
+        new JobState(
+            spec,
+            allocation,
+            reporter.model(),
+            reporter.maxProfiledReplicas(),
+            reporter.progress(this, now),
+            VirtualClock.duration(now - submitSeconds),
+            attainedService + (now - settledAt) * allocation.replicas(),
+            Math.max(restarts, 0),
+            allocation.isEmpty()
+                ? VirtualClock.duration(application().believedRestartSeconds())
+                : settings.liveRescale(),
+            false,
+            !allocation.isEmpty() && now < trainsFrom,
+            Optional.of(this));
+    lastState = state;
+    stateVersion = version;
+    stateUntil = now + VirtualClock.seconds(settings.reportInterval());
+    if (state.restarting()) {
+      stateUntil = Math.min(stateUntil, trainsFrom);
+    }
+    return state;
   }
 
   Progress progress() {
