@@ -28,8 +28,15 @@ public record JobSpec(
     BatchLimits batchLimits,
     String gpuType,
     SequencedMap<String, GpuTraits> byGpuType) {
+  private static final SequencedMap<String, GpuTraits> ALIKE =
+      Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
+
   public JobSpec {
-    byGpuType = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(byGpuType));
+    // One empty map for all: planning looks at it for each of thousands of jobs.
+    byGpuType =
+        byGpuType.isEmpty()
+            ? ALIKE
+            : Collections.unmodifiableSequencedMap(new LinkedHashMap<>(byGpuType));
     if (requestedReplicas < 1) {
       throw new IllegalArgumentException(
           "requestedReplicas of job %s must be at least 1 but are %d"

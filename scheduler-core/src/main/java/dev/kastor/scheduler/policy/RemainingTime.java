@@ -77,7 +77,7 @@ final class RemainingTime {
 
   private Pace pace(JobState job, Foresight truth) {
     Pace known = paces.get(job.id());
-    if (known != null && known.allocation() == job.allocation()) {
+    if (known != null && known.allocation().equals(job.allocation())) {
       return known;
     }
     Pace best = new Pace(job.allocation(), 0, Double.POSITIVE_INFINITY);
@@ -90,7 +90,7 @@ final class RemainingTime {
             new Pace(
                 job.allocation(),
                 batch.get().globalBatchSize(replicas),
-                truth.stepSeconds(spot.type(), spot.counts(), batch.get()));
+                truth.stepSeconds(spot.type, spot.counts, batch.get()));
         best = here.seconds(truth) < best.seconds(truth) ? here : best;
       }
     }
@@ -122,7 +122,15 @@ final class RemainingTime {
   }
 
   /** Slots on nodes of one type. */
-  private record Spot(String type, int[] counts) {
+  private static final class Spot {
+    private final String type;
+    private final int[] counts;
+
+    Spot(String type, int[] counts) {
+      this.type = type;
+      this.counts = counts;
+    }
+
     PlacementShape shape(JobSpec spec) {
       int slots = Arrays.stream(counts).sum();
       return new PlacementShape(counts.length, slots / spec.gpusPerReplica(type), type);

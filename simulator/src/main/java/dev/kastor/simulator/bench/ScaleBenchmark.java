@@ -4,6 +4,7 @@ import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.ReplayListener;
 import dev.kastor.simulator.Sample;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.EventSimulation;
@@ -37,13 +38,14 @@ public final class ScaleBenchmark {
   /**
    * Runs it.
    *
-   * @param arguments jobs, cluster such as 2000x8, days over which jobs arrive, threads, then the
-   *     policies
+   * @param arguments jobs, cluster such as 2000x8, days over which jobs arrive, seconds between
+   *     decisions at least, threads, then the policies
    */
   public static void main(String[] arguments)
       throws InterruptedException, ExecutionException, IOException {
-    if (arguments.length < 5) {
-      throw new IllegalArgumentException("usage: JOBS CLUSTER DAYS THREADS POLICY...");
+    if (arguments.length < 6) {
+      throw new IllegalArgumentException(
+          "usage: JOBS CLUSTER DAYS DECISION_SECONDS THREADS POLICY...");
     }
     ClusterShape cluster = ClusterShape.parse(arguments[1]);
     Workload workload =
@@ -61,18 +63,23 @@ public final class ScaleBenchmark {
             .sum();
     System.out.printf(
         Locale.ROOT,
-        "%d jobs, %.0f GPU-hours over %s days on %s (%d GPUs)%n",
+        "%d jobs, %.0f GPU-hours over %s days on %s (%d GPUs), decisions at least %s s apart%n",
         workload.jobs().size(),
         work / 3600,
         arguments[2],
         cluster,
-        cluster.gpus());
-    List<String> policies = List.of(arguments).subList(4, arguments.length);
+        cluster.gpus(),
+        arguments[3]);
+    EventSettings settings =
+        EventSettings.defaults()
+            .withDecisions(
+                Duration.ofSeconds(Integer.parseInt(arguments[3])), Duration.ofSeconds(60));
+    List<String> policies = List.of(arguments).subList(5, arguments.length);
     long began = System.nanoTime();
     List<Future<Measured>> running = new ArrayList<>();
-    try (ExecutorService pool = Executors.newFixedThreadPool(Integer.parseInt(arguments[3]))) {
+    try (ExecutorService pool = Executors.newFixedThreadPool(Integer.parseInt(arguments[4]))) {
       for (String policy : policies) {
-        running.add(pool.submit(() -> replay(cluster, workload, policy)));
+        running.add(pool.submit(() -> replay(settings, cluster, workload, policy)));
       }
       System.out.println(
           "policy      wall s   CPU s   jobs/s  decisions  mean ms   max ms  mean active  most active  util  JCT h");
@@ -87,19 +94,39 @@ public final class ScaleBenchmark {
         peakMemory());
   }
 
-  private static Measured replay(ClusterShape cluster, Workload workload, String policy) {
+  private static Measured replay(
+      EventSettings settings, ClusterShape cluster, Workload workload, String policy) {
     long began = System.nanoTime();
     Replay replay =
         new EventSimulation(
-                EventSettings.defaults(),
+                settings,
                 cluster,
                 workload,
                 Map.of(),
                 Policies.create(policy, PolicyOptions.defaults(1)),
                 1,
-                (seconds, done, all) -> {})
+                new Progress(policy))
             .run();
     return new Measured(replay, (System.nanoTime() - began) * 1e-9);
+  }
+
+  /** Tells on standard error whenever another tenth of the jobs is done. */
+  private static final class Progress implements ReplayListener {
+    private final String policy;
+    private int tenths;
+
+    Progress(String policy) {
+      this.policy = policy;
+    }
+
+    @Override
+    public void at(double seconds, int done, int all) {
+      if (10L * done / all > tenths) {
+        tenths = (int) (10L * done / all);
+        System.err.printf(
+            Locale.ROOT, "%s: %d0 %% done at %.1f days%n", policy, tenths, seconds / 86_400);
+      }
+    }
   }
 
   private static void print(Measured measured) {
