@@ -5,7 +5,9 @@ import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Optional;
+import java.util.SequencedMap;
 
 /** Builds a {@link JobState} that holds only what a test cares about. */
 public final class TestJob {
@@ -21,6 +23,8 @@ public final class TestJob {
           new ThroughputParams(0.02, 0.001, 0.5, 0.05, 0.3, 0.05, 1.0),
           new GradientStats(1, 1, 64));
 
+  private static final BatchLimits LIMITS = new BatchLimits(64, 4096, 8, 256, true);
+
   private final String name;
   private Elasticity elasticity = new Elasticity.Adaptive(1, 8, new AllowedReplicas.Any());
   private Allocation allocation = Allocation.NONE;
@@ -31,6 +35,7 @@ public final class TestJob {
   private double service;
   private boolean pinned;
   private String gpuType = "";
+  private final SequencedMap<String, GpuTraits> byGpuType = new LinkedHashMap<>();
 
   private TestJob(String name) {
     this.name = name;
@@ -91,6 +96,14 @@ public final class TestJob {
     return this;
   }
 
+  /** Profiled on these types, with the same batches on each. */
+  public TestJob byGpuType(String... types) {
+    for (String type : types) {
+      byGpuType.put(type, new GpuTraits(LIMITS, 1, 100));
+    }
+    return this;
+  }
+
   public TestJob pinned() {
     pinned = true;
     return this;
@@ -101,9 +114,12 @@ public final class TestJob {
         new JobSpec(
             new JobId("test", name),
             Instant.EPOCH,
+            "",
             elasticity,
-            new BatchLimits(64, 4096, 8, 256, true),
-            gpuType);
+            elasticity.min(),
+            LIMITS,
+            gpuType,
+            byGpuType);
     return new JobState(
         spec, allocation, model, profiled, Optional.empty(), age, service, 0, cost, pinned);
   }

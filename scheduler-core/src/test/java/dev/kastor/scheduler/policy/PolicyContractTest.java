@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy;
 import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllowedReplicas;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every registered policy must do, whatever it optimises. */
 final class PolicyContractTest {
@@ -93,6 +95,73 @@ final class PolicyContractTest {
             .isEmpty();
       }
     }
+  }
+
+  /** Those whose decision takes well under a millisecond. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fifo", "tiresias", "srtf", "optimus"})
+  void keepsTheRulesOnThousandsOfRandomClusters(String name) {
+    Policy policy = create(name);
+    for (int seed = 1000; seed < 4000; seed++) {
+      List<Node> nodes = nodes(1 + seed % 9, 1 + seed % 8);
+      Snapshot snapshot = snapshot(nodes, mixedJobs(1 + seed % 31, nodes, seed));
+      assertThat(PlanCheck.violations(snapshot, policy.plan(snapshot)))
+          .as("seed %d", seed)
+          .isEmpty();
+    }
+  }
+
+  /** Jobs that are profiled on the types a and c of three, half of them running. */
+  private static List<JobState> typedJobs(int count, List<Node> nodes, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    FreeSlots free = new FreeSlots(nodes);
+    List<JobState> jobs = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int size = 1 + random.nextInt(4);
+      TestJob job =
+          job("job-%03d".formatted(i)).elasticity(new Elasticity.Rigid(size)).byGpuType("a", "c");
+      if (random.nextBoolean()) {
+        free.place(job.build().spec(), size).ifPresent(job::on);
+      }
+      jobs.add(job.build());
+    }
+    return jobs;
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void neitherMixesNorMistakesGpuTypes(String name) {
+    // It takes all GPUs for alike, so its host gives it nodes of one type (Sia's artifact).
+    assumeFalse(name.equals("pollux"));
+    for (int seed = 0; seed < 60; seed++) {
+      int count = 3 + seed % 5;
+      List<Node> nodes =
+          IntStream.range(0, count)
+              .mapToObj(
+                  i -> new Node("node-%02d".formatted(i), "abc".substring(i % 3, i % 3 + 1), 4))
+              .toList();
+      Snapshot snapshot = snapshot(nodes, typedJobs(1 + seed % 11, nodes, seed));
+      Policy policy = create(name);
+      for (int round = 0; round < 2; round++) {
+        Plan plan = policy.plan(snapshot);
+        assertThat(PlanCheck.violations(snapshot, plan)).as("seed %d", seed).isEmpty();
+        assertThat(snapshot.jobs())
+            .as("seed %d: somebody runs", seed)
+            .anyMatch(job -> !plan.allocation(job.id()).isEmpty());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void leavesPinnedJobsWhereTheyAreEvenOnLostNodes(String name) {
+    JobState here = job("a").replicas(1, 4).on("node-00", 2).pinned().build();
+    JobState gone = job("b").replicas(1, 4).on("lost", 2).pinned().build();
+    Snapshot snapshot = snapshot(nodes(1, 2), List.of(here, gone, job("c").build()));
+    Plan plan = create(name).plan(snapshot);
+    assertThat(plan.allocation(here.id())).isEqualTo(here.allocation());
+    assertThat(plan.allocation(gone.id())).isEqualTo(gone.allocation());
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
   }
 
   @ParameterizedTest
