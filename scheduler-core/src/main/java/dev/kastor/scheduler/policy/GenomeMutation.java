@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Pollux's mutation (OSDI 2021, section 4.2.2, as its published simulator has it): rows go back to
@@ -18,6 +19,7 @@ final class GenomeMutation {
   private final int[] fitting;
   private final int[] present;
   private final long[] free;
+  private final long[] @Nullable [] growth;
 
   GenomeMutation(PolluxProblem problem, Draws draws) {
     this.problem = problem;
@@ -27,6 +29,7 @@ final class GenomeMutation {
     fitting = new int[problem.nodes];
     present = new int[problem.nodes];
     free = new long[words];
+    growth = new long[problem.jobs + 1][];
     for (int n = 0; n < problem.nodes; n++) {
       for (int j = 0; j < problem.jobs; j++) {
         fitting[n] += problem.suits(j, n) ? 1 : 0;
@@ -88,10 +91,9 @@ final class GenomeMutation {
 
   private void growOn(long[] cells, int from, int n, int shift) {
     int capacity = problem.capacity[n];
-    double byFit = 1.0 / fitting[n];
-    double byPresence = present[n] > 0 ? 1.0 / present[n] : 0;
-    long absentChance = Draws.chance(byFit);
-    long presentChance = Draws.chance(byFit + byPresence - byFit * byPresence);
+    long[] chances = chances(fitting[n]);
+    long absentChance = chances[0];
+    long presentChance = chances[present[n]];
     long draw = 0;
     for (int j = 0; j < problem.jobs; j++) {
       int at = from + j * words;
@@ -104,6 +106,21 @@ final class GenomeMutation {
         cells[at] += lanes.at(shift, draws.below(capacity - here + 1));
       }
     }
+  }
+
+  /** By how many jobs are on a node: the chance that one of them grows; for none, of the others. */
+  private long[] chances(int jobsThatFit) {
+    long @Nullable [] known = growth[jobsThatFit];
+    if (known == null) {
+      known = new long[problem.jobs + 1];
+      double byFit = 1.0 / jobsThatFit;
+      for (int there = 0; there <= problem.jobs; there++) {
+        double byPresence = there > 0 ? 1.0 / there : 0;
+        known[there] = Draws.chance(byFit + byPresence - byFit * byPresence);
+      }
+      growth[jobsThatFit] = known;
+    }
+    return known;
   }
 
   private void countPresent(long[] cells, int base) {

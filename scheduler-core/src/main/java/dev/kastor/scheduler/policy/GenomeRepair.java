@@ -15,6 +15,7 @@ final class GenomeRepair {
   private final int words;
   private final Draws draws;
   private final boolean faithful;
+  private final int span;
   private final long[] taken;
   private final long[] blocked;
   private final long[] left;
@@ -29,6 +30,7 @@ final class GenomeRepair {
   GenomeRepair(PolluxProblem problem, boolean faithful, Draws draws) {
     this.problem = problem;
     this.faithful = faithful;
+    span = faithful ? FAITHFUL_SPAN : problem.nodes;
     this.draws = draws;
     lanes = problem.lanes;
     words = lanes.words;
@@ -39,7 +41,7 @@ final class GenomeRepair {
     bounded = new boolean[problem.jobs];
     int all = Arrays.stream(problem.capacity).sum();
     for (int j = 0; j < problem.jobs; j++) {
-      bounded[j] = problem.maxSlots(j) < all || (faithful && problem.nodes > FAITHFUL_SPAN);
+      bounded[j] = problem.maxSlots(j) < all || problem.nodes > span;
     }
   }
 
@@ -93,13 +95,10 @@ final class GenomeRepair {
   /** Keeps nodes in random order until the maximum is reached. */
   private void truncate(long[] cells, int row, int most) {
     int replicas = 0;
-    int used = 0;
     for (int w = 0; w < words; w++) {
       replicas += lanes.sum(cells[row + w]);
-      used += Long.bitCount(lanes.nonzero(cells[row + w]));
     }
-    int span = faithful ? FAITHFUL_SPAN : used;
-    if (replicas <= most && used <= span) {
+    if (replicas <= most && problem.nodes <= span) {
       return;
     }
     int count = 0;
@@ -108,9 +107,12 @@ final class GenomeRepair {
         spots[count++] = w * Long.SIZE + Long.numberOfTrailingZeros(rest);
       }
     }
+    if (replicas <= most && count <= span) {
+      return;
+    }
     int room = most;
-    for (int kept = 0; kept < used; kept++) {
-      int pick = kept + draws.below(used - kept);
+    for (int kept = 0; kept < count; kept++) {
+      int pick = kept + draws.below(count - kept);
       int spot = spots[pick];
       spots[pick] = spots[kept];
       int at = row + spot / Long.SIZE;

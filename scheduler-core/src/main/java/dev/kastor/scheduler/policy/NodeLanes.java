@@ -14,7 +14,11 @@ final class NodeLanes {
 
   private final int nodes;
   private final int bits;
-  private final int nodesPerWord;
+
+  /** Logarithms to base 2 of {@link #bits} and of the nodes of a word. */
+  private final int logBits;
+
+  private final int logNodes;
   private final long lane;
   private final long flags;
   private final long tops;
@@ -29,8 +33,9 @@ final class NodeLanes {
       width *= 2;
     }
     bits = width;
-    nodesPerWord = Long.SIZE / bits;
-    words = Math.ceilDiv(nodes, nodesPerWord);
+    logBits = Integer.numberOfTrailingZeros(bits);
+    logNodes = Integer.numberOfTrailingZeros(Long.SIZE / bits);
+    words = Math.ceilDiv(nodes, 1 << logNodes);
     lane = (1L << bits) - 1;
     flags = Long.divideUnsigned(-1, lane);
     tops = flags << (bits - 1);
@@ -62,12 +67,12 @@ final class NodeLanes {
 
   /** Which word of a row holds a node. */
   int word(int node) {
-    return node / nodesPerWord;
+    return node >> logNodes;
   }
 
   /** By how much its word must be shifted right to bring a node's lane to the bottom. */
   int shift(int node) {
-    return node % nodesPerWord * bits;
+    return (node << logBits) & (Long.SIZE - 1);
   }
 
   /** The lane at the bottom of a shifted word. */
@@ -82,7 +87,7 @@ final class NodeLanes {
 
   /** The node whose lane in the {@code w}-th word has its flag at a bit. */
   int node(int w, int flagBit) {
-    return w * nodesPerWord + flagBit / bits;
+    return (w << logNodes) + (flagBit >> logBits);
   }
 
   /** Packs one row of counts; a count too large for its lane becomes the largest that fits. */
