@@ -62,6 +62,12 @@ final class TraceFitCommand implements Callable<Integer> {
       description = "Applications to fit (default: all).")
   private List<String> chosen = List.of();
 
+  @Option(
+      names = "--note",
+      paramLabel = "TEXT",
+      description = "A comment for the file, such as where the measurements are from; repeatable.")
+  private List<String> notes = List.of();
+
   @Override
   public Integer call() throws IOException {
     Table table = new Table("application", "GPU type", "measurements", "median error", "p90 error");
@@ -75,10 +81,7 @@ final class TraceFitCommand implements Callable<Integer> {
         throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
       }
     }
-    String comment =
-        "Fitted to the measured step times and gradients of %s."
-            .formatted(profiles.toAbsolutePath().normalize().getFileName());
-    AtomicFile.write(out, ApplicationFile.text(List.of(comment), fitted));
+    AtomicFile.write(out, ApplicationFile.text(notes, fitted));
     table.lines().forEach(spec.commandLine().getOut()::println);
     spec.commandLine().getOut().flush();
     return ExitCode.OK;

@@ -12,6 +12,7 @@ import dev.kastor.traces.generate.WorkloadGenerator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -102,6 +103,12 @@ final class TraceGenerateCommand implements Callable<Integer> {
       description = "Seed of all random choices (default: ${DEFAULT-VALUE}).")
   private long seed = 1;
 
+  @Option(
+      names = "--note",
+      paramLabel = "TEXT",
+      description = "A further comment for the file; repeatable.")
+  private List<String> notes = List.of();
+
   @Override
   public Integer call() throws IOException {
     Workload workload;
@@ -121,10 +128,11 @@ final class TraceGenerateCommand implements Callable<Integer> {
     } catch (TraceException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()));
     }
-    List<String> comment =
-        List.of(
-            "Made at random, seed %d, after %s.".formatted(seed, study.source()),
-            "Not a trace of any cluster.");
+    List<String> comment = new ArrayList<>();
+    comment.add(
+        "Made at random, seed %d, after %s. Not a trace of any cluster."
+            .formatted(seed, study.source()));
+    comment.addAll(notes);
     AtomicFile.write(out, WorkloadFile.text(comment, workload));
     spec.commandLine().getOut().printf("%d jobs to %s%n", workload.jobs().size(), out);
     spec.commandLine().getOut().flush();

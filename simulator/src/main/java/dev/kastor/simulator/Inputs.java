@@ -45,19 +45,6 @@ final class Inputs {
   private static Workload denser(Workload workload, double load) {
     return new Workload(
         workload.name(),
-        workload.jobs().stream()
-            .map(job ->
-                new Workload.Job(
-                    job.name(),
-                    job.submitSeconds() / load,
-                    job.application(),
-                    job.minReplicas(),
-                    job.maxReplicas(),
-                    job.requestedReplicas(),
-                    job.globalBatch(),
-                    job.category(),
-                    job.durationSeconds(),
-                    job.outcome()))
-            .toList());
+        workload.jobs().stream().map(job -> job.submittedAt(job.submitSeconds() / load)).toList());
   }
 }

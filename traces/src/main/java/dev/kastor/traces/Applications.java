@@ -1,6 +1,7 @@
 package dev.kastor.traces;
 
 import dev.kastor.traces.measured.PolluxApplications;
+import dev.kastor.traces.measured.SiaApplications;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -18,18 +19,21 @@ public final class Applications {
 
   /**
    * Every application of a file or folder, by name: a CSV file in Kastor's own format, or a folder
-   * of measured profiles with one folder for each application, as Pollux's artifact has it ({@code
-   * placements.csv}).
+   * of measured profiles with one folder for each application, as the artifacts of Pollux ({@code
+   * placements.csv}) and Sia ({@code placements-TYPE.csv}) have it.
    */
   public static SequencedMap<String, Application> read(Path path) throws TraceException {
     if (!Files.isDirectory(path)) {
       return Collections.unmodifiableSequencedMap(new LinkedHashMap<>(ApplicationFile.read(path)));
     }
+    if (hasProfile(path, "placements-*.csv")) {
+      return SiaApplications.read(path);
+    }
     if (hasProfile(path, "placements.csv")) {
       return PolluxApplications.read(path);
     }
     throw new TraceException(
-        "%s has no profiles: it must hold a folder for each application with a placements.csv in it. For Kastor's own format name the CSV file."
+        "%s has no profiles: it must hold a folder for each application with a placements.csv or placements-TYPE.csv in it. For Kastor's own format name the CSV file."
             .formatted(path));
   }
 

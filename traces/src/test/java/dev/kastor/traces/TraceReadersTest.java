@@ -26,13 +26,19 @@ final class TraceReadersTest {
   @Test
   void readsAllShippedFiles() throws IOException, TraceException {
     Path traces = Path.of(System.getProperty("kastor.root", "..")).resolve("traces");
-    var profiles = JobProfile.read(traces.resolve("profiles/kastor.csv"));
-    assertThat(profiles).containsKeys("digits", "images", "language", "speech", "ranking");
+    Set<String> small = Applications.read(traces.resolve("profiles/kastor.csv")).keySet();
+    assertThat(small).containsExactly("digits", "images", "language", "speech", "ranking");
+    var fitted = Applications.read(traces.resolve("profiles/fitted.csv"));
+    assertThat(fitted).hasSize(6);
+    assertThat(fitted.values())
+        .allMatch(a -> a.gpuTypes().equals(List.of("t4", "a100", "rtx")), "has three GPU types");
     try (Stream<Path> files = Files.list(traces.resolve("workloads"))) {
       List<Path> workloads = files.sorted().toList();
-      assertThat(workloads).isNotEmpty();
+      assertThat(workloads).hasSizeGreaterThanOrEqualTo(6);
       for (Path workload : workloads) {
-        assertThat(Workload.read(workload, profiles.keySet()).jobs()).isNotEmpty();
+        boolean usesFitted = Files.readString(workload).contains("profiles/fitted.csv");
+        Workload read = Workload.read(workload, usesFitted ? fitted.keySet() : small);
+        assertThat(read.jobs()).as("%s", workload).isNotEmpty();
       }
     }
   }
