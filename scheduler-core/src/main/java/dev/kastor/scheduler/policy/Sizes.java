@@ -10,11 +10,14 @@ final class Sizes {
 
   /** Fewest slots that the requested size can take on any GPU type. */
   static int leastSlots(JobSpec spec) {
+    if (spec.byGpuType().isEmpty()) {
+      return requested(spec);
+    }
     int unit = Integer.MAX_VALUE;
     for (GpuTraits traits : spec.byGpuType().values()) {
       unit = Math.min(unit, traits.gpusPerReplica());
     }
-    return requested(spec) * (unit == Integer.MAX_VALUE ? 1 : unit);
+    return requested(spec) * unit;
   }
 
   /** What its owner asked for, or the nearest count that its bounds allow; smaller ones first. */
