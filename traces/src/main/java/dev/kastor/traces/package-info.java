@@ -1,8 +1,9 @@
 /**
- * Workloads and job profiles: what to replay, and how the replayed jobs behave.
+ * Who trains what: the truth about kinds of jobs, and workloads of them.
  *
- * <p>Entry types: {@link dev.kastor.traces.Workload} and {@link dev.kastor.traces.JobProfile}, read
- * by their {@code read} methods. Depends on the scheduler's types only.
+ * <p>Entry types: {@link dev.kastor.traces.Applications} and {@link dev.kastor.traces.Workload}.
+ * Formats, generated workloads, fits and summaries are packages of their own. Depends on
+ * scheduler-core.
  */
 @NullMarked
 package dev.kastor.traces;

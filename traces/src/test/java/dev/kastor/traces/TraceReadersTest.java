@@ -81,7 +81,7 @@ final class TraceReadersTest {
     assertThatThrownBy(() -> Workload.read(wrong, Set.of()))
         .isInstanceOf(TraceException.class)
         .hasMessageContaining("the header has no column application");
-    assertThatThrownBy(() -> JobProfile.read(folder.resolve("absent.csv")))
+    assertThatThrownBy(() -> Applications.read(folder.resolve("absent.csv")))
         .isInstanceOf(TraceException.class)
         .hasMessageContaining("absent.csv");
   }
