@@ -20,6 +20,7 @@ public final class Policies {
     FACTORIES.put(TiresiasPolicy.NAME, TiresiasPolicy::new);
     FACTORIES.put(OptimusPolicy.NAME, OptimusPolicy::new);
     FACTORIES.put(SrtfPolicy.NAME, SrtfPolicy::new);
+    FACTORIES.put(SiaPolicy.NAME, SiaPolicy::new);
     FACTORIES.put(GavelPolicy.NAME, GavelPolicy::new);
   }
 
