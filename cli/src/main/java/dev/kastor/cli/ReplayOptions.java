@@ -83,9 +83,8 @@ final class ReplayOptions {
   @Option(
       names = "--jobs",
       paramLabel = "N",
-      defaultValue = "1",
-      description = "Replays at a time, one core each (default: ${DEFAULT-VALUE}).")
-  private int threads = 1;
+      description = "Replays at a time, one core each (default: 1; sweep: all cores).")
+  private @Nullable Integer threads;
 
   @Option(
       names = "--interference",
@@ -180,9 +179,10 @@ final class ReplayOptions {
     return Duration.ofNanos(Math.round(seconds * 1e9));
   }
 
-  int threads() {
-    atLeastOne("--jobs", threads);
-    return threads;
+  int threads(int otherwise) {
+    int chosen = threads == null ? otherwise : threads;
+    atLeastOne("--jobs", chosen);
+    return chosen;
   }
 
   boolean quiet() {

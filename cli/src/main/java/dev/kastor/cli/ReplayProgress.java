@@ -5,8 +5,12 @@ import dev.kastor.simulator.Run;
 import dev.kastor.simulator.RunListener;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /**
  * How far replays are: on a terminal one line that keeps changing, elsewhere a line for each run
@@ -16,62 +20,76 @@ final class ReplayProgress implements RunListener, AutoCloseable {
   private static final long REDRAW_NANOS = 200_000_000;
   private static final double NANOS = 1e9;
 
+  /** A replay's share of finished jobs says little of its whole time before this. */
+  private static final double TELLING_SHARE = 0.05;
+
   private final PrintWriter err;
   private final List<Run> runs;
   private final boolean quiet;
   private final boolean live;
-  private final long began = System.nanoTime();
+  private final LongSupplier nanos;
+  private final long began;
+  private final long[] started;
   private final double[] share;
   private final double[] virtualSeconds;
-  private long drawn = began;
+
+  /** Wall seconds of ended runs; not a number for others. */
+  private final double[] took;
+
+  private long drawn;
   private int ended;
 
   ReplayProgress(PrintWriter err, List<Run> runs, boolean quiet) {
-    this(err, runs, quiet, Ink.watched());
+    this(err, runs, quiet, Ink.watched(), System::nanoTime);
   }
 
-  ReplayProgress(PrintWriter err, List<Run> runs, boolean quiet, boolean live) {
+  ReplayProgress(PrintWriter err, List<Run> runs, boolean quiet, boolean live, LongSupplier nanos) {
     this.err = err;
     this.runs = List.copyOf(runs);
     this.quiet = quiet;
     this.live = live;
+    this.nanos = nanos;
+    began = nanos.getAsLong();
+    drawn = began;
+    started = new long[runs.size()];
     share = new double[runs.size()];
     virtualSeconds = new double[runs.size()];
+    took = new double[runs.size()];
+    Arrays.fill(took, Double.NaN);
   }
 
   @Override
-  public void at(int run, double seconds, int done, int all) {
-    // Each run has one writer; a line that is a moment old does no harm.
+  public synchronized void at(int run, double seconds, int done, int all) {
+    long now = nanos.getAsLong();
+    if (virtualSeconds[run] == 0) {
+      started[run] = now;
+    }
     share[run] = (double) done / all;
     virtualSeconds[run] = seconds;
-    if (live && !quiet) {
+    if (live && !quiet && now - drawn >= REDRAW_NANOS) {
+      drawn = now;
       draw(run);
     }
   }
 
-  private synchronized void draw(int run) {
-    long now = System.nanoTime();
-    if (now - drawn < REDRAW_NANOS) {
-      return;
-    }
-    drawn = now;
-    double part = sum(share) / runs.size();
+  private void draw(int run) {
     err.print(
         String.format(
             Locale.ROOT,
-            "\r\033[K%3.0f %%  %d/%d runs  %s  %s h/s%s",
-            100 * part,
+            "\r\033[K%d/%d runs  %s: %.0f %% of jobs  %s virtual h/s%s",
             ended,
             runs.size(),
             runs.get(run).label(),
+            100 * share[run],
             rate(),
-            part > 0 ? "  " + Format.duration(left(part)) + " left" : ""));
+            left()));
     err.flush();
   }
 
   @Override
   public synchronized void finished(int run, Outcome outcome) {
     share[run] = 1;
+    took[run] = (nanos.getAsLong() - started[run]) / NANOS;
     ended++;
     if (quiet || live) {
       return;
@@ -79,35 +97,60 @@ final class ReplayProgress implements RunListener, AutoCloseable {
     err.println(
         String.format(
             Locale.ROOT,
-            "%d/%d  %s: mean JCT %.0f s, %s virtual h/s, about %s left",
+            "%d/%d  %s: mean JCT %.0f s, %s virtual h/s%s",
             ended,
             runs.size(),
             runs.get(run).label(),
             outcome.replay().averageSeconds(),
             rate(),
-            Format.duration(left(sum(share) / runs.size()))));
+            left()));
     err.flush();
   }
 
   /** Virtual hours replayed in a second. */
   private String rate() {
-    return String.format(Locale.ROOT, "%,.0f", sum(virtualSeconds) / 3600 / elapsedSeconds());
+    double seconds = Math.max(1, nanos.getAsLong() - began) / NANOS;
+    return String.format(
+        Locale.ROOT, "%,.0f", Arrays.stream(virtualSeconds).sum() / 3600 / seconds);
   }
 
-  private Duration left(double part) {
-    return Duration.ofMillis(Math.round(1000 * elapsedSeconds() * (1 - part) / part));
-  }
-
-  private double elapsedSeconds() {
-    return Math.max(1, System.nanoTime() - began) / NANOS;
-  }
-
-  private static double sum(double[] values) {
-    double sum = 0;
-    for (double value : values) {
-      sum += value;
+  /** Empty while nothing is known. Runs of one policy are taken to last equally long. */
+  private String left() {
+    int running = (int) IntStream.range(0, runs.size()).filter(this::isRunning).count();
+    double seconds = 0;
+    for (int r = 0; r < runs.size(); r++) {
+      if (!Double.isNaN(took[r])) {
+        continue;
+      }
+      OptionalDouble whole = expected(r);
+      if (whole.isEmpty()) {
+        return "";
+      }
+      double passed = isRunning(r) ? (nanos.getAsLong() - started[r]) / NANOS : 0;
+      seconds += Math.max(0, whole.getAsDouble() - passed);
     }
-    return sum;
+    long millis = Math.round(1000 * seconds / Math.max(1, running));
+    return ", about %s left".formatted(Format.duration(Duration.ofMillis(millis)));
+  }
+
+  private boolean isRunning(int run) {
+    return virtualSeconds[run] > 0 && Double.isNaN(took[run]);
+  }
+
+  /** Wall seconds of a run from its beginning to its end. */
+  private OptionalDouble expected(int run) {
+    if (isRunning(run) && share[run] >= TELLING_SHARE) {
+      return OptionalDouble.of((nanos.getAsLong() - started[run]) / NANOS / share[run]);
+    }
+    String policy = runs.get(run).policy();
+    OptionalDouble alike =
+        IntStream.range(0, runs.size())
+            .filter(r -> runs.get(r).policy().equals(policy) && !Double.isNaN(took[r]))
+            .mapToDouble(r -> took[r])
+            .average();
+    return alike.isPresent()
+        ? alike
+        : Arrays.stream(took).filter(seconds -> !Double.isNaN(seconds)).average();
   }
 
   @Override

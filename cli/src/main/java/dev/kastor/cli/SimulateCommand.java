@@ -88,7 +88,7 @@ final class SimulateCommand implements Callable<Integer> {
         new ReplayProgress(spec.commandLine().getErr(), simulate.runs(), options.quiet());
     List<Outcome> outcomes;
     try {
-      outcomes = simulate.all(options.threads(), progress);
+      outcomes = simulate.all(options.threads(1), progress);
     } finally {
       progress.close();
     }

@@ -14,25 +14,26 @@ import java.util.Set;
 
 /** Workloads and applications, each file read once; owned by one thread. */
 final class Inputs {
-  private final Map<Path, Map<String, Application>> applications = new HashMap<>();
+  private final Map<List<Object>, Map<String, Application>> applications = new HashMap<>();
   private final Map<List<String>, Workload> workloads = new HashMap<>();
 
   /** The applications of a run. */
   Map<String, Application> applications(Run run) throws TraceException {
-    Map<String, Application> known = applications.get(run.profiles());
+    List<Object> key = List.of(run.mode(), run.profiles());
+    Map<String, Application> known = applications.get(key);
     if (known == null) {
       known =
           run.mode() == Mode.SIA && Files.isDirectory(run.profiles())
               ? SiaApplications.read(run.profiles())
               : Applications.read(run.profiles());
-      applications.put(run.profiles(), known);
+      applications.put(key, known);
     }
     return known;
   }
 
   /** The workload of a run, named by its path, at the load that the run asks for. */
   Workload workload(Run run) throws TraceException {
-    List<String> key = List.of(run.workload(), run.profiles().toString());
+    List<String> key = List.of(run.workload(), run.profiles().toString(), run.mode().label());
     Workload known = workloads.get(key);
     if (known == null) {
       Set<String> names = applications(run).keySet();

@@ -41,6 +41,11 @@ public record Run(
     }
   }
 
+  /** The same with another seed. */
+  public Run withSeed(long other) {
+    return new Run(mode, profiles, workload, cluster, policy, other, round, load, conditions);
+  }
+
   /** Short, for a line of progress. */
   public String label() {
     return "%s, %s, seed %d".formatted(policy, workload, seed);

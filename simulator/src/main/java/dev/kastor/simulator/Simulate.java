@@ -10,9 +10,11 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -42,9 +44,13 @@ public final class Simulate {
    */
   public static Simulate prepare(List<Run> runs) throws TraceException {
     Inputs inputs = new Inputs();
+    Set<Run> checked = new HashSet<>();
     for (Run run : runs) {
-      Fit.check(run, inputs.workload(run), inputs.applications(run));
-      ready(run, inputs);
+      // Whether a run can begin does not depend on its seed.
+      if (checked.add(run.withSeed(0))) {
+        Fit.check(run, inputs.workload(run), inputs.applications(run));
+        ready(run, inputs);
+      }
     }
     return new Simulate(runs, inputs);
   }
@@ -65,20 +71,42 @@ public final class Simulate {
 
   /** Makes all replays on so many threads; the outcomes are in the order of the runs. */
   public List<Outcome> all(int threads, RunListener listener) throws InterruptedException {
+    Outcome[] outcomes = new Outcome[runs.size()];
+    each(
+        threads,
+        new RunListener() {
+          @Override
+          public void at(int run, double seconds, int done, int all) {
+            listener.at(run, seconds, done, all);
+          }
+
+          @Override
+          public void finished(int run, Outcome outcome) {
+            outcomes[run] = outcome;
+            listener.finished(run, outcome);
+          }
+        });
+    return List.of(outcomes);
+  }
+
+  /** Makes all replays on so many threads and keeps none of them: the listener gets each. */
+  public void each(int threads, RunListener listener) throws InterruptedException {
     AtomicInteger next = new AtomicInteger();
-    List<Future<List<Indexed>>> workers = new ArrayList<>();
+    List<Future<?>> workers = new ArrayList<>();
     try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
       for (int t = 0; t < threads; t++) {
         // An application remembers what it was asked, so each worker reads its own.
         Inputs own = t == 0 ? inputs : new Inputs();
-        workers.add(pool.submit(() -> work(own, next, listener)));
+        workers.add(
+            pool.submit(() -> {
+              work(own, next, listener);
+              return runs;
+            }));
       }
       try {
-        Outcome[] outcomes = new Outcome[runs.size()];
-        for (Future<List<Indexed>> worker : workers) {
-          worker.get().forEach(done -> outcomes[done.run()] = done.outcome());
+        for (Future<?> worker : workers) {
+          worker.get();
         }
-        return List.of(outcomes);
       } catch (ExecutionException e) {
         pool.shutdownNow();
         throw e.getCause() instanceof RuntimeException known
@@ -91,27 +119,18 @@ public final class Simulate {
     }
   }
 
-  private record Indexed(int run, Outcome outcome) {}
-
-  private List<Indexed> work(Inputs own, AtomicInteger next, RunListener listener)
-      throws TraceException {
-    List<Indexed> done = new ArrayList<>();
+  private void work(Inputs own, AtomicInteger next, RunListener listener) throws TraceException {
     for (int r = next.getAndIncrement(); r < runs.size(); r = next.getAndIncrement()) {
       int run = r;
-      Outcome outcome =
-          one(
-              runs.get(run),
-              own,
-              (seconds, finished, all) -> {
-                if (Thread.interrupted()) {
-                  throw new CancellationException("stopped at %.0f s".formatted(seconds));
-                }
-                listener.at(run, seconds, finished, all);
-              });
-      listener.finished(run, outcome);
-      done.add(new Indexed(run, outcome));
+      ReplayListener progress =
+          (seconds, finished, all) -> {
+            if (Thread.interrupted()) {
+              throw new CancellationException("stopped at %.0f s".formatted(seconds));
+            }
+            listener.at(run, seconds, finished, all);
+          };
+      listener.finished(run, one(runs.get(run), own, progress));
     }
-    return done;
   }
 
   private static Outcome one(Run run, Inputs inputs, ReplayListener listener)

@@ -1,0 +1,54 @@
+package dev.kastor.simulator.sweep;
+
+import dev.kastor.simulator.Run;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** What the results of some runs depend on: their settings and the content of their files. */
+final class Fingerprint {
+  private Fingerprint() {}
+
+  static String of(List<Run> runs) throws IOException {
+    MessageDigest digest = sha256();
+    Set<Path> files = new LinkedHashSet<>();
+    for (Run run : runs) {
+      digest.update((run + "\n").getBytes(StandardCharsets.UTF_8));
+      files.addAll(below(Path.of(run.workload())));
+      files.addAll(below(run.profiles()));
+    }
+    for (Path file : files) {
+      digest.update(file.toString().getBytes(StandardCharsets.UTF_8));
+      // The length ends the name, so that no two lists of files give the same bytes.
+      digest.update("\n%d\n".formatted(Files.size(file)).getBytes(StandardCharsets.UTF_8));
+      digest.update(Files.readAllBytes(file));
+    }
+    return HexFormat.of().formatHex(digest.digest());
+  }
+
+  private static List<Path> below(Path path) throws IOException {
+    if (!Files.isDirectory(path)) {
+      return List.of(path);
+    }
+    try (Stream<Path> all = Files.walk(path)) {
+      return new ArrayList<>(all.filter(Files::isRegularFile).sorted().toList());
+    }
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.simulator.compare;
+
+import org.jspecify.annotations.NullMarked;
