@@ -41,6 +41,11 @@ final class GangFill {
     return left <= 0;
   }
 
+  /** Slots that are left; below 0 where pinned jobs hold more than there is. */
+  int left() {
+    return left;
+  }
+
   /** The next job by priority. */
   void offer(int j) {
     JobState job = jobs.get(j);

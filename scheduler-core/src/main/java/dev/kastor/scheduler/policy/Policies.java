@@ -21,6 +21,7 @@ public final class Policies {
     FACTORIES.put(OptimusPolicy.NAME, OptimusPolicy::new);
     FACTORIES.put(SrtfPolicy.NAME, SrtfPolicy::new);
     FACTORIES.put(SiaPolicy.NAME, SiaPolicy::new);
+    FACTORIES.put(ShockwavePolicy.NAME, ShockwavePolicy::new);
     FACTORIES.put(GavelPolicy.NAME, GavelPolicy::new);
   }
 
