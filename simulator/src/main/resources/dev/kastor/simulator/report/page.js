@@ -51,13 +51,19 @@ function drawSummary(group) {
   byId("summary").replaceChildren(element("thead", {}, head), element("tbody", {}, ...rows));
 }
 
+/** Hours as people say them; all of one axis in one unit. */
+function clock(group) {
+  const inMinutes = group.spanHours * group.runs[0].queued.length < 3;
+  return (hours) => (inMinutes ? `${+(hours * 60).toPrecision(3)} min` : `${+hours.toPrecision(3)} h`);
+}
+
 const axisText = () => ({ color: token("--muted"), fontSize: 11, hideOverlap: true });
 
-function hourAxis(extra) {
+function hourAxis(group, extra) {
   return {
     axisLine: { lineStyle: { color: token("--line") } },
     axisTick: { show: false },
-    axisLabel: { ...axisText(), formatter: (value) => `${+value.toPrecision(2)} h`, showMinLabel: false, showMaxLabel: false },
+    axisLabel: { ...axisText(), formatter: clock(group), showMinLabel: false, showMaxLabel: false },
     splitLine: { show: false },
     ...extra,
   };
@@ -88,9 +94,14 @@ function tooltip(read, head, column = 1) {
   };
 }
 
-const hours = (value) => `${+value.toPrecision(3)} h`;
-const legend = (group) => (group.runs.length > 1 ? { type: "scroll", bottom: 0, itemWidth: 14, itemHeight: 8, icon: "roundRect", textStyle: { color: token("--muted"), fontSize: 12 }, pageTextStyle: { color: token("--muted") } } : { show: false });
-const grid = (group) => ({ left: 44, right: 16, top: 14, bottom: group.runs.length > 1 ? 50 : 26 });
+const grid = { left: 44, right: 16, top: 14, bottom: 24 };
+
+/** Above the chart and made of text, so that it wraps where there is little room. */
+function drawPolicies(group) {
+  document.querySelectorAll(".policies").forEach((list) =>
+    list.replaceChildren(...group.runs.map((run, i) => element("li", {}, swatch(seriesColour(i)), run.policy))),
+  );
+}
 
 function draw(target, option) {
   const chart = echarts.init(target, null, { renderer: "canvas" });
@@ -112,10 +123,9 @@ function line(run, i, data) {
 
 function drawLines(id, group, values, read, axis) {
   draw(byId(id), {
-    grid: grid(group),
-    legend: legend(group),
-    tooltip: tooltip(read, hours),
-    xAxis: hourAxis({ type: "value", min: 0, max: group.spanHours * group.runs[0].queued.length }),
+    grid,
+    tooltip: tooltip(read, clock(group)),
+    xAxis: hourAxis(group, { type: "value", min: 0, max: group.spanHours * group.runs[0].queued.length }),
     yAxis: valueAxis(axis),
     series: group.runs.map((run, i) => line(run, i, values(run).map((value, at) => [(at + 0.5) * group.spanHours, value]))),
   });
@@ -142,9 +152,9 @@ function drawAllocations(group) {
     const target = element("div", { className: "chart low" });
     byId("allocations").append(element("h3", {}, run.policy), target);
     draw(target, {
-      grid: { left: 44, right: 16, top: 10, bottom: 24 },
-      tooltip: tooltip((value) => number(value, 1), hours, 2),
-      xAxis: hourAxis({ type: "value", min: 0, max: group.spanHours * run.queued.length }),
+      grid,
+      tooltip: tooltip((value) => number(value, 1), clock(group), 2),
+      xAxis: hourAxis(group, { type: "value", min: 0, max: group.spanHours * run.queued.length }),
       yAxis: valueAxis({ max: group.gpus, interval: group.gpus / 2 }),
       series: piles(group, run, names),
     });
@@ -155,11 +165,11 @@ function show(group) {
   charts.splice(0).forEach((chart) => chart.dispose());
   byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}`;
   drawSummary(group);
+  drawPolicies(group);
   draw(byId("cdf"), {
-    grid: grid(group),
-    legend: legend(group),
-    tooltip: { ...tooltip((value) => `${number(value, 1)} %`, hours), trigger: "axis" },
-    xAxis: hourAxis({ type: "log", min: Math.min(...group.runs.map((run) => run.cdf[0][0])) || undefined, max: Math.max(...group.runs.map((run) => run.cdf.at(-1)[0])) }),
+    grid,
+    tooltip: tooltip((value) => `${number(value, 1)} %`, clock(group)),
+    xAxis: hourAxis(group, { type: "log", min: Math.min(...group.runs.map((run) => run.cdf[0][0])) || undefined, max: Math.max(...group.runs.map((run) => run.cdf.at(-1)[0])) }),
     yAxis: valueAxis({ max: 100, interval: 25, axisLabel: { ...axisText(), formatter: "{value} %" } }),
     series: group.runs.map((run, i) => line(run, i, run.cdf)),
   });
