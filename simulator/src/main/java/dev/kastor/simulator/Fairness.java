@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finish-time fairness of a replay (Themis, NSDI 2020, section 3.1; Sia, SOSP 2023, section 5): a
+ * Finish-time fairness of a replay (Themis, NSDI 2020; used by Sia, SOSP 2023): a
  * job's completion time over the time that it would take alone on 1/N of the cluster, where N is
  * the mean number of unfinished jobs while it was there. Above 1, sharing cost it more than its
  * share.
