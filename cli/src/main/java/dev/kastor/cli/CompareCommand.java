@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Compares the completion times of the same jobs in two result files.",
       "Runs pair by workload, seed and mode, jobs by name. Differences are B - A and ratios",
-      "B / A: below 0 and below 1, B is better. Intervals are of 95 % confidence."
+      "B / A: below 0 and below 1, B is better. Intervals are of 95 %% confidence."
     },
     footerHeading = "%nExamples:%n",
     footer = {
