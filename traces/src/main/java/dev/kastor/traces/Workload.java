@@ -90,6 +90,21 @@ public record Workload(String name, List<Job> jobs) {
           Outcome.COMPLETED);
     }
 
+    /** The same of another category. */
+    public Job in(Category other) {
+      return new Job(
+          name,
+          submitSeconds,
+          application,
+          minReplicas,
+          maxReplicas,
+          requestedReplicas,
+          globalBatch,
+          other,
+          durationSeconds,
+          outcome);
+    }
+
     /** The same, submitted at another time. */
     public Job submittedAt(double seconds) {
       return new Job(

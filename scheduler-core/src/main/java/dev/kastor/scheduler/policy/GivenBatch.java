@@ -57,7 +57,7 @@ final class GivenBatch {
   private static BatchPlan plan(int replicas, BatchLimits limits, int leastAccumulation) {
     int local = Math.ceilDiv(limits.targetGlobalBatch(), replicas);
     int accumulation = (int) Math.ceil((double) local / limits.maxAtomicBatch() - EPSILON) - 1;
-    if (replicas == 1) {
+    if (replicas == 1 && limits.accumulation()) {
       accumulation = Math.max(accumulation, 1);
     }
     accumulation = Math.max(accumulation, leastAccumulation);

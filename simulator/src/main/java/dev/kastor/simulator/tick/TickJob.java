@@ -111,8 +111,9 @@ final class TickJob implements Foresight {
   }
 
   /** Takes another allocation; a pause begins anew even if one was under way. */
-  void reallocate(Allocation to, double now) {
+  void reallocate(Allocation given, double now) {
     Placement from = placement;
+    Allocation to = rules.usable(application, given);
     allocation = to;
     placement = to.isEmpty() ? Placement.NONE : rules.place(spec, application, to);
     if (to.isEmpty() || (!from.isEmpty() && !rules.pauses(from, placement))) {

@@ -19,6 +19,11 @@ interface TickRules {
   /** A job as a policy sees it. */
   JobSpec spec(Workload.Job job, Application application, Control control);
 
+  /** What a job takes of what a policy gave it; the rest stays free. */
+  default Allocation usable(Application application, Allocation given) {
+    return given;
+  }
+
   /** Where a job runs that a policy gave this. */
   Placement place(JobSpec spec, Application application, Allocation allocation);
 

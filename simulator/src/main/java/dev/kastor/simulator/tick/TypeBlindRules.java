@@ -15,21 +15,21 @@ import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 
 /**
  * Sia's artifact (SOSP 2023) for policies that do not see GPU types, such as Pollux.
  *
  * <p>Nodes are cut into virtual ones of as many GPUs as the smallest has. Jobs know the batches of
  * the first type only and file all reports under one. Of an allocation over several types only the
- * GPUs of the most frequent one are used (of equally frequent ones that of the fastest); the others
- * idle.
+ * GPUs of the most frequent one are taken (of equally frequent ones that of the fastest); the
+ * others idle until the next decision.
  */
 final class TypeBlindRules implements TickRules {
   private static final double BELIEVED_RESTART_SECONDS = 30;
@@ -102,33 +102,42 @@ final class TypeBlindRules implements TickRules {
   }
 
   @Override
-  public Placement place(JobSpec spec, Application application, Allocation allocation) {
-    if (allocation.isEmpty()) {
-      return Placement.NONE;
+  public Allocation usable(Application application, Allocation given) {
+    if (given.isEmpty()) {
+      return given;
     }
     Map<String, Integer> slots = new HashMap<>();
-    for (int i = 0; i < allocation.nodes(); i++) {
-      slots.merge(real(allocation, i).gpuType(), allocation.count(i), Integer::sum);
+    for (int i = 0; i < given.nodes(); i++) {
+      slots.merge(real(given, i).gpuType(), given.count(i), Integer::sum);
     }
     String type =
         slots.keySet().stream()
             .max(
-                Comparator.<String>comparingInt(slots::get)
+                Comparator.<String>comparingInt(one -> slots.getOrDefault(one, 0))
                     .thenComparingDouble(one -> application.traits(one).referenceSpeed())
                     .thenComparing(Comparator.reverseOrder()))
             .orElseThrow();
+    SequencedMap<String, Integer> used = new LinkedHashMap<>();
+    for (int i = 0; i < given.nodes(); i++) {
+      if (real(given, i).gpuType().equals(type)) {
+        used.put(given.node(i), given.count(i));
+      }
+    }
+    return new Allocation(used);
+  }
+
+  @Override
+  public Placement place(JobSpec spec, Application application, Allocation allocation) {
+    String type = real(allocation, 0).gpuType();
     Map<String, Integer> counts = new LinkedHashMap<>();
     for (int i = 0; i < allocation.nodes(); i++) {
-      Real here = real(allocation, i);
-      if (here.gpuType().equals(type)) {
-        counts.merge(here.node(), allocation.count(i), Integer::sum);
-      }
+      counts.merge(real(allocation, i).node(), allocation.count(i), Integer::sum);
     }
     int[] slotsByNode = counts.values().stream().mapToInt(Integer::intValue).toArray();
     return new Placement(
         type,
         SiaRules.withinMeasured(slotsByNode, application.traits(type).maxNodes()),
-        Arrays.stream(slotsByNode).sum());
+        allocation.replicas());
   }
 
   private Real real(Allocation allocation, int i) {

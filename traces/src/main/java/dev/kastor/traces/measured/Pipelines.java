@@ -34,9 +34,10 @@ final class Pipelines {
       EpochTable epochs,
       double restartSeconds,
       double slowdown) {
+    // The batch of one replica is the least there is; accumulating it over passes changes nothing.
+    int least = Math.max(MICRO_BATCHES, epochs.smallestBatch());
     BatchLimits limits =
-        new BatchLimits(
-            epochs.smallestBatch(), epochs.largestBatch(), MICRO_BATCHES, MICRO_BATCHES, false);
+        new BatchLimits(least, epochs.largestBatch(), MICRO_BATCHES, MICRO_BATCHES, false);
     SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
     times.forEach((type, own) -> {
       int stages = STAGES.getOrDefault(type, OTHER_STAGES);
