@@ -11,10 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finish-time fairness of a replay (Themis, NSDI 2020; used by Sia, SOSP 2023): a
- * job's completion time over the time that it would take alone on 1/N of the cluster, where N is
- * the mean number of unfinished jobs while it was there. Above 1, sharing cost it more than its
- * share.
+ * Finish-time fairness of a replay (Themis, NSDI 2020; used by Sia, SOSP 2023): a job's completion
+ * time over the time that it would take alone on 1/N of the cluster, where N is the mean number of
+ * unfinished jobs while it was there. Above 1, sharing cost it more than its share.
  *
  * <p>Unlike in the papers, the time alone does not depend on the policy: it is the best that the
  * job could do there, see {@link SoloTime}.
