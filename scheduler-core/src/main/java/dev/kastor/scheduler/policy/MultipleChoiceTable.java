@@ -1,7 +1,6 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.policy.MultipleChoice.Choice;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -49,46 +48,54 @@ final class MultipleChoiceTable {
 
   /** The index of each job's choice, -1 for nothing. */
   int[] solve() {
-    int count = (int) states;
-    double[] best = new double[count];
-    double[] next = new double[count];
-    byte[][] taken = new byte[jobs.size()][count];
-    for (int j = 0; j < taken.length; j++) {
-      System.arraycopy(best, 0, next, 0, count);
-      Arrays.fill(taken[j], (byte) -1);
-      List<Choice> choices = jobs.get(j);
-      for (int c = 0; c < choices.size(); c++) {
-        take(choices.get(c), (byte) c, best, next, taken[j]);
+    // least[j][s]: the least cost of the first j jobs in at most as many slots as state s stands for.
+    double[][] least = new double[jobs.size() + 1][];
+    least[0] = new double[(int) states];
+    for (int j = 0; j < jobs.size(); j++) {
+      least[j + 1] = least[j].clone();
+      for (Choice choice : jobs.get(j)) {
+        take(choice, least[j], least[j + 1]);
       }
-      double[] last = best;
-      best = next;
-      next = last;
     }
     int[] chosen = new int[jobs.size()];
-    int state = count - 1;
+    int state = (int) states - 1;
     for (int j = chosen.length - 1; j >= 0; j--) {
-      chosen[j] = taken[j][state];
+      chosen[j] = chosen(jobs.get(j), least[j], least[j + 1][state], state);
       if (chosen[j] >= 0) {
-        Choice choice = jobs.get(j).get(chosen[j]);
-        state -= choice.slots() * stride[choice.type()];
+        state -= offset(jobs.get(j).get(chosen[j]));
       }
     }
     return chosen;
   }
 
-  /** Entries are the least cost with at most so many slots used of each type. */
-  private void take(Choice choice, byte index, double[] before, double[] after, byte[] taken) {
+  private int offset(Choice choice) {
+    return choice.slots() * stride[choice.type()];
+  }
+
+  private void take(Choice choice, double[] before, double[] after) {
     int block = stride[choice.type()] * (capacity[choice.type()] + 1);
-    int offset = stride[choice.type()] * choice.slots();
+    int offset = offset(choice);
     double cost = choice.cost();
     for (int start = 0; start < after.length; start += block) {
       for (int state = start + offset; state < start + block; state++) {
-        double with = before[state - offset] + cost;
-        if (with < after[state] - MultipleChoice.EQUAL) {
-          after[state] = with;
-          taken[state] = index;
-        }
+        after[state] = Math.min(after[state], before[state - offset] + cost);
       }
     }
+  }
+
+  /** Which choice led to a cost: of equals nothing, then the first. */
+  private int chosen(List<Choice> choices, double[] before, double cost, int state) {
+    if (before[state] <= cost + MultipleChoice.EQUAL) {
+      return -1;
+    }
+    for (int c = 0; c < choices.size(); c++) {
+      Choice choice = choices.get(c);
+      int used = state / stride[choice.type()] % (capacity[choice.type()] + 1);
+      if (choice.slots() <= used
+          && before[state - offset(choice)] + choice.cost() <= cost + MultipleChoice.EQUAL) {
+        return c;
+      }
+    }
+    throw new IllegalStateException("no choice of %s costs %s".formatted(choices, cost));
   }
 }
