@@ -6,7 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** The rules every plan must keep, whatever policy made it. */
 public final class PlanCheck {
@@ -23,8 +22,11 @@ public final class PlanCheck {
       known += assignment == null ? 0 : 1;
       Allocation planned = assignment == null ? Allocation.NONE : assignment.allocation();
       if (job.pinned() || !planned.isEmpty()) {
-        checkJob(job, planned, nodes, found);
-        count(job, planned, nodes);
+        if (job.pinned()) {
+          checkPinned(job, planned, nodes, found);
+        } else {
+          checkJob(job, planned, nodes, found);
+        }
       }
     }
     // Only a plan that names a stranger has more assignments than the snapshot has such jobs.
@@ -64,51 +66,51 @@ public final class PlanCheck {
     return strangers;
   }
 
-  private static void count(JobState job, Allocation planned, Map<String, Use> nodes) {
+  private static void checkPinned(
+      JobState job, Allocation planned, Map<String, Use> nodes, List<PlanViolation> found) {
+    // A pinned job may sit on what became invalid around it: that is not the plan's fault.
+    if (!planned.equals(job.allocation())) {
+      found.add(new PlanViolation.PinnedJobChanged(job.id(), job.allocation(), planned));
+    }
     for (int i = 0; i < planned.nodes(); i++) {
       Use use = nodes.get(planned.node(i));
       if (use != null) {
         use.planned += planned.count(i);
       }
     }
-    if (job.pinned()) {
-      for (int i = 0; i < job.allocation().nodes(); i++) {
-        Use use = nodes.get(job.allocation().node(i));
-        if (use != null) {
-          use.pinned += job.allocation().count(i);
-        }
+    for (int i = 0; i < job.allocation().nodes(); i++) {
+      Use use = nodes.get(job.allocation().node(i));
+      if (use != null) {
+        use.pinned += job.allocation().count(i);
       }
     }
   }
 
   private static void checkJob(
       JobState job, Allocation planned, Map<String, Use> nodes, List<PlanViolation> found) {
-    if (job.pinned()) {
-      // A pinned job may sit on what became invalid around it: that is not the plan's fault.
-      if (!planned.equals(job.allocation())) {
-        found.add(new PlanViolation.PinnedJobChanged(job.id(), job.allocation(), planned));
-      }
-      return;
-    }
     JobSpec spec = job.spec();
-    Node first = node(nodes, planned.node(0));
+    Use first = nodes.get(planned.node(0));
     // Slots of a job that is not split over a pipeline are its replicas.
-    int unit = first == null ? 1 : spec.gpusPerReplica(first.gpuType());
+    int unit = first == null ? 1 : spec.gpusPerReplica(first.node.gpuType());
     if (planned.replicas() % unit != 0 || !spec.elasticity().allows(planned.replicas() / unit)) {
       found.add(
           new PlanViolation.ReplicasNotAllowed(job.id(), planned.replicas(), spec.elasticity()));
     }
     for (int i = 0; i < planned.nodes(); i++) {
       String name = planned.node(i);
-      Node node = node(nodes, name);
-      if (node == null) {
+      Use use = i == 0 ? first : nodes.get(name);
+      if (use == null) {
         found.add(new PlanViolation.UnknownNode(job.id(), name));
-      } else if (!spec.runsOn(node.gpuType())) {
-        found.add(new PlanViolation.WrongGpuType(job.id(), name, wanted(spec), node.gpuType()));
+        continue;
+      }
+      use.planned += planned.count(i);
+      String type = use.node.gpuType();
+      if (!spec.runsOn(type)) {
+        found.add(new PlanViolation.WrongGpuType(job.id(), name, wanted(spec), type));
       } else if (!spec.byGpuType().isEmpty()
           && first != null
-          && !first.gpuType().equals(node.gpuType())) {
-        found.add(new PlanViolation.MixedGpuTypes(job.id(), first.gpuType(), node.gpuType()));
+          && !first.node.gpuType().equals(type)) {
+        found.add(new PlanViolation.MixedGpuTypes(job.id(), first.node.gpuType(), type));
       }
     }
   }
@@ -117,10 +119,5 @@ public final class PlanCheck {
     return spec.gpuType().isEmpty()
         ? String.join(" or ", spec.byGpuType().keySet())
         : spec.gpuType();
-  }
-
-  private static @Nullable Node node(Map<String, Use> nodes, String name) {
-    Use use = nodes.get(name);
-    return use == null ? null : use.node;
   }
 }

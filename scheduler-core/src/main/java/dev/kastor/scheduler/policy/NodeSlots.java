@@ -90,6 +90,15 @@ final class NodeSlots {
 
   /** Takes the slots of an allocation if all of them are free on nodes that the job may use. */
   boolean keep(Allocation allocation, JobSpec spec) {
+    if (allocation.nodes() == 1) {
+      // Most jobs sit on one node, and this is asked for each of them at every decision.
+      Integer n = index.get(allocation.node(0));
+      if (n == null || free[n] < allocation.count(0) || !spec.runsOn(types.get(type[n]))) {
+        return false;
+      }
+      free[n] -= allocation.count(0);
+      return true;
+    }
     if (!fits(allocation, spec)) {
       return false;
     }

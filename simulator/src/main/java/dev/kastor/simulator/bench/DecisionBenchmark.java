@@ -63,6 +63,8 @@ public final class DecisionBenchmark {
   private static double[] series(String policy, int[] sizes, boolean jobsGrow) {
     double[] millis = new double[sizes.length];
     Arrays.fill(millis, Double.NaN);
+    // Once for nothing, so that the smallest size does not pay for compiling the policy.
+    median(policy, JOBS[0], GPUS[0]);
     for (int i = 0; i < sizes.length; i++) {
       OptionalDouble median =
           jobsGrow ? median(policy, sizes[i], FIXED_GPUS) : median(policy, FIXED_JOBS, sizes[i]);

@@ -50,7 +50,7 @@ public final class EventSimulation implements Cluster {
   private final Map<JobId, EventJob> jobsById = new HashMap<>();
   private final ClusterState state = new ClusterState();
   private final Samples samples = new Samples();
-  private List<EventJob> active = new ArrayList<>();
+  private final List<EventJob> active = new ArrayList<>();
   private int done;
   private double lastDecision = Double.NEGATIVE_INFINITY;
   private double nextDecision = Double.POSITIVE_INFINITY;
@@ -240,15 +240,13 @@ public final class EventSimulation implements Cluster {
 
   @Override
   public Snapshot observe() {
-    List<EventJob> still = new ArrayList<>(state.activeJobs());
-    List<JobState> states = new ArrayList<>(state.activeJobs());
-    for (EventJob job : active) {
-      if (!job.finished()) {
-        still.add(job);
-        states.add(job.state());
-      }
+    if (active.size() > state.activeJobs()) {
+      active.removeIf(EventJob::finished);
     }
-    active = still;
+    List<JobState> states = new ArrayList<>(active.size());
+    for (EventJob job : active) {
+      states.add(job.state());
+    }
     return new Snapshot(
         Instant.EPOCH.plus(VirtualClock.duration(clock.now())), nodes.available(), states);
   }
