@@ -48,7 +48,8 @@ final class MultipleChoiceTable {
 
   /** The index of each job's choice, -1 for nothing. */
   int[] solve() {
-    // least[j][s]: the least cost of the first j jobs in at most as many slots as state s stands for.
+    // least[j][s]: the least cost of the first j jobs in at most as many slots as state s stands
+    // for.
     double[][] least = new double[jobs.size() + 1][];
     least[0] = new double[(int) states];
     for (int j = 0; j < jobs.size(); j++) {
