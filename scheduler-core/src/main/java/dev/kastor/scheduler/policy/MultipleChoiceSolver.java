@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * owned by one thread.
  */
 final class MultipleChoiceSolver {
-  private static final double MOST_TABLE_WORK = 2e7;
+  private static final double MOST_TABLE_WORK = 6e6;
 
   private final MixedIntegerSolver general = new MixedIntegerSolver();
   private @Nullable MultipleChoice last;
