@@ -179,6 +179,21 @@ class OperatorIT {
   }
 
   @Test
+  void noPodIsStartedForNothingWhenSuspended() {
+    submit(2, 2);
+    for (int round = 0; round < 6; round++) {
+      await("it runs", () -> phase() == Phase.Running && members() == 2);
+      suspend(true);
+      await(
+          "it is suspended and its pods are gone",
+          () -> phase() == Phase.Suspended && pods().isEmpty());
+      suspend(false);
+    }
+    await("it runs again", () -> phase() == Phase.Running && members() == 2);
+    assertThat(agents.started()).as("two pods for each start").hasSize(14);
+  }
+
+  @Test
   void completesWithItsMetric() {
     submit(2, 2);
     await("it runs", () -> phase() == Phase.Running);

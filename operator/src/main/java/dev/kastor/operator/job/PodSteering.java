@@ -71,12 +71,17 @@ public final class PodSteering {
     started = clock.instant();
   }
 
-  /** One step towards the target; says when the next is due unless something happens before. */
+  /**
+   * One step towards the target; says when the next is due unless something happens before.
+   *
+   * @param view who trains and who was told to go, no newer than the target
+   */
   public Duration steer(
       TrainingJob job,
       List<PodView> views,
       Failures failures,
       @Nullable FaultToleranceSpec tolerance,
+      MembershipService.View view,
       Allocation target) {
     Instant now = clock.instant();
     announce(job, failures);
@@ -84,7 +89,6 @@ public final class PodSteering {
     views.stream()
         .filter(pod -> pod.state() == PodView.State.SUCCEEDED && !pod.deleting())
         .forEach(pod -> remove(job, pod));
-    MembershipService.View view = membership.view(job);
     PodPlan plan = PodPlan.of(target, views, view.members(), view.dismissed());
     boolean waiting = false;
     for (PodView pod : plan.surplus()) {

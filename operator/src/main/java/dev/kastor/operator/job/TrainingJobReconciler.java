@@ -77,11 +77,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   public UpdateControl<TrainingJob> reconcile(TrainingJob primary, Context<TrainingJob> context) {
     // Pods before the job: whoever stopped because of a change must not be seen without the change.
     List<PodView> views = pods.of(primary);
-    TrainingJob job =
-        cache
-            .job(Labels.id(primary))
-            .filter(seen -> seen.getMetadata().getUid().equals(primary.getMetadata().getUid()))
-            .orElse(primary);
+    TrainingJob job = latest(primary);
     if (job.getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate();
     }
@@ -134,7 +130,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       allocations.release(job, Reason.of("Suspended", "The user suspended the job."));
     }
     membership.evaluate(job);
-    Duration next = steering.steer(job, views, failures, tolerance, target(job));
+    MembershipService.View view = membership.view(job);
+    // The target after the view: a pod dismissed because of a change must not be replaced without
+    // it.
+    Duration next = steering.steer(job, views, failures, tolerance, view, target(latest(job)));
     report(job, failures);
     return next.compareTo(RESYNC) < 0 ? next : RESYNC;
   }
@@ -174,6 +173,13 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     allocations.release(job, Reason.of(reason, message));
     signals.round();
     return Duration.ofSeconds(1);
+  }
+
+  private TrainingJob latest(TrainingJob job) {
+    return cache
+        .job(Labels.id(job))
+        .filter(seen -> seen.getMetadata().getUid().equals(job.getMetadata().getUid()))
+        .orElse(job);
   }
 
   private dev.kastor.scheduler.Allocation target(TrainingJob job) {
