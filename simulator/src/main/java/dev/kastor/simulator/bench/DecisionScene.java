@@ -75,7 +75,7 @@ final class DecisionScene {
   }
 
   private JobState fresh() {
-    // Sizes as in Philly's trace: mostly single GPUs, now and then a node or more.
+    // Mostly one GPU, now and then a node or more: larger than in Philly's trace.
     int requested = 1 << Math.min(4, Math.max(0, (int) (random.nextExponential() * 1.2)));
     Elasticity elasticity =
         switch (control) {
