@@ -2,6 +2,7 @@ package dev.kastor.simulator.tick;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Control;
@@ -89,7 +90,7 @@ final class TickJob implements Foresight {
         allocation,
         model(),
         estimator.maxProfiledReplicas(),
-        Optional.empty(),
+        Optional.of(progress()),
         Duration.ofNanos(Math.round((now - submitSeconds) * 1e9)),
         attainedService,
         Math.max(restarts, 0),
@@ -97,6 +98,11 @@ final class TickJob implements Foresight {
         false,
         restartLeft > 0,
         Optional.of(this));
+  }
+
+  /** How far it is; a job of the published simulators does not count its steps and examples. */
+  private Progress progress() {
+    return new Progress(0, progress, application.progressAt(application.epochs()), 0, epoch);
   }
 
   Replay.Completed completed() {
