@@ -18,6 +18,8 @@ import java.util.SequencedMap;
  *     for {@code Elastic} and {@code Rigid} jobs the global batch stays at its target
  * @param gpuType GPU type it must run on; empty for any
  * @param byGpuType what differs by GPU type; if not empty, the job runs on the listed types only
+ * @param queue name of the queue it was submitted to; empty for none
+ * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
  */
 public record JobSpec(
     JobId id,
@@ -27,7 +29,9 @@ public record JobSpec(
     int requestedReplicas,
     BatchLimits batchLimits,
     String gpuType,
-    SequencedMap<String, GpuTraits> byGpuType) {
+    SequencedMap<String, GpuTraits> byGpuType,
+    String queue,
+    int priority) {
   private static final SequencedMap<String, GpuTraits> ALIKE =
       Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
 
@@ -42,6 +46,29 @@ public record JobSpec(
           "requestedReplicas of job %s must be at least 1 but are %d"
               .formatted(id, requestedReplicas));
     }
+  }
+
+  /** A job of no queue and priority 0. */
+  public JobSpec(
+      JobId id,
+      Instant submitted,
+      String family,
+      Elasticity elasticity,
+      int requestedReplicas,
+      BatchLimits batchLimits,
+      String gpuType,
+      SequencedMap<String, GpuTraits> byGpuType) {
+    this(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        "",
+        0);
   }
 
   /** A job of no known family that is alike on all GPU types and asks for its minimum. */
@@ -61,7 +88,31 @@ public record JobSpec(
   /** The same with other batches. */
   public JobSpec withBatchLimits(BatchLimits limits) {
     return new JobSpec(
-        id, submitted, family, elasticity, requestedReplicas, limits, gpuType, byGpuType);
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        limits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority);
+  }
+
+  /** The same in a queue, with a priority. */
+  public JobSpec queued(String inQueue, int atPriority) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        inQueue,
+        atPriority);
   }
 
   /** Whether the job can run on nodes of this type. */

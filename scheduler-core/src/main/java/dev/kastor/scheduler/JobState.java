@@ -17,6 +17,8 @@ import java.util.Optional;
  * @param attainedService GPU-seconds it has held
  * @param restarts times it went from one allocation to another with a pause
  * @param rescaleCost measured or assumed pause of a change
+ * @param sinceChange time since its allocation last changed, be it to none; zero if it never had
+ *     one
  * @param pinned its allocation must stay as it is (it is starting, or a person said so)
  * @param restarting it is in the pause of a change
  * @param foresight what only a simulator knows of it
@@ -31,10 +33,18 @@ public record JobState(
     double attainedService,
     int restarts,
     Duration rescaleCost,
+    Duration sinceChange,
     boolean pinned,
     boolean restarting,
     Optional<Foresight> foresight) {
-  /** A job whose future nobody knows. */
+  public JobState {
+    if (sinceChange.isNegative()) {
+      throw new IllegalArgumentException(
+          "sinceChange of job %s must not be negative but is %s".formatted(spec.id(), sinceChange));
+    }
+  }
+
+  /** A job whose future and whose last change nobody knows. */
   public JobState(
       JobSpec spec,
       Allocation allocation,
@@ -56,6 +66,7 @@ public record JobState(
         attainedService,
         restarts,
         rescaleCost,
+        Duration.ZERO,
         pinned,
         false,
         Optional.empty());

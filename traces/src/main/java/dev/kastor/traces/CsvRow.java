@@ -128,14 +128,19 @@ public final class CsvRow implements TraceRow {
     return value;
   }
 
-  public int positive(String column) throws TraceException {
+  /** A whole number of either sign. */
+  public int whole(String column) throws TraceException {
     try {
-      int value = Integer.parseInt(text(column));
-      if (value >= 1) {
-        return value;
-      }
+      return Integer.parseInt(text(column));
     } catch (NumberFormatException e) {
       throw problem(column, "'%s' is not a whole number".formatted(record.get(column)));
+    }
+  }
+
+  public int positive(String column) throws TraceException {
+    int value = whole(column);
+    if (value >= 1) {
+      return value;
     }
     throw problem(column, "'%s' must be at least 1".formatted(record.get(column)));
   }

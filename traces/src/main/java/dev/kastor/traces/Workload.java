@@ -55,6 +55,8 @@ public record Workload(String name, List<Job> jobs) {
    * @param durationSeconds how long it ran on the requested replicas; 0 where its application says
    *     how much work it is
    * @param outcome how it ended where its trace was taken
+   * @param queue name of the queue it is submitted to; empty for none
+   * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
    */
   public record Job(
       String name,
@@ -66,7 +68,36 @@ public record Workload(String name, List<Job> jobs) {
       int globalBatch,
       Category category,
       double durationSeconds,
-      Outcome outcome) {
+      Outcome outcome,
+      String queue,
+      int priority) {
+    /** A job of no queue and priority 0. */
+    public Job(
+        String name,
+        double submitSeconds,
+        String application,
+        int minReplicas,
+        int maxReplicas,
+        int requestedReplicas,
+        int globalBatch,
+        Category category,
+        double durationSeconds,
+        Outcome outcome) {
+      this(
+          name,
+          submitSeconds,
+          application,
+          minReplicas,
+          maxReplicas,
+          requestedReplicas,
+          globalBatch,
+          category,
+          durationSeconds,
+          outcome,
+          "",
+          0);
+    }
+
     /** A job whose application says how much work it is. */
     public Job(
         String name,
@@ -102,7 +133,9 @@ public record Workload(String name, List<Job> jobs) {
           globalBatch,
           other,
           durationSeconds,
-          outcome);
+          outcome,
+          queue,
+          priority);
     }
 
     /** The same, submitted at another time. */
@@ -117,7 +150,26 @@ public record Workload(String name, List<Job> jobs) {
           globalBatch,
           category,
           durationSeconds,
-          outcome);
+          outcome,
+          queue,
+          priority);
+    }
+
+    /** The same in a queue, with a priority. */
+    public Job queued(String inQueue, int atPriority) {
+      return new Job(
+          name,
+          submitSeconds,
+          application,
+          minReplicas,
+          maxReplicas,
+          requestedReplicas,
+          globalBatch,
+          category,
+          durationSeconds,
+          outcome,
+          inQueue,
+          atPriority);
     }
 
     /** A rigid job of which only its size and duration are known. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.traces.format.WorkloadFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +56,23 @@ final class TraceReadersTest {
   }
 
   @Test
+  void writesAndReadsQueuesAndPriorities() throws IOException, TraceException {
+    Workload.Job plain = new Workload.Job("a", 0, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE);
+    Workload workload =
+        new Workload(
+            "w",
+            List.of(
+                plain,
+                new Workload.Job("b", 2, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE)
+                    .queued("night, low", -3)));
+    Path file = file(WorkloadFile.text(List.of(), workload));
+    assertThat(Files.readString(file)).contains("outcome,queue,priority");
+    assertThat(Workload.read(file, Set.of("p")).jobs()).isEqualTo(workload.jobs());
+    assertThat(WorkloadFile.text(List.of(), new Workload("w", List.of(plain))))
+        .doesNotContain("queue");
+  }
+
+  @Test
   void namesFileLineAndColumn() throws IOException {
     assertProblem("a,x,p,1,4,2\n", "line 2", "column submitSeconds", "'x'");
     assertProblem("a,0,p,1,4,2\nb,0,q,1,4,2\n", "line 3", "column application", "'q'", "p");
@@ -65,6 +83,14 @@ final class TraceReadersTest {
     assertProblem("a,0,p,0,4,2\n", "line 2", "column minReplicas", "at least 1");
     assertProblem("a,0,p,1,4\n", "line 2", "5 cells, not 6");
     assertProblem("", "no jobs");
+  }
+
+  @Test
+  void refusesAPriorityThatIsNoNumber() throws IOException {
+    Path file = file(HEADER.strip() + ",priority\na,0,p,1,4,2,high\n");
+    assertThatThrownBy(() -> Workload.read(file, Set.of("p")))
+        .isInstanceOf(TraceException.class)
+        .hasMessageContainingAll("line 2", "column priority", "'high'");
   }
 
   private void assertProblem(String rows, String... parts) throws IOException {

@@ -10,6 +10,7 @@ import dev.kastor.scheduler.JobState;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
+import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,7 @@ final class EventJob implements Foresight {
   private long stateVersion;
   private double stateUntil;
   private int restarts = -1;
+  private double changedSeconds = Double.NaN;
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
 
@@ -164,6 +166,9 @@ final class EventJob implements Foresight {
             allocation.isEmpty()
                 ? VirtualClock.duration(application().believedRestartSeconds())
                 : settings.liveRescale(),
+            Double.isNaN(changedSeconds)
+                ? Duration.ZERO
+                : VirtualClock.duration(now - changedSeconds),
             false,
             !allocation.isEmpty() && now < trainsFrom,
             Optional.of(this));
@@ -203,6 +208,7 @@ final class EventJob implements Foresight {
     boolean live = type.equals(gpuType) && staysSomewhere(to);
     saveProgress();
     allocation = to;
+    changedSeconds = clock.now();
     gpuType = type;
     version++;
     if (to.isEmpty()) {
@@ -241,6 +247,7 @@ final class EventJob implements Foresight {
     stepsOnCourse = course.stepsAt(checkpointProgress);
     sinceCheckpoint = 0;
     allocation = Allocation.NONE;
+    changedSeconds = clock.now();
     version++;
   }
 

@@ -51,7 +51,9 @@ final class EventSpecs {
             job.requestedReplicas(),
             limits(application, application.gpuTypes().getFirst(), target),
             "",
-            byType);
+            byType,
+            job.queue(),
+            job.priority());
     check(spec, largest);
     return spec;
   }

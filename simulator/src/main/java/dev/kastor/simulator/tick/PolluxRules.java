@@ -53,7 +53,9 @@ record PolluxRules(List<Node> nodes) implements TickRules {
         job.requestedReplicas(),
         limits.withTarget(target),
         "",
-        new LinkedHashMap<>());
+        new LinkedHashMap<>(),
+        job.queue(),
+        job.priority());
   }
 
   @Override

@@ -72,7 +72,9 @@ final class SiaRules implements TickRules {
         job.requestedReplicas(),
         traits.firstEntry().getValue().batchLimits(),
         "",
-        traits);
+        traits,
+        job.queue(),
+        job.priority());
   }
 
   /** Jobs of a published workload name the batch that they were tuned for. */

@@ -42,6 +42,7 @@ final class TickJob implements Foresight {
   private int epoch;
   private double attainedService;
   private int restarts = -1;
+  private double changedSeconds = Double.NaN;
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
 
@@ -95,6 +96,9 @@ final class TickJob implements Foresight {
         attainedService,
         Math.max(restarts, 0),
         Duration.ofNanos(Math.round(rules.believedRestartSeconds(application) * 1e9)),
+        Double.isNaN(changedSeconds)
+            ? Duration.ZERO
+            : Duration.ofNanos(Math.round((now - changedSeconds) * 1e9)),
         false,
         restartLeft > 0,
         Optional.of(this));
@@ -121,6 +125,7 @@ final class TickJob implements Foresight {
     Placement from = placement;
     Allocation to = rules.usable(application, given);
     allocation = to;
+    changedSeconds = now;
     placement = to.isEmpty() ? Placement.NONE : rules.place(spec, application, to);
     if (to.isEmpty() || (!from.isEmpty() && !rules.pauses(from, placement))) {
       return;

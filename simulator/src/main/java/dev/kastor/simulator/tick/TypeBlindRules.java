@@ -82,7 +82,9 @@ final class TypeBlindRules implements TickRules {
         job.requestedReplicas(),
         limits,
         "",
-        new LinkedHashMap<>());
+        new LinkedHashMap<>(),
+        job.queue(),
+        job.priority());
   }
 
   private BatchLimits believed(Application application) {

@@ -62,7 +62,9 @@ final class KastorTrace implements TraceFormat {
         row.isBlank("globalBatch") ? 0 : row.positive("globalBatch"),
         category(row),
         duration,
-        outcome(row));
+        outcome(row),
+        row.textOr("queue", ""),
+        row.isBlank("priority") ? 0 : row.whole("priority"));
   }
 
   /** What a scheduler may change about a job; everything where its row does not say. */

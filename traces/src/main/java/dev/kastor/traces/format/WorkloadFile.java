@@ -10,7 +10,7 @@ import java.util.Locale;
  *
  * <p>A job names an application, or gives its duration on the requested replicas where nothing else
  * is known. Empty cells take the default: one replica at least, no bound but the application's, its
- * initial batch, adaptive, completed.
+ * initial batch, adaptive, completed, no queue, priority 0.
  */
 public final class WorkloadFile {
   static final List<String> REQUIRED =
@@ -29,6 +29,9 @@ public final class WorkloadFile {
           "durationSeconds",
           "outcome");
 
+  /** Written only where a job has them. */
+  private static final List<String> QUEUE_COLUMNS = List.of("queue", "priority");
+
   private WorkloadFile() {}
 
   /**
@@ -39,7 +42,13 @@ public final class WorkloadFile {
   public static String text(List<String> comment, Workload workload) {
     StringBuilder text = new StringBuilder();
     comment.forEach(line -> text.append("# ").append(line).append('\n'));
-    text.append(String.join(",", COLUMNS)).append('\n');
+    boolean queued =
+        workload.jobs().stream().anyMatch(j -> !j.queue().isEmpty() || j.priority() != 0);
+    text.append(String.join(",", COLUMNS));
+    if (queued) {
+      text.append(',').append(String.join(",", QUEUE_COLUMNS));
+    }
+    text.append('\n');
     for (Workload.Job job : workload.jobs()) {
       boolean timed = job.durationSeconds() > 0;
       text.append(
@@ -57,6 +66,10 @@ public final class WorkloadFile {
               category(job.category()),
               timed ? number(job.durationSeconds()) : "",
               job.outcome().name().toLowerCase(Locale.ROOT)));
+      if (queued) {
+        text.append(',').append(job.queue().isEmpty() ? "" : cell(job.queue()));
+        text.append(',').append(job.priority());
+      }
       text.append('\n');
     }
     return text.toString();
