@@ -23,6 +23,8 @@ public final class SpecDefaults {
   public static TrainingJobSpec complete(TrainingJobSpec spec) {
     return new TrainingJobSpec(
         or(spec.suspend(), false),
+        spec.queue(),
+        or(spec.priority(), 0),
         elastic(spec.elastic()),
         goodput(spec.goodput()),
         checkpoint(spec.checkpoint()),

@@ -2,7 +2,11 @@ package dev.kastor.crds;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +40,16 @@ public record TrainingJobSpec(
     @JsonPropertyDescription("Stop at a checkpoint and release all replicas until set to false.")
         @Default("false")
         @Nullable Boolean suspend,
+    @JsonPropertyDescription(
+            "Queue that the job belongs to. Queues share the cluster by their weights.")
+        @Pattern("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+        @Size(max = 63)
+        @Nullable String queue,
+    @JsonPropertyDescription("Jobs of a higher priority come before jobs of a lower one.")
+        @Min(-1000)
+        @Max(1000)
+        @Default("0")
+        @Nullable Integer priority,
     @JsonPropertyDescription("How many replicas the job may run with.") @Default("{}")
         @Nullable ElasticSpec elastic,
     @JsonPropertyDescription("Batch sizes, learning rate and declared work.") @Required

@@ -33,6 +33,9 @@ public interface OperatorConfig {
   @WithDefault("kastor.dev/gpu-type")
   String gpuTypeLabel();
 
+  /** Weights of queues, such as {@code research=3,night=0.5}; a queue not named has 1. */
+  Optional<String> queues();
+
   /** Shortest time between two summaries of one job in its status. */
   @WithDefault("2s")
   Duration summaryInterval();

@@ -351,6 +351,8 @@ class OperatorIT {
     job.setSpec(
         new TrainingJobSpec(
             false,
+            null,
+            null,
             new ElasticSpec(min, max, null),
             new GoodputSpec(
                 null,

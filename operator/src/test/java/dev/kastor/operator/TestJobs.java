@@ -24,6 +24,8 @@ public final class TestJobs {
     job.setSpec(
         new TrainingJobSpec(
             false,
+            null,
+            null,
             new ElasticSpec(min, max, null),
             new GoodputSpec(
                 mode,

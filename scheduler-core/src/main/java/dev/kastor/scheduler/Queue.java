@@ -1,5 +1,8 @@
 package dev.kastor.scheduler;
 
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+
 /**
  * A queue that jobs are submitted to.
  *
@@ -20,5 +23,37 @@ public record Queue(String name, double weight) {
   /** A queue of the default weight. */
   public Queue(String name) {
     this(name, DEFAULT_WEIGHT);
+  }
+
+  /**
+   * Queues by name from a text such as {@code research=3,night=0.5}; none from a blank one.
+   *
+   * @throws IllegalArgumentException with what is wrong and how it should look
+   */
+  public static SequencedMap<String, Queue> parse(String text) {
+    SequencedMap<String, Queue> queues = new LinkedHashMap<>();
+    if (text.isBlank()) {
+      return queues;
+    }
+    for (String part : text.split(",", -1)) {
+      int equals = part.lastIndexOf('=');
+      String name = equals < 0 ? "" : part.substring(0, equals).strip();
+      double weight;
+      try {
+        weight = Double.parseDouble(part.substring(equals + 1).strip());
+      } catch (NumberFormatException e) {
+        weight = Double.NaN;
+      }
+      if (name.isEmpty() || !(weight > 0 && weight < Double.POSITIVE_INFINITY)) {
+        throw new IllegalArgumentException(
+            "queues '%s' must be NAME=WEIGHT joined by commas, with weights above 0, such as research=3,night=0.5"
+                .formatted(text));
+      }
+      if (queues.put(name, new Queue(name, weight)) != null) {
+        throw new IllegalArgumentException(
+            "queue '%s' appears twice in '%s'".formatted(name, text));
+      }
+    }
+    return queues;
   }
 }

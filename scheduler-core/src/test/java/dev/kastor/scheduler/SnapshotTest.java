@@ -20,6 +20,19 @@ final class SnapshotTest {
   }
 
   @Test
+  void readsQueuesAndSaysWhatIsWrong() {
+    assertThat(Queue.parse("research=3, night=0.5"))
+        .containsExactly(
+            Map.entry("research", new Queue("research", 3)),
+            Map.entry("night", new Queue("night", 0.5)));
+    assertThat(Queue.parse(" ")).isEmpty();
+    for (String bad : List.of("research", "=1", "a=0", "a=-1", "a=x", "a=1,", "a=Infinity")) {
+      assertThatThrownBy(() -> Queue.parse(bad)).hasMessageContaining("research=3,night=0.5");
+    }
+    assertThatThrownBy(() -> Queue.parse("a=1,a=2")).hasMessageContaining("'a' appears twice");
+  }
+
+  @Test
   void refusesWeightsAndPricesThatAreNone() {
     for (double weight : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
       assertThatThrownBy(() -> new Queue("q", weight))

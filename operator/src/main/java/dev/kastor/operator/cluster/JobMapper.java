@@ -8,6 +8,7 @@ import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +37,12 @@ public final class JobMapper {
         attainedService(status, current, now),
         restarts == null ? 0 : restarts,
         measured.rescaleCost(),
-        pinned);
+        allocation == null
+            ? Duration.ZERO
+            : nonNegative(Duration.between(Instant.parse(allocation.since()), now)),
+        pinned,
+        false,
+        Optional.empty());
   }
 
   /** The status' allocation as the scheduler's type. */

@@ -33,12 +33,16 @@ public final class JobSpecs {
               .formatted(LONGEST_NAME, name.length()));
     }
     TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());
-    return new JobSpec(
-        Labels.id(job),
-        Instant.parse(job.getMetadata().getCreationTimestamp()),
-        elasticity(spec),
-        limits(spec.goodput()),
-        "");
+    JobSpec unqueued =
+        new JobSpec(
+            Labels.id(job),
+            Instant.parse(job.getMetadata().getCreationTimestamp()),
+            elasticity(spec),
+            limits(spec.goodput()),
+            "");
+    String queue = spec.queue();
+    Integer priority = spec.priority();
+    return unqueued.queued(queue == null ? "" : queue, priority == null ? 0 : priority);
   }
 
   @SuppressWarnings("NullAway") // Completed specs have every field; the records say Nullable.

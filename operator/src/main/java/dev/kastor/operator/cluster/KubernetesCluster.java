@@ -7,14 +7,18 @@ import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Snapshot;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,7 +44,9 @@ public final class KubernetesCluster implements Cluster {
   private final Knowledge knowledge;
   private final SlotCount slots;
   private final String gpuTypeLabel;
+  private final Map<String, Queue> queues;
   private final InstantSource clock;
+  private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
 
   public KubernetesCluster(
       ClusterCache cache,
@@ -53,6 +59,7 @@ public final class KubernetesCluster implements Cluster {
     this.knowledge = knowledge;
     slots = new SlotCount(config.slotResource());
     gpuTypeLabel = config.gpuTypeLabel();
+    queues = Queue.parse(config.queues().orElse(""));
     this.clock = clock;
   }
 
@@ -66,11 +73,13 @@ public final class KubernetesCluster implements Cluster {
             .filter(node -> node.slots() > 0)
             .sorted(Comparator.comparing(Node::name))
             .toList();
+    Set<String> names = new HashSet<>();
+    nodes.forEach(node -> names.add(node.name()));
     List<JobState> jobs = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
       if (wantsToRun(job)) {
         try {
-          jobs.add(state(job, nodes, now));
+          jobs.add(state(job, names, now));
         } catch (IllegalArgumentException e) {
           LOG.debug("{}: left out of the round: {}", Labels.id(job), e.getMessage());
         }
@@ -79,7 +88,7 @@ public final class KubernetesCluster implements Cluster {
     jobs.sort(
         Comparator.<JobState, Instant>comparing(job -> job.spec().submitted())
             .thenComparing(JobState::id));
-    return new Snapshot(now, nodes, jobs);
+    return new Snapshot(now, nodes, jobs, queues);
   }
 
   @Override
@@ -96,12 +105,10 @@ public final class KubernetesCluster implements Cluster {
     return JobMapper.wantsToRun(job) && !knowledge.ended(job);
   }
 
-  private JobState state(TrainingJob job, List<Node> nodes, Instant now) {
+  private JobState state(TrainingJob job, Set<String> nodes, Instant now) {
     var current = allocations.current(job);
     Allocation allocation = JobMapper.allocation(current);
-    boolean nodesThere =
-        allocation.replicasByNode().keySet().stream()
-            .allMatch(name -> nodes.stream().anyMatch(node -> node.name().equals(name)));
+    boolean nodesThere = nodes.containsAll(allocation.replicasByNode().keySet());
     boolean pinned = nodesThere && knowledge.pinned(job, now);
     return JobMapper.state(job, current, knowledge.measured(job), pinned, now);
   }
@@ -110,7 +117,17 @@ public final class KubernetesCluster implements Cluster {
     String name = node.getMetadata().getName();
     Map<String, String> labels = node.getMetadata().getLabels();
     String type = labels == null ? null : labels.get(gpuTypeLabel);
-    return new Node(name, type == null ? "" : type, slots.forJobs(node, cache.podsOn(name)));
+    NodeTraits traits = NodeTraits.of(node.getMetadata());
+    if (NodeTraits.hasBadPrice(node.getMetadata()) && badPrices.add(name)) {
+      LOG.warn("annotation {} of node {} is no price and is ignored", NodeTraits.PRICE, name);
+    }
+    return new Node(
+        name,
+        type == null ? "" : type,
+        slots.forJobs(node, cache.podsOn(name)),
+        traits.rack(),
+        traits.preemptible(),
+        traits.pricePerHour());
   }
 
   private static Allocation target(Change change) {

@@ -3,7 +3,11 @@ package dev.kastor.operator.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.crds.GoodputSpec.Mode;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.Allocation;
@@ -45,8 +49,22 @@ class JobMapperTest {
     assertThat(state.id()).isEqualTo(new JobId("team", "bert"));
     assertThat(state.allocation()).isEqualTo(Allocation.on("n1", 3));
     assertThat(state.age()).isEqualTo(Duration.ofMinutes(1));
+    assertThat(state.sinceChange()).isEqualTo(Duration.ofSeconds(30));
     assertThat(state.pinned()).isTrue();
     assertThat(state.model()).isEmpty();
+  }
+
+  @Test
+  void queueAndPriorityAreThoseOfTheSpec() throws Exception {
+    assertThat(spec(1, 4, Mode.Adaptive).queue()).isEmpty();
+    assertThat(spec(1, 4, Mode.Adaptive).priority()).isZero();
+    TrainingJob job = TestJobs.job("bert", 1, 4, Mode.Adaptive);
+    ObjectMapper json = new ObjectMapper();
+    ObjectNode spec = json.valueToTree(job.getSpec());
+    job.setSpec(
+        json.treeToValue(spec.put("queue", "night").put("priority", -5), TrainingJobSpec.class));
+    assertThat(JobSpecs.of(job).queue()).isEqualTo("night");
+    assertThat(JobSpecs.of(job).priority()).isEqualTo(-5);
   }
 
   @Test
