@@ -1,0 +1,65 @@
+package dev.kastor.simulator.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.PolicyOptions;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class DecisionSceneTest {
+  private static final DecisionScene.Turnover TURNOVER = new DecisionScene.Turnover(0.01, 0.01);
+
+  private static Map<JobId, JobState> byId(Snapshot snapshot) {
+    Map<JobId, JobState> jobs = new HashMap<>();
+    snapshot.jobs().forEach(job -> jobs.put(job.id(), job));
+    return jobs;
+  }
+
+  @Test
+  void aboutTwoPercentOfTheJobsChange() {
+    DecisionScene scene = new DecisionScene(Control.SIZE_AND_BATCH, 1000, 512, TURNOVER);
+    Plan nothing = new Plan(new LinkedHashMap<>());
+    int left = 0;
+    int refitted = 0;
+    for (int i = 0; i < 20; i++) {
+      Map<JobId, JobState> before = byId(scene.snapshot());
+      scene.carryOut(nothing);
+      Map<JobId, JobState> after = byId(scene.snapshot());
+      assertThat(after).hasSize(1000);
+      for (JobState job : before.values()) {
+        JobState same = after.get(job.id());
+        left += same == null ? 1 : 0;
+        refitted += same != null && !same.model().equals(job.model()) ? 1 : 0;
+      }
+    }
+    assertThat(left / 20_000.0).isCloseTo(0.01, within(0.003));
+    assertThat(refitted / 20_000.0).isCloseTo(0.01, within(0.003));
+  }
+
+  @Test
+  void oneJobComesOrGoesAndTheOthersStayAsTheyAre() {
+    var policy = Policies.create("srtf", PolicyOptions.defaults(1));
+    DecisionScene scene = new DecisionScene(policy.control(), 30, 128, TURNOVER);
+    Plan plan = policy.plan(scene.snapshot());
+    scene.carryOutAndArrive(plan);
+    assertThat(scene.snapshot().jobs()).hasSize(31);
+    JobState running =
+        scene.snapshot().jobs().stream()
+            .filter(j -> !j.allocation().isEmpty())
+            .findFirst()
+            .orElseThrow();
+    assertThat(running.sinceChange()).isEqualTo(Duration.ofSeconds(1));
+    scene.carryOutAndEnd(policy.plan(scene.snapshot()));
+    assertThat(scene.snapshot().jobs()).hasSize(30);
+  }
+}
