@@ -115,6 +115,13 @@ final class ReplayOptions {
       description = "From this time on the cluster has so many nodes; repeatable (mode events).")
   private List<Resize> resizes = List.of();
 
+  @Option(
+      names = "--family-memory",
+      description =
+          "Let jobs begin with what earlier jobs of their application learnt (mode events; in modes"
+              + " pollux and sia under policies of Kastor's own only).")
+  private boolean familyMemory;
+
   @Option(names = "--quiet", description = "Show no progress.")
   private boolean quiet;
 
@@ -152,6 +159,10 @@ final class ReplayOptions {
     }
     atLeastOne("--round", roundSeconds);
     return Duration.ofSeconds(roundSeconds);
+  }
+
+  boolean familyMemory() {
+    return familyMemory;
   }
 
   Conditions conditions() {

@@ -129,7 +129,8 @@ final class SimulateCommand implements Callable<Integer> {
                     seed,
                     options.round(policy),
                     1,
-                    options.conditions()));
+                    options.conditions(),
+                    options.familyMemory()));
           }
         }
       }

@@ -103,7 +103,8 @@ final class SweepCommand implements Callable<Integer> {
               options.seeds(),
               options.policies(),
               options::round,
-              options.conditions())
+              options.conditions(),
+              options.familyMemory())
           .runs();
     } catch (LocalException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);

@@ -2,6 +2,7 @@ package dev.kastor.scheduler;
 
 import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Outlook;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -21,6 +22,7 @@ import java.util.Optional;
  *     one
  * @param pinned its allocation must stay as it is (it is starting, or a person said so)
  * @param restarting it is in the pause of a change
+ * @param outlook what its family's past says of its future
  * @param foresight what only a simulator knows of it
  */
 public record JobState(
@@ -36,6 +38,7 @@ public record JobState(
     Duration sinceChange,
     boolean pinned,
     boolean restarting,
+    Outlook outlook,
     Optional<Foresight> foresight) {
   public JobState {
     if (sinceChange.isNegative()) {
@@ -69,6 +72,7 @@ public record JobState(
         Duration.ZERO,
         pinned,
         false,
+        Outlook.NONE,
         Optional.empty());
   }
 

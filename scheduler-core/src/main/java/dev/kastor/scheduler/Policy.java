@@ -17,6 +17,11 @@ public interface Policy {
     return Control.SIZE_AND_BATCH;
   }
 
+  /** What it wants to know of its jobs where a replay keeps to published rules. */
+  default Learning learning() {
+    return Learning.FAITHFUL;
+  }
+
   /** Whether it looks at GPU types; one that does not takes all GPUs for alike. */
   default boolean seesGpuTypes() {
     return false;

@@ -1,6 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
@@ -35,6 +36,11 @@ public record DecisionTimes(int count, double mean, double p99, double max) {
     @Override
     public Control control() {
       return policy.control();
+    }
+
+    @Override
+    public Learning learning() {
+      return policy.learning();
     }
 
     @Override

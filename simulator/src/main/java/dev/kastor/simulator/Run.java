@@ -15,6 +15,7 @@ import java.time.Duration;
  * @param round time between decisions
  * @param load how many times faster than in the file jobs arrive
  * @param conditions what disturbs it
+ * @param familyMemory whether jobs of one family learn from each other
  */
 public record Run(
     Mode mode,
@@ -25,7 +26,8 @@ public record Run(
     long seed,
     Duration round,
     double load,
-    Conditions conditions) {
+    Conditions conditions,
+    boolean familyMemory) {
   public Run {
     if (!round.isPositive() || !round.equals(Duration.ofSeconds(round.toSeconds()))) {
       throw new IllegalArgumentException(
@@ -41,9 +43,24 @@ public record Run(
     }
   }
 
+  /** A replay whose jobs learn alone. */
+  public Run(
+      Mode mode,
+      Path profiles,
+      String workload,
+      ClusterShape cluster,
+      String policy,
+      long seed,
+      Duration round,
+      double load,
+      Conditions conditions) {
+    this(mode, profiles, workload, cluster, policy, seed, round, load, conditions, false);
+  }
+
   /** The same with another seed. */
   public Run withSeed(long other) {
-    return new Run(mode, profiles, workload, cluster, policy, other, round, load, conditions);
+    return new Run(
+        mode, profiles, workload, cluster, policy, other, round, load, conditions, familyMemory);
   }
 
   /** Short, for a line of progress. */

@@ -1,6 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
 import dev.kastor.simulator.event.EventSimulation;
@@ -154,6 +155,7 @@ public final class Simulate {
                 run.mode(),
                 Optional.of(run.round()),
                 run.conditions().interference(),
+                run.familyMemory(),
                 TickSettings.of(run.mode()).limit());
         Policy policy = Policies.create(run.policy(), PolicyOptions.faithful(run.seed()));
         yield new TickSimulation(
@@ -168,6 +170,7 @@ public final class Simulate {
                 workload,
                 applications,
                 policy,
+                run.familyMemory() ? Optional.of(new FamilyMemory()) : Optional.empty(),
                 run.seed(),
                 listener)
             ::run;

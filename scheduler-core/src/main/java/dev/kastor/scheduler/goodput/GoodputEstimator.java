@@ -57,7 +57,9 @@ public final class GoodputEstimator {
   private final int initialGlobalBatch;
   private final SequencedMap<String, TypeProfiles> types = new LinkedHashMap<>();
   private int maxProfiledReplicas;
+  private int rememberedReplicas;
   private @Nullable GradientStats gradient;
+  private @Nullable GradientStats rememberedGradient;
 
   /** An estimator that knows nothing yet. */
   public GoodputEstimator(JobSpec spec) {
@@ -96,10 +98,35 @@ public final class GoodputEstimator {
     observe("", profile);
   }
 
-  /** Takes in one profile measured on GPUs of one type. */
-  public void observe(String gpuType, StepProfile profile) {
-    types.computeIfAbsent(gpuType, type -> new TypeProfiles(merging)).observe(profile);
+  /**
+   * Takes in one profile measured on GPUs of one type.
+   *
+   * @return the profile that now stands for all of its key
+   */
+  public StepProfile observe(String gpuType, StepProfile profile) {
     maxProfiledReplicas = Math.max(maxProfiledReplicas, profile.replicas());
+    return types.computeIfAbsent(gpuType, type -> new TypeProfiles(merging)).observe(profile);
+  }
+
+  /**
+   * Sets what is remembered from other jobs and holds until this one reports better: its own step
+   * times stand for their keys, its own noise statistics for all that are remembered.
+   */
+  void remember(
+      SequencedMap<String, RememberedProfiles> profiles,
+      int maxReplicas,
+      Optional<GradientStats> noise) {
+    profiles.keySet().forEach(type -> types.computeIfAbsent(type, t -> new TypeProfiles(merging)));
+    types.forEach((type, known) -> known.remember(profiles.get(type)));
+    types.values().removeIf(TypeProfiles::isEmpty);
+    rememberedReplicas = profiles.isEmpty() ? 0 : maxReplicas;
+    rememberedGradient = noise.orElse(null);
+  }
+
+  /** Own reports of a GPU type, one profile a key. */
+  List<StepProfile> merged(String gpuType) {
+    TypeProfiles known = types.get(gpuType);
+    return known == null ? List.of() : known.merged();
   }
 
   /** Takes in newer noise statistics. */
@@ -109,7 +136,7 @@ public final class GoodputEstimator {
 
   /** Most replicas ever measured; 0 before the first profile. */
   public int maxProfiledReplicas() {
-    return maxProfiledReplicas;
+    return Math.max(maxProfiledReplicas, rememberedReplicas);
   }
 
   /**
@@ -120,20 +147,22 @@ public final class GoodputEstimator {
    * they are.
    */
   public Optional<GoodputModel> model() {
-    if (types.isEmpty() || (adaptive && gradient == null)) {
+    GradientStats newest = gradient == null ? rememberedGradient : gradient;
+    if (types.isEmpty() || (adaptive && newest == null)) {
       return Optional.empty();
     }
     SequencedMap<String, ThroughputParams> params = new LinkedHashMap<>();
     types.forEach((type, profiles) -> params.put(type, profiles.fit().params()));
     return Optional.of(
         new GoodputModel(
-            params, gradient == null ? new GradientStats(1, 0, initialGlobalBatch) : gradient));
+            params, newest == null ? new GradientStats(1, 0, initialGlobalBatch) : newest));
   }
 
-  /** What must be stored for {@link #from}. */
+  /** What must be stored for {@link #from}: own reports only. */
   public Memory memory() {
     SequencedMap<String, List<StepProfile>> profiles = new LinkedHashMap<>();
     types.forEach((type, known) -> profiles.put(type, known.merged()));
+    profiles.values().removeIf(List::isEmpty);
     return new Memory(profiles, Optional.ofNullable(gradient), maxProfiledReplicas);
   }
 }

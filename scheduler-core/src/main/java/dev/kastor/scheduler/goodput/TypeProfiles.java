@@ -1,23 +1,23 @@
 package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.StepProfile;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
-/** What a job's reports say of its step times on one GPU type; owned by its estimator. */
+/**
+ * What reports say of step times on one GPU type, beside what is remembered of them; owned by an
+ * estimator or a family.
+ */
 final class TypeProfiles {
   private static final double DRIFT = 0.05;
 
-  private record Key(int nodes, int replicas, int atomicBatchSize) {
-    static Key of(StepProfile profile) {
-      return new Key(profile.nodes(), profile.replicas(), profile.atomicBatchSize());
-    }
-  }
-
   private final GoodputEstimator.Merging merging;
-  private final SequencedMap<Key, ProfileWindow> windows = new LinkedHashMap<>();
+  private final SequencedMap<ProfileKey, ProfileWindow> windows = new LinkedHashMap<>();
+  private @Nullable RememberedProfiles remembered;
   private @Nullable ThroughputFit fit;
   private boolean stale;
 
@@ -25,15 +25,15 @@ final class TypeProfiles {
     this.merging = merging;
   }
 
-  void observe(StepProfile profile) {
-    Key key = Key.of(profile);
-    if (merging == GoodputEstimator.Merging.FIRST && windows.containsKey(key)) {
-      return;
+  /** Takes in a profile; returns the one that now stands for all of its key. */
+  StepProfile observe(StepProfile profile) {
+    ProfileKey key = ProfileKey.of(profile);
+    @Nullable ProfileWindow known = windows.get(key);
+    if (merging == GoodputEstimator.Merging.FIRST && known != null) {
+      return known.merged();
     }
-    @Nullable ProfileWindow window = windows.remove(key);
-    if (window == null) {
-      window = new ProfileWindow();
-    }
+    windows.remove(key);
+    ProfileWindow window = known == null ? new ProfileWindow() : known;
     windows.putLast(key, window);
     window.add(profile);
     stale |= window.drifted(DRIFT);
@@ -41,22 +41,64 @@ final class TypeProfiles {
       windows.pollFirstEntry();
       stale = true;
     }
+    return window.merged();
+  }
+
+  /** From now on these stand for keys of which there is no report. */
+  void remember(@Nullable RememberedProfiles newest) {
+    stale |= newest != remembered;
+    remembered = newest;
+  }
+
+  /** Whether nothing is known, neither reported nor remembered. */
+  boolean isEmpty() {
+    return windows.isEmpty() && remembered == null;
   }
 
   ThroughputFit fit() {
     ThroughputFit current = fit;
     if (stale || current == null) {
-      current =
-          current == null
-              ? ThroughputFitter.fit(merged())
-              : ThroughputFitter.refit(merged(), current.params());
+      current = fitted(current);
       fit = current;
-      stale = false;
-      windows.values().forEach(ProfileWindow::fitted);
+      fresh();
     }
     return current;
   }
 
+  private ThroughputFit fitted(@Nullable ThroughputFit before) {
+    List<StepProfile> evidence = new ArrayList<>(merged());
+    if (remembered != null) {
+      if (evidence.stream().allMatch(remembered::says)) {
+        return remembered.fit();
+      }
+      for (StepProfile profile : remembered.profiles()) {
+        if (!windows.containsKey(ProfileKey.of(profile))) {
+          evidence.add(profile);
+        }
+      }
+    }
+    return before == null
+        ? ThroughputFitter.fit(evidence)
+        : ThroughputFitter.refit(evidence, before.params());
+  }
+
+  private void fresh() {
+    stale = false;
+    windows.values().forEach(ProfileWindow::fitted);
+  }
+
+  /** What is to be remembered: {@code last} while nothing has changed that a fit would show. */
+  RememberedProfiles toRemember(@Nullable RememberedProfiles last) {
+    if (stale || last == null) {
+      RememberedProfiles now =
+          new RememberedProfiles(merged(), last == null ? null : last.latestParams());
+      fresh();
+      return now;
+    }
+    return Objects.requireNonNull(last);
+  }
+
+  /** Own reports, one profile a key. */
   List<StepProfile> merged() {
     return windows.values().stream().map(ProfileWindow::merged).toList();
   }

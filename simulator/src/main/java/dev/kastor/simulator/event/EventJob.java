@@ -157,7 +157,7 @@ final class EventJob implements Foresight {
         new JobState(
             spec,
             allocation,
-            reporter.model(),
+            reporter.model(now),
             reporter.maxProfiledReplicas(),
             reporter.progress(this, now),
             VirtualClock.duration(now - submitSeconds),
@@ -171,6 +171,7 @@ final class EventJob implements Foresight {
                 : VirtualClock.duration(now - changedSeconds),
             false,
             !allocation.isEmpty() && now < trainsFrom,
+            reporter.outlook(now),
             Optional.of(this));
     lastState = state;
     stateVersion = version;
@@ -226,7 +227,7 @@ final class EventJob implements Foresight {
     rate = 1;
     restarts++;
     reporter.moved(steps);
-    train(reporter.batch(spec, to, key()));
+    train(reporter.batch(spec, to, key(), now));
   }
 
   /** Whether a replica stays on its node and can hand the training state to the others. */
@@ -269,8 +270,9 @@ final class EventJob implements Foresight {
    */
   boolean report() {
     settle();
-    boolean news = reporter.report(this, key(), time, application().slowdown() / rate);
-    BatchPlan better = reporter.batch(spec, allocation, key());
+    double now = clock.now();
+    boolean news = reporter.report(this, key(), time, application().slowdown() / rate, now);
+    BatchPlan better = reporter.batch(spec, allocation, key(), now);
     if (!better.equals(batch)) {
       train(better);
       version++;
@@ -283,6 +285,7 @@ final class EventJob implements Foresight {
     settle();
     stepsOnCourse = course.totalSteps();
     finishSeconds = clock.now();
+    reporter.finished(this, finishSeconds);
     allocation = Allocation.NONE;
     version++;
   }

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.Mode;
@@ -18,13 +19,13 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;
 import dev.kastor.traces.Workload;
 import java.lang.management.ManagementFactory;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.SplittableRandom;
 
@@ -56,7 +57,7 @@ public final class EventSimulation implements Cluster {
   private double nextDecision = Double.POSITIVE_INFINITY;
 
   /**
-   * A replay of {@code workload}.
+   * A replay of {@code workload} whose jobs learn alone.
    *
    * @throws IllegalArgumentException if an application is missing, or a job can never run on the
    *     cluster
@@ -67,6 +68,25 @@ public final class EventSimulation implements Cluster {
       Workload workload,
       Map<String, Application> applications,
       Policy policy,
+      long seed,
+      ReplayListener listener) {
+    this(settings, cluster, workload, applications, policy, Optional.empty(), seed, listener);
+  }
+
+  /**
+   * A replay of {@code workload}.
+   *
+   * @param memory what families remember and jobs add to; empty where jobs learn alone
+   * @throws IllegalArgumentException if an application is missing, or a job can never run on the
+   *     cluster
+   */
+  public EventSimulation(
+      EventSettings settings,
+      ClusterShape cluster,
+      Workload workload,
+      Map<String, Application> applications,
+      Policy policy,
+      Optional<FamilyMemory> memory,
       long seed,
       ReplayListener listener) {
     this.settings = settings;
@@ -92,7 +112,7 @@ public final class EventSimulation implements Cluster {
               courses.computeIfAbsent(application, Courses::new),
               clock,
               settings,
-              new Reporter(settings, spec, policy.control(), random.split()));
+              new Reporter(settings, spec, policy.control(), memory, random.split()));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }
@@ -247,8 +267,7 @@ public final class EventSimulation implements Cluster {
     for (EventJob job : active) {
       states.add(job.state());
     }
-    return new Snapshot(
-        Instant.EPOCH.plus(VirtualClock.duration(clock.now())), nodes.available(), states);
+    return new Snapshot(VirtualClock.instant(clock.now()), nodes.available(), states);
   }
 
   @Override

@@ -8,9 +8,13 @@ import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.goodput.Outlook;
 import dev.kastor.traces.StepTime;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -24,38 +28,54 @@ import org.jspecify.annotations.Nullable;
  */
 final class Reporter {
   private final EventSettings settings;
-  private final @Nullable GoodputEstimator estimator;
+  private final @Nullable Learner learner;
   private final SplittableRandom random;
-  private Optional<GoodputModel> model = Optional.empty();
   private Optional<Progress> progress = Optional.empty();
   private double reportedAt;
   private double stepsReported;
   private boolean newPlace = true;
 
-  Reporter(EventSettings settings, JobSpec spec, Control control, SplittableRandom random) {
+  Reporter(
+      EventSettings settings,
+      JobSpec spec,
+      Control control,
+      Optional<FamilyMemory> memory,
+      SplittableRandom random) {
     this.settings = settings;
     this.random = random;
-    estimator =
+    learner =
         control == Control.PLACEMENT
             ? null
-            : new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST);
+            : new Learner(
+                spec, new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST), memory);
   }
 
   /** Whether anybody looks at its reports. */
   boolean heard() {
-    return estimator != null;
+    return learner != null;
   }
 
-  Optional<GoodputModel> model() {
-    return model;
+  Optional<GoodputModel> model(double now) {
+    return learner == null ? Optional.empty() : learner.model(VirtualClock.instant(now));
   }
 
   int maxProfiledReplicas() {
-    return estimator == null ? 0 : estimator.maxProfiledReplicas();
+    return learner == null ? 0 : learner.maxProfiledReplicas();
+  }
+
+  Outlook outlook(double now) {
+    return learner == null ? Outlook.NONE : learner.outlook(VirtualClock.instant(now));
+  }
+
+  /** The job's work is done. */
+  void finished(EventJob job, double now) {
+    if (learner != null) {
+      learner.finished(job.progress(), VirtualClock.instant(now));
+    }
   }
 
   Optional<Progress> progress(EventJob job, double now) {
-    if (estimator == null
+    if (learner == null
         && !job.allocation().isEmpty()
         && now - reportedAt >= VirtualClock.seconds(settings.reportInterval())) {
       progress = Optional.of(job.progress());
@@ -65,9 +85,9 @@ final class Reporter {
   }
 
   /** The batch it runs with on an allocation, by the rule that all hosts share. */
-  BatchPlan batch(JobSpec spec, Allocation allocation, String gpuType) {
+  BatchPlan batch(JobSpec spec, Allocation allocation, String gpuType, double now) {
     PlacementShape shape = new PlacementShape(allocation.nodes(), allocation.replicas(), gpuType);
-    return BatchChoice.choose(spec, model, shape)
+    return BatchChoice.choose(spec, model(now), shape)
         .orElseThrow(() ->
             new IllegalStateException(
                 "job %s has no batch for %d replicas within %s"
@@ -87,17 +107,19 @@ final class Reporter {
    * @param slowdown by how much the true time exceeds that
    * @return whether it is the first from this allocation
    */
-  boolean report(EventJob job, String gpuType, StepTime time, double slowdown) {
+  boolean report(EventJob job, String gpuType, StepTime time, double slowdown, double now) {
     double steps = job.steps() - stepsReported;
-    if (estimator == null || steps < 1) {
+    if (learner == null || steps < 1) {
       return false;
     }
     stepsReported = job.steps();
-    progress = Optional.of(job.progress());
+    Progress reached = job.progress();
+    progress = Optional.of(reached);
     double step = noisy(time.stepSeconds() * slowdown);
     double pass = noisy(time.passSeconds() * slowdown);
     Allocation allocation = job.allocation();
-    estimator.observe(
+    Instant at = VirtualClock.instant(now);
+    learner.observe(
         gpuType,
         new StepProfile(
             allocation.nodes(),
@@ -105,9 +127,9 @@ final class Reporter {
             job.batch().atomicBatchSize(),
             (int) steps,
             step,
-            Math.max(0, step - pass)));
-    estimator.observe(job.gradient());
-    model = estimator.model();
+            Math.max(0, step - pass)),
+        at);
+    learner.observe(job.gradient(), reached, at);
     boolean news = newPlace;
     newPlace = false;
     return news;

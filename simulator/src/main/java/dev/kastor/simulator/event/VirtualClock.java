@@ -1,6 +1,7 @@
 package dev.kastor.simulator.event;
 
 import java.time.Duration;
+import java.time.Instant;
 
 /** The present of a replay in seconds since its start; owned by its simulation. */
 final class VirtualClock {
@@ -16,6 +17,11 @@ final class VirtualClock {
 
   static double seconds(Duration duration) {
     return duration.toNanos() * 1e-9;
+  }
+
+  /** A time of the replay, which begins with the epoch. */
+  static Instant instant(double seconds) {
+    return Instant.EPOCH.plus(duration(seconds));
   }
 
   static Duration duration(double seconds) {

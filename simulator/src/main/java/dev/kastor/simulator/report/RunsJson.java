@@ -61,6 +61,9 @@ public final class RunsJson {
     if (!outcome.run().conditions().equals(Conditions.PLAIN)) {
       json.put("conditions", outcome.run().conditions().toString());
     }
+    if (outcome.run().familyMemory()) {
+      json.put("familyMemory", true);
+    }
     json.put("jobs", replay.jobs().size());
     json.put("avgJctSeconds", replay.averageSeconds());
     json.put("p50JctSeconds", replay.percentileSeconds(50));

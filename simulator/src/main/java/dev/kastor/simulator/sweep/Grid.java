@@ -22,6 +22,7 @@ import java.util.function.Function;
  * @param policies names
  * @param rounds time between decisions of a policy
  * @param conditions what disturbs all replays
+ * @param familyMemory whether jobs of one family learn from each other
  */
 public record Grid(
     Mode mode,
@@ -32,7 +33,8 @@ public record Grid(
     List<Long> seeds,
     List<String> policies,
     Function<String, Duration> rounds,
-    Conditions conditions) {
+    Conditions conditions,
+    boolean familyMemory) {
   public Grid {
     workloads = List.copyOf(workloads);
     clusters = List.copyOf(clusters);
@@ -59,7 +61,8 @@ public record Grid(
                       seed,
                       rounds.apply(policy),
                       load,
-                      conditions));
+                      conditions,
+                      familyMemory));
             }
           }
         }

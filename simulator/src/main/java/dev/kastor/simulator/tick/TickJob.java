@@ -10,14 +10,19 @@ import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.Foresight;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import dev.kastor.traces.Workload;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -32,7 +37,7 @@ final class TickJob implements Foresight {
   private final TickRules rules;
   private final boolean adaptive;
   private final boolean learns;
-  private final GoodputEstimator estimator;
+  private final Learner learner;
   private Allocation allocation = Allocation.NONE;
   private Placement placement = Placement.NONE;
   private BatchPlan batch = new BatchPlan(1, 0);
@@ -46,15 +51,28 @@ final class TickJob implements Foresight {
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
 
-  TickJob(Workload.Job job, Application application, Control control, TickRules rules) {
+  /**
+   * A job that is not there yet.
+   *
+   * @param memory what its family remembers; empty where jobs learn alone
+   */
+  TickJob(
+      Workload.Job job,
+      Application application,
+      Policy policy,
+      TickRules rules,
+      Optional<FamilyMemory> memory) {
     this.application = application;
     this.rules = rules;
-    spec = rules.spec(job, application, control);
+    spec = rules.spec(job, application, policy.control());
     name = job.name();
     submitSeconds = job.submitSeconds();
     adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
-    learns = control == Control.SIZE_AND_BATCH && !(spec.elasticity() instanceof Elasticity.Rigid);
-    estimator = new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST);
+    learns =
+        policy.control() == Control.SIZE_AND_BATCH
+            && (policy.learning() == Learning.FULL
+                || !(spec.elasticity() instanceof Elasticity.Rigid));
+    learner = new Learner(spec, new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST), memory);
   }
 
   JobSpec spec() {
@@ -89,8 +107,8 @@ final class TickJob implements Foresight {
     return new JobState(
         spec,
         allocation,
-        model(),
-        estimator.maxProfiledReplicas(),
+        model(now),
+        learner.maxProfiledReplicas(),
         Optional.of(progress()),
         Duration.ofNanos(Math.round((now - submitSeconds) * 1e9)),
         attainedService,
@@ -101,6 +119,7 @@ final class TickJob implements Foresight {
             : Duration.ofNanos(Math.round((now - changedSeconds) * 1e9)),
         false,
         restartLeft > 0,
+        learner.outlook(instant(now)),
         Optional.of(this));
   }
 
@@ -133,13 +152,13 @@ final class TickJob implements Foresight {
     if (Double.isNaN(startSeconds)) {
       startSeconds = now;
     }
-    chooseBatch();
+    chooseBatch(now);
     restartLeft = application.restartSeconds();
     restarts++;
   }
 
-  private void chooseBatch() {
-    batch = rules.batch(spec, application, model(), placement);
+  private void chooseBatch(double now) {
+    batch = rules.batch(spec, application, model(now), placement);
     time =
         application.stepTime(placement.gpuType(), placement.slotsByNode(), batch.atomicBatchSize());
     if (!time.isKnown()) {
@@ -149,8 +168,12 @@ final class TickJob implements Foresight {
     }
   }
 
-  private Optional<GoodputModel> model() {
-    return learns ? estimator.model() : Optional.empty();
+  private Optional<GoodputModel> model(double now) {
+    return learns ? learner.model(instant(now)) : Optional.empty();
+  }
+
+  private static Instant instant(double seconds) {
+    return Instant.ofEpochSecond((long) seconds);
   }
 
   /**
@@ -174,7 +197,7 @@ final class TickJob implements Foresight {
     while (left > 0 && !finished()) {
       int globalBatch = batch.globalBatchSize(placement.replicas());
       GradientStats gradient = application.gradient(globalBatch, epoch);
-      observe(gradient);
+      observe(gradient, clock);
       double goodput =
           gradient.gain(globalBatch)
               / time.stepSeconds(batch.accumulationSteps())
@@ -192,22 +215,25 @@ final class TickJob implements Foresight {
         epoch++;
         if (epoch >= application.epochs()) {
           finishSeconds = clock + passed;
+          if (learns) {
+            learner.finished(progress(), instant(finishSeconds));
+          }
         }
       }
       clock += passed;
       left -= passed;
       attainedService += passed * placement.slots();
       if (adaptive && !finished()) {
-        chooseBatch();
+        chooseBatch(clock);
       }
     }
   }
 
-  private void observe(GradientStats gradient) {
+  private void observe(GradientStats gradient, double now) {
     if (learns) {
-      estimator.observe(gradient);
+      learner.observe(gradient, progress(), instant(now));
       PlacementShape shape = placement.shape("");
-      estimator.observe(
+      learner.observe(
           rules.reportedType(placement.gpuType()),
           new StepProfile(
               shape.nodes(),
@@ -215,7 +241,8 @@ final class TickJob implements Foresight {
               batch.atomicBatchSize(),
               1,
               time.stepSeconds(),
-              time.syncSeconds()));
+              time.syncSeconds()),
+          instant(now));
     }
   }
 

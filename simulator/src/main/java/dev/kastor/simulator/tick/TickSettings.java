@@ -15,10 +15,15 @@ import java.util.Optional;
  *     published with
  * @param interference share of its goodput that a job on several nodes loses while one of them
  *     holds another such job, in [0, 1)
+ * @param familyMemory whether jobs of one family learn from each other, under policies that want it
  * @param limit virtual time after which a replay is given up
  */
 public record TickSettings(
-    Mode mode, Optional<Duration> round, double interference, Duration limit) {
+    Mode mode,
+    Optional<Duration> round,
+    double interference,
+    boolean familyMemory,
+    Duration limit) {
   public TickSettings {
     if (mode == Mode.EVENTS) {
       throw new IllegalArgumentException("mode events has no fixed rounds");
@@ -37,9 +42,9 @@ public record TickSettings(
     }
   }
 
-  /** The published rounds, no interference, at most 400 days. */
+  /** The published rounds, no interference, no family memory, at most 400 days. */
   public static TickSettings of(Mode mode) {
-    return new TickSettings(mode, Optional.empty(), 0, Duration.ofDays(400));
+    return new TickSettings(mode, Optional.empty(), 0, false, Duration.ofDays(400));
   }
 
   /** Time between decisions of this policy. */
@@ -62,6 +67,11 @@ public record TickSettings(
 
   /** The same with another round. */
   public TickSettings withRound(Duration other) {
-    return new TickSettings(mode, Optional.of(other), interference, limit);
+    return new TickSettings(mode, Optional.of(other), interference, familyMemory, limit);
+  }
+
+  /** The same with or without jobs that learn from their families. */
+  public TickSettings withFamilyMemory(boolean remembers) {
+    return new TickSettings(mode, round, interference, remembers, limit);
   }
 }

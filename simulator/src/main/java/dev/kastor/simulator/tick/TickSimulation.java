@@ -5,10 +5,12 @@ import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.Mode;
@@ -24,6 +26,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 
 /**
@@ -63,13 +66,17 @@ public final class TickSimulation implements Cluster {
             ? new PolluxRules(cluster)
             : policy.seesGpuTypes() ? new SiaRules(cluster) : new TypeBlindRules(cluster);
     gpus = cluster.gpus();
+    Optional<FamilyMemory> memory =
+        settings.familyMemory() && policy.learning() == Learning.FULL
+            ? Optional.of(new FamilyMemory())
+            : Optional.empty();
     for (Workload.Job job : workload.jobs()) {
       Application application = applications.get(job.application());
       if (application == null) {
         throw new IllegalArgumentException(
             "job %s uses unknown application '%s'".formatted(job.name(), job.application()));
       }
-      TickJob made = new TickJob(job, application, policy.control(), rules);
+      TickJob made = new TickJob(job, application, policy, rules, memory);
       jobs.put(made.spec().id(), made);
     }
   }

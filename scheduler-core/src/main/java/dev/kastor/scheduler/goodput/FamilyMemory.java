@@ -1,0 +1,100 @@
+package dev.kastor.scheduler.goodput;
+
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.StepProfile;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+
+/**
+ * What jobs taught their families, for later jobs of the same.
+ *
+ * <p>Jobs write and read it through their {@link Learner}. It knows no clock; its memory is bounded
+ * by {@value #MAX_FAMILIES} families, of which the one heard of longest ago is dropped, and as
+ * {@link GoodputEstimator} bounds keys. All methods lock the object, since an operator's jobs
+ * report on several threads.
+ */
+public final class FamilyMemory {
+  /** Most families kept. */
+  public static final int MAX_FAMILIES = 256;
+
+  private final SequencedMap<String, Family> families = new LinkedHashMap<>();
+
+  /** A memory of nothing. */
+  public FamilyMemory() {}
+
+  /** What {@link #stored} said. */
+  public static FamilyMemory from(List<RememberedFamily> stored) {
+    FamilyMemory memory = new FamilyMemory();
+    for (RememberedFamily family : stored) {
+      memory.families.putLast(family.name(), Family.from(family));
+    }
+    memory.bound();
+    return memory;
+  }
+
+  /** All families, the one heard of longest ago first. */
+  public synchronized List<RememberedFamily> stored() {
+    return families.values().stream().map(Family::stored).toList();
+  }
+
+  /** How far a family's memory can be trusted, from 0 (it is not known) to 1. */
+  public synchronized double confidence(String family, Instant now) {
+    Family known = families.get(family);
+    return known == null ? 0 : known.confidence(now);
+  }
+
+  /** What a family knows; empty if that is nothing or too doubtful to use. */
+  synchronized Optional<Recollection> recall(String family, Instant now) {
+    Family known = families.get(family);
+    return known == null || known.confidence(now) < Family.LEAST_CONFIDENCE
+        ? Optional.empty()
+        : Optional.of(known.recollection());
+  }
+
+  synchronized void observe(String family, String gpuType, StepProfile profile, Instant now) {
+    heard(family, now).observe(gpuType, profile, now);
+  }
+
+  synchronized void observe(String family, GradientStats gradient, double fraction, Instant now) {
+    heard(family, now).observe(gradient, fraction, now);
+  }
+
+  synchronized void finished(String family, double scaleInvariantSteps, Instant now) {
+    heard(family, now).finished(scaleInvariantSteps, now);
+  }
+
+  /** A job compared its first reports with the memory, which was right. */
+  synchronized void confirm(String family) {
+    Family known = families.get(family);
+    if (known != null) {
+      known.confirm();
+    }
+  }
+
+  /** A job compared its first reports with the memory, which was wrong. */
+  synchronized void contradict(String family) {
+    Family known = families.get(family);
+    if (known != null) {
+      known.contradict();
+    }
+  }
+
+  private Family heard(String name, Instant now) {
+    Family family = families.remove(name);
+    if (family == null) {
+      family = new Family(name, now);
+    }
+    families.putLast(name, family);
+    bound();
+    return family;
+  }
+
+  private void bound() {
+    while (families.size() > MAX_FAMILIES) {
+      families.pollFirstEntry();
+    }
+  }
+}

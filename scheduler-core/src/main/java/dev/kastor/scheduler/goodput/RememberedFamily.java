@@ -1,0 +1,55 @@
+package dev.kastor.scheduler.goodput;
+
+import dev.kastor.protocol.StepProfile;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+/**
+ * All that is stored of a family.
+ *
+ * @param name the family
+ * @param profilesByType one merged profile for each key, by GPU type
+ * @param maxProfiledReplicas most replicas that any of its jobs was measured with
+ * @param initialBatch M0 of the job that last reported noise
+ * @param noise noise scales by share of the work, without those never seen
+ * @param finishedSteps scale-invariant steps of the jobs that ended last, oldest first
+ * @param trust in the memory when it was last heard of, in (0, 1]
+ * @param heard when a job of it last reported
+ */
+public record RememberedFamily(
+    String name,
+    SequencedMap<String, List<StepProfile>> profilesByType,
+    int maxProfiledReplicas,
+    int initialBatch,
+    List<NoiseBucket> noise,
+    List<Double> finishedSteps,
+    double trust,
+    Instant heard) {
+  public RememberedFamily {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("name of a family must not be empty");
+    }
+    if (maxProfiledReplicas < 0 || initialBatch < 1) {
+      throw new IllegalArgumentException(
+          "maxProfiledReplicas (%d) must not be negative and initialBatch (%d) at least 1"
+              .formatted(maxProfiledReplicas, initialBatch));
+    }
+    if (!(trust > 0 && trust <= 1)) {
+      throw new IllegalArgumentException("trust must be in (0, 1] but is " + trust);
+    }
+    for (double steps : finishedSteps) {
+      if (!(steps > 0) || Double.isInfinite(steps)) {
+        throw new IllegalArgumentException(
+            "finishedSteps must be positive and finite but are " + steps);
+      }
+    }
+    SequencedMap<String, List<StepProfile>> copy = new LinkedHashMap<>();
+    profilesByType.forEach((type, profiles) -> copy.put(type, List.copyOf(profiles)));
+    profilesByType = Collections.unmodifiableSequencedMap(copy);
+    noise = List.copyOf(noise);
+    finishedSteps = List.copyOf(finishedSteps);
+  }
+}
