@@ -47,6 +47,38 @@ public record JobState(
     }
   }
 
+  /** A job of whose family nothing is remembered. */
+  public JobState(
+      JobSpec spec,
+      Allocation allocation,
+      Optional<GoodputModel> model,
+      int maxProfiledReplicas,
+      Optional<Progress> progress,
+      Duration age,
+      double attainedService,
+      int restarts,
+      Duration rescaleCost,
+      Duration sinceChange,
+      boolean pinned,
+      boolean restarting,
+      Optional<Foresight> foresight) {
+    this(
+        spec,
+        allocation,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        rescaleCost,
+        sinceChange,
+        pinned,
+        restarting,
+        Outlook.NONE,
+        foresight);
+  }
+
   /** A job whose future and whose last change nobody knows. */
   public JobState(
       JobSpec spec,

@@ -42,6 +42,7 @@ public final class JobMapper {
             : nonNegative(Duration.between(Instant.parse(allocation.since()), now)),
         pinned,
         false,
+        measured.outlook(),
         Optional.empty());
   }
 

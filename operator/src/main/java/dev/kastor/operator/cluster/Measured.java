@@ -2,6 +2,7 @@ package dev.kastor.operator.cluster;
 
 import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Outlook;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -12,16 +13,18 @@ import java.util.Optional;
  * @param maxProfiledReplicas most replicas it was measured with
  * @param progress newest
  * @param rescaleCost median pause of its live changes, or an assumption
+ * @param outlook what its family's past says of its future
  */
 public record Measured(
     Optional<GoodputModel> model,
     int maxProfiledReplicas,
     Optional<Progress> progress,
-    Duration rescaleCost) {
+    Duration rescaleCost,
+    Outlook outlook) {
   /** Assumed pause of a live change before one was measured. */
   public static final Duration ASSUMED_COST = Duration.ofSeconds(2);
 
   /** Nothing was heard yet. */
   public static final Measured NOTHING =
-      new Measured(Optional.empty(), 0, Optional.empty(), ASSUMED_COST);
+      new Measured(Optional.empty(), 0, Optional.empty(), ASSUMED_COST, Outlook.NONE);
 }

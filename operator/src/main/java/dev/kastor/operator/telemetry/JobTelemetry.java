@@ -14,6 +14,7 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Outlook;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
@@ -117,7 +118,8 @@ final class JobTelemetry {
         model,
         before == null ? profiled : Math.max(profiled, before.maxReplicas()),
         Optional.ofNullable(last).map(TelemetryReport::progress),
-        changes.cost().orElse(Measured.ASSUMED_COST));
+        changes.cost().orElse(Measured.ASSUMED_COST),
+        Outlook.NONE);
   }
 
   /** Whether replicas reported to a former operator and none has to this one. */
