@@ -5,6 +5,7 @@ import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.Learning;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,6 +54,7 @@ public final class GoodputEstimator {
   }
 
   private final Merging merging;
+  private final Learning learning;
   private final boolean adaptive;
   private final int initialGlobalBatch;
   private final SequencedMap<String, TypeProfiles> types = new LinkedHashMap<>();
@@ -63,12 +65,17 @@ public final class GoodputEstimator {
 
   /** An estimator that knows nothing yet. */
   public GoodputEstimator(JobSpec spec) {
-    this(spec, Merging.NEWEST);
+    this(spec, Merging.NEWEST, Learning.FAITHFUL);
   }
 
-  /** An estimator that knows nothing yet and merges reports in this way. */
-  public GoodputEstimator(JobSpec spec, Merging merging) {
+  /**
+   * An estimator that knows nothing yet.
+   *
+   * @param learning whether its models correct the fit where layouts were observed
+   */
+  public GoodputEstimator(JobSpec spec, Merging merging, Learning learning) {
     this.merging = merging;
+    this.learning = learning;
     adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
     initialGlobalBatch = spec.batchLimits().initialGlobalBatch();
   }
@@ -152,10 +159,18 @@ public final class GoodputEstimator {
       return Optional.empty();
     }
     SequencedMap<String, ThroughputParams> params = new LinkedHashMap<>();
-    types.forEach((type, profiles) -> params.put(type, profiles.fit().params()));
+    SequencedMap<String, LayoutFactors> factors = new LinkedHashMap<>();
+    types.forEach((type, profiles) -> {
+      params.put(type, profiles.fit().params());
+      if (learning == Learning.FULL) {
+        factors.put(type, profiles.factors());
+      }
+    });
     return Optional.of(
         new GoodputModel(
-            params, newest == null ? new GradientStats(1, 0, initialGlobalBatch) : newest));
+            params,
+            factors,
+            newest == null ? new GradientStats(1, 0, initialGlobalBatch) : newest));
   }
 
   /** What must be stored for {@link #from}: own reports only. */

@@ -16,15 +16,31 @@ import java.util.SequencedMap;
  *
  * @param paramsByType fitted step-time constants by GPU type; those of the empty type hold for all
  *     types that are not named
+ * @param factorsByType corrections of step times by GPU type, of layouts that were observed; empty
+ *     where the fit alone holds
  * @param gradient newest noise statistics
  */
 public record GoodputModel(
-    SequencedMap<String, ThroughputParams> paramsByType, GradientStats gradient) {
+    SequencedMap<String, ThroughputParams> paramsByType,
+    SequencedMap<String, LayoutFactors> factorsByType,
+    GradientStats gradient) {
   private static final int CANDIDATES = 50;
   private static final double EPSILON = 1e-8;
 
+  private static final SequencedMap<String, LayoutFactors> AS_FITTED =
+      Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
+
   public GoodputModel {
     paramsByType = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(paramsByType));
+    factorsByType =
+        factorsByType.isEmpty()
+            ? AS_FITTED
+            : Collections.unmodifiableSequencedMap(new LinkedHashMap<>(factorsByType));
+  }
+
+  /** A model whose step times are as fitted. */
+  public GoodputModel(SequencedMap<String, ThroughputParams> paramsByType, GradientStats gradient) {
+    this(paramsByType, AS_FITTED, gradient);
   }
 
   /** A model that is the same for all GPU types. */
@@ -53,10 +69,26 @@ public record GoodputModel(
     return found;
   }
 
+  /**
+   * Seconds of an optimizer step: as fitted, and for layouts that were observed corrected by what
+   * was measured of them.
+   *
+   * @throws IllegalArgumentException if the GPU type is not known
+   */
+  public double stepSeconds(PlacementShape shape, BatchPlan batch) {
+    double fitted = params(shape.gpuType()).stepSeconds(shape, batch);
+    return factorsByType.isEmpty() ? fitted : fitted * factor(shape);
+  }
+
+  private double factor(PlacementShape shape) {
+    String type = paramsByType.containsKey(shape.gpuType()) ? shape.gpuType() : "";
+    LayoutFactors factors = factorsByType.get(type);
+    return factors == null ? 1 : factors.factor(shape.nodes(), shape.replicas());
+  }
+
   /** Examples per second. */
   public double throughput(PlacementShape shape, BatchPlan batch) {
-    return batch.globalBatchSize(shape.replicas())
-        / params(shape.gpuType()).stepSeconds(shape, batch);
+    return batch.globalBatchSize(shape.replicas()) / stepSeconds(shape, batch);
   }
 
   /** Statistical efficiency of a global batch, in (0, 1]. */
@@ -74,7 +106,8 @@ public record GoodputModel(
    *
    * <p>Tries 50 global batches in geometric progression from the smallest possible to the largest
    * allowed. A single replica that exceeds the initial batch accumulates at least once, so that its
-   * gradient noise can be estimated from two passes (Pollux, section 4.3).
+   * gradient noise can be estimated from two passes (Pollux, section 4.3). The correction of a
+   * layout is the same for all its batches, so that it does not change which is best.
    */
   public Optional<BestBatch> best(PlacementShape shape, BatchLimits limits) {
     return bestPlan(params(shape.gpuType()), shape, limits)

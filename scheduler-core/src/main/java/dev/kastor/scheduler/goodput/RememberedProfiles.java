@@ -25,6 +25,7 @@ final class RememberedProfiles {
   private int leastAtomic = Integer.MAX_VALUE;
   private int mostAtomic;
   private @Nullable ThroughputFit fit;
+  private LayoutFactors factors = LayoutFactors.NONE;
 
   /**
    * Profiles of distinct keys, at least one.
@@ -54,8 +55,15 @@ final class RememberedProfiles {
     if (fit == null) {
       List<StepProfile> all = List.copyOf(profiles.values());
       fit = before == null ? ThroughputFitter.fit(all) : ThroughputFitter.refit(all, before);
+      factors = LayoutFactors.of(all, fit.params());
     }
     return fit;
+  }
+
+  /** What the fit leaves unexplained. */
+  synchronized LayoutFactors factors() {
+    fit();
+    return factors;
   }
 
   /** The constants of the fit if it was made, else those it would begin from. */

@@ -19,6 +19,7 @@ final class TypeProfiles {
   private final SequencedMap<ProfileKey, ProfileWindow> windows = new LinkedHashMap<>();
   private @Nullable RememberedProfiles remembered;
   private @Nullable ThroughputFit fit;
+  private LayoutFactors factors = LayoutFactors.NONE;
   private boolean stale;
 
   TypeProfiles(GoodputEstimator.Merging merging) {
@@ -69,6 +70,7 @@ final class TypeProfiles {
     List<StepProfile> evidence = new ArrayList<>(merged());
     if (remembered != null) {
       if (evidence.stream().allMatch(remembered::says)) {
+        factors = remembered.factors();
         return remembered.fit();
       }
       for (StepProfile profile : remembered.profiles()) {
@@ -77,9 +79,17 @@ final class TypeProfiles {
         }
       }
     }
-    return before == null
-        ? ThroughputFitter.fit(evidence)
-        : ThroughputFitter.refit(evidence, before.params());
+    ThroughputFit found =
+        before == null
+            ? ThroughputFitter.fit(evidence)
+            : ThroughputFitter.refit(evidence, before.params());
+    factors = LayoutFactors.of(evidence, found.params());
+    return found;
+  }
+
+  /** What the last fit leaves unexplained. */
+  LayoutFactors factors() {
+    return factors;
   }
 
   private void fresh() {

@@ -46,7 +46,7 @@ final class GivenBatch {
     BatchPlan plan = plan(replicas, limits, 0);
     if (job.model().isPresent() && job.model().get().knows(type)) {
       PlacementShape shape = new PlacementShape(Math.min(counts.length, replicas), replicas, type);
-      return 1 / job.model().get().params(type).stepSeconds(shape, plan);
+      return 1 / job.model().get().stepSeconds(shape, plan);
     }
     GpuTraits traits = job.spec().byGpuType().get(type);
     double reference = traits == null ? 0 : traits.referenceSpeed();

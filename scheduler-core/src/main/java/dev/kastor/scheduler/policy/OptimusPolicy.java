@@ -141,7 +141,7 @@ public final class OptimusPolicy implements Policy {
     return steps
         * job.model()
             .filter(model -> model.knows(shape.gpuType()))
-            .map(model -> model.params(shape.gpuType()).stepSeconds(shape, batch))
+            .map(model -> model.stepSeconds(shape, batch))
             .orElse(Double.POSITIVE_INFINITY);
   }
 

@@ -112,7 +112,7 @@ public final class EventSimulation implements Cluster {
               courses.computeIfAbsent(application, Courses::new),
               clock,
               settings,
-              new Reporter(settings, spec, policy.control(), memory, random.split()));
+              new Reporter(settings, spec, policy, memory, random.split()));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }

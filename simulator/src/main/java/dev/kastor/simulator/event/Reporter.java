@@ -8,6 +8,7 @@ import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
@@ -38,16 +39,18 @@ final class Reporter {
   Reporter(
       EventSettings settings,
       JobSpec spec,
-      Control control,
+      Policy policy,
       Optional<FamilyMemory> memory,
       SplittableRandom random) {
     this.settings = settings;
     this.random = random;
     learner =
-        control == Control.PLACEMENT
+        policy.control() == Control.PLACEMENT
             ? null
             : new Learner(
-                spec, new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST), memory);
+                spec,
+                new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, policy.learning()),
+                memory);
   }
 
   /** Whether anybody looks at its reports. */

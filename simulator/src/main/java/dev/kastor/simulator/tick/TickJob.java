@@ -72,7 +72,11 @@ final class TickJob implements Foresight {
         policy.control() == Control.SIZE_AND_BATCH
             && (policy.learning() == Learning.FULL
                 || !(spec.elasticity() instanceof Elasticity.Rigid));
-    learner = new Learner(spec, new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST), memory);
+    learner =
+        new Learner(
+            spec,
+            new GoodputEstimator(spec, GoodputEstimator.Merging.FIRST, policy.learning()),
+            memory);
   }
 
   JobSpec spec() {

@@ -1,0 +1,117 @@
+package dev.kastor.simulator.tick;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Learning;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.PublishedTraces;
+import dev.kastor.simulator.Replay;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.Workload;
+import dev.kastor.traces.measured.PolluxApplications;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What jobs of one family tell each other in a replay in rounds. */
+final class FamilyMemoryReplayTest {
+  private static Map<String, Application> applications = Map.of();
+  private static Workload workload = new Workload("none", List.of());
+
+  /** Pollux's policy; counts jobs that have a model before they ever ran. */
+  private static final class Watched implements Policy {
+    private final Policy pollux;
+    private final Learning learning;
+    private final Set<String> known = new HashSet<>();
+    private final Set<String> foreseen = new HashSet<>();
+    private double leastConfidence = 1;
+
+    Watched(Learning learning) {
+      this.learning = learning;
+      pollux = Policies.create("pollux", PolicyOptions.defaults(1));
+    }
+
+    @Override
+    public String name() {
+      return pollux.name();
+    }
+
+    @Override
+    public Control control() {
+      return pollux.control();
+    }
+
+    @Override
+    public Learning learning() {
+      return learning;
+    }
+
+    @Override
+    public Plan plan(Snapshot snapshot) {
+      for (JobState job : snapshot.jobs()) {
+        if (job.attainedService() == 0 && job.model().isPresent()) {
+          known.add(job.id().name());
+        }
+        if (job.outlook().noise().isPresent()) {
+          foreseen.add(job.id().name());
+          leastConfidence = Math.min(leastConfidence, job.outlook().confidence());
+        }
+      }
+      return pollux.plan(snapshot);
+    }
+  }
+
+  @BeforeAll
+  static void read() throws Exception {
+    applications = PolluxApplications.read(PublishedTraces.path("pollux/applications"));
+    Workload all =
+        Workload.read(
+            PublishedTraces.path("pollux/workloads/workload-1.csv"), applications.keySet());
+    workload = new Workload(all.name(), all.jobs().subList(0, 60));
+  }
+
+  private static Replay replay(Watched policy, boolean memory) {
+    return new TickSimulation(
+            TickSettings.of(Mode.POLLUX).withFamilyMemory(memory),
+            ClusterShape.parse("16x4"),
+            workload,
+            applications,
+            policy,
+            1,
+            (seconds, done, all) -> {})
+        .run();
+  }
+
+  @Test
+  void jobsOfASeenFamilyBeginWithItsModel() {
+    Watched remembers = new Watched(Learning.FULL);
+    Replay with = replay(remembers, true);
+    assertThat(remembers.known.size()).isGreaterThan(40);
+    assertThat(remembers.foreseen.size()).isGreaterThanOrEqualTo(remembers.known.size());
+    assertThat(remembers.leastConfidence).isGreaterThan(0.45);
+    Watched forgets = new Watched(Learning.FULL);
+    Replay without = replay(forgets, false);
+    assertThat(forgets.known).isEmpty();
+    assertThat(with.averageSeconds()).isLessThan(without.averageSeconds());
+  }
+
+  @Test
+  void publishedPoliciesAreNeverTold() {
+    Watched faithful = new Watched(Learning.FAITHFUL);
+    Replay asked = replay(faithful, true);
+    assertThat(faithful.known).isEmpty();
+    assertThat(faithful.foreseen).isEmpty();
+    assertThat(asked.jobs()).isEqualTo(replay(new Watched(Learning.FAITHFUL), false).jobs());
+  }
+}
