@@ -2,12 +2,17 @@ package dev.kastor.cli;
 
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
+import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
+import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.NodeFailures;
+import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
+import dev.kastor.simulator.event.Stragglers;
 import dev.kastor.simulator.tick.TickSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +20,7 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
@@ -122,6 +128,55 @@ final class ReplayOptions {
               + " pollux and sia under policies of Kastor's own only).")
   private boolean familyMemory;
 
+  @Option(
+      names = "--declared-work",
+      paramLabel = "exact|absent|OFF",
+      defaultValue = "exact",
+      converter = Declared.class,
+      description =
+          "What jobs say of their work: the truth, nothing, or a total that is off by up to this"
+              + " share, such as 0.5 (default: ${DEFAULT-VALUE}).")
+  private DeclaredWork declaredWork = DeclaredWork.EXACT;
+
+  @Option(
+      names = "--timing-noise",
+      paramLabel = "SHARE",
+      description = "Standard deviation of reported step times (mode events; default: 0.02).")
+  private @Nullable Double timingNoise;
+
+  @Option(
+      names = "--lost-reports",
+      paramLabel = "SHARE",
+      defaultValue = "0",
+      description =
+          "Share of the reports that never arrives (mode events; default: ${DEFAULT-VALUE}).")
+  private double lostReports;
+
+  @Option(
+      names = "--late-reports",
+      paramLabel = "SECONDS",
+      defaultValue = "0",
+      description = "Time that a report takes (mode events; default: ${DEFAULT-VALUE}).")
+  private double lateReportSeconds;
+
+  @Option(
+      names = "--stragglers",
+      paramLabel = "SHARE:FACTOR",
+      converter = StragglersText.class,
+      description =
+          "Share of the nodes, and how many times longer a step takes there, such as 0.1:2"
+              + " (mode events).")
+  private Stragglers stragglers = Stragglers.NONE;
+
+  @Option(
+      names = "--queues",
+      paramLabel = "NAME=WEIGHT",
+      defaultValue = "",
+      description =
+          "Weights of queues that the workload names, joined by commas, such as research=3,night=0.5"
+              + " (default: 1 each).")
+  private String queues = "";
+
   @Option(names = "--quiet", description = "Show no progress.")
   private boolean quiet;
 
@@ -180,7 +235,13 @@ final class ReplayOptions {
               : Optional.of(
                   new NodeFailures(
                       seconds(3600 * failureHours.get(0)), seconds(3600 * failureHours.get(1)))),
-          resizes.stream().sorted(Comparator.comparing(Resize::at)).toList());
+          resizes.stream().sorted(Comparator.comparing(Resize::at)).toList(),
+          new Adversity(
+              declaredWork,
+              timingNoise == null ? Adversity.USUAL.timingNoise() : timingNoise,
+              new ReportFaults(lostReports, seconds(lateReportSeconds)),
+              stragglers),
+          Queue.parse(queues));
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
@@ -248,6 +309,41 @@ final class ReplayOptions {
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(String.valueOf(e.getMessage()));
       }
+    }
+  }
+
+  /** What jobs say of their work. */
+  static final class Declared implements ITypeConverter<DeclaredWork> {
+    @Override
+    public DeclaredWork convert(String text) {
+      return converted(text, DeclaredWork::parse);
+    }
+  }
+
+  /** Slow nodes. */
+  static final class StragglersText implements ITypeConverter<Stragglers> {
+    private static final Pattern FORM = Pattern.compile("(\\d*\\.?\\d+):(\\d*\\.?\\d+)");
+
+    @Override
+    public Stragglers convert(String text) {
+      Matcher matcher = FORM.matcher(text);
+      if (!matcher.matches()) {
+        throw new TypeConversionException(
+            "'%s' must be SHARE:FACTOR such as 0.1:2".formatted(text));
+      }
+      return converted(
+          text,
+          t ->
+              new Stragglers(
+                  Double.parseDouble(matcher.group(1)), Double.parseDouble(matcher.group(2))));
+    }
+  }
+
+  private static <T> T converted(String text, Function<String, T> reader) {
+    try {
+      return reader.apply(text);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(String.valueOf(e.getMessage()));
     }
   }
 

@@ -122,6 +122,55 @@ final class SimulateCommandTest {
   }
 
   @Test
+  void whatASchedulerDoesNotKnowIsPartOfTheResult() throws IOException {
+    Terminal.Result result =
+        simulate(
+            "--workload",
+            WORKLOAD,
+            "--policy",
+            "pollux",
+            "--json",
+            file("out.json"),
+            "--quiet",
+            "--declared-work",
+            "0.5",
+            "--timing-noise",
+            "0.1",
+            "--lost-reports",
+            "0.2",
+            "--late-reports",
+            "20",
+            "--stragglers",
+            "0.25:2",
+            "--queues",
+            "night=0.5");
+    assertThat(result.code()).as(result.err()).isZero();
+    JsonNode run = new ObjectMapper().readTree(folder.resolve("out.json").toFile()).at("/runs/0");
+    assertThat(run.get("conditions").asText())
+        .isEqualTo(
+            "declared work 0.5, timing noise 0.1, 0.2 of the reports are lost, reports 20000 ms"
+                + " late, 0.25 of the nodes 2.0 times slower, queue night=0.5");
+  }
+
+  @Test
+  void refusesConditionsThatCannotBe() {
+    assertThat(simulate("--workload", WORKLOAD, "--declared-work", "1.5").err())
+        .contains("below 1 but is 1.5");
+    assertThat(simulate("--workload", WORKLOAD, "--stragglers", "0.5").err())
+        .contains("SHARE:FACTOR such as 0.1:2");
+    assertThat(simulate("--workload", WORKLOAD, "--stragglers", "2:2").err())
+        .contains("between 0 and 1");
+    assertThat(simulate("--workload", WORKLOAD, "--queues", "night").err())
+        .contains("such as research=3,night=0.5");
+    assertThat(simulate("--workload", WORKLOAD, "--lost-reports", "1").err())
+        .contains("below 1 but is 1.0");
+    Terminal.Result ticks =
+        simulate("--workload", WORKLOAD, "--mode", "pollux", "--stragglers", "0.5:2");
+    assertThat(ticks.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(ticks.err()).contains("mode pollux knows no", "stragglers");
+  }
+
+  @Test
   void conditionsMakeAReplaySlower() throws IOException {
     simulate(
         "--workload", WORKLOAD, "--policy", "tiresias", "--json", file("plain.json"), "--quiet");

@@ -1,11 +1,18 @@
 package dev.kastor.simulator;
 
+import dev.kastor.scheduler.Queue;
+import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.NodeFailures;
+import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
+import dev.kastor.simulator.event.Stragglers;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.StringJoiner;
 
 /**
@@ -16,18 +23,29 @@ import java.util.StringJoiner;
  * @param liveRescale pause of a running job that changes its size; mode events only
  * @param failures how nodes fail; mode events only
  * @param resizes planned changes of the cluster; mode events only
+ * @param adversity what a scheduler does not know; but for declared work mode events only
+ * @param queues queues with a weight of their own, by name
  */
 public record Conditions(
     double interference,
     Duration liveRescale,
     Optional<NodeFailures> failures,
-    List<Resize> resizes) {
+    List<Resize> resizes,
+    Adversity adversity,
+    SequencedMap<String, Queue> queues) {
   /** Nothing disturbs, and rescaling costs what Kastor's agent was measured to need. */
   public static final Conditions PLAIN =
-      new Conditions(0, EventSettings.defaults().liveRescale(), Optional.empty(), List.of());
+      new Conditions(
+          0,
+          EventSettings.defaults().liveRescale(),
+          Optional.empty(),
+          List.of(),
+          Adversity.USUAL,
+          new LinkedHashMap<>());
 
   public Conditions {
     resizes = List.copyOf(resizes);
+    queues = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(queues));
     if (!(interference >= 0 && interference < 1)) {
       throw new IllegalArgumentException(
           "interference must be at least 0 and below 1 but is " + interference);
@@ -40,7 +58,12 @@ public record Conditions(
 
   /** Whether only mode events can replay them. */
   boolean needEvents() {
-    return !liveRescale.equals(PLAIN.liveRescale()) || failures.isPresent() || !resizes.isEmpty();
+    return !liveRescale.equals(PLAIN.liveRescale())
+        || failures.isPresent()
+        || !resizes.isEmpty()
+        || adversity.timingNoise() != Adversity.USUAL.timingNoise()
+        || !adversity.reports().equals(ReportFaults.NONE)
+        || !adversity.stragglers().equals(Stragglers.NONE);
   }
 
   EventSettings settings(Duration round) {
@@ -52,6 +75,8 @@ public record Conditions(
             .withDecisions(atLeast, round)
             .withInterference(interference)
             .withLiveRescale(liveRescale)
+            .withAdversity(adversity)
+            .withQueues(queues)
             .withResizes(resizes);
     return failures
         .map(nodes -> settings.withFailures(nodes, settings.checkpointInterval()))
@@ -80,6 +105,29 @@ public record Conditions(
                     resize.gpuType().isEmpty() ? "" : resize.gpuType() + " ",
                     resize.nodes(),
                     resize.at().toSeconds())));
+    describe(adversity, parts);
+    queues.forEach((name, queue) -> parts.add("queue %s=%s".formatted(name, queue.weight())));
     return parts.toString();
+  }
+
+  private static void describe(Adversity adversity, StringJoiner parts) {
+    if (!adversity.declaredWork().equals(DeclaredWork.EXACT)) {
+      parts.add("declared work " + adversity.declaredWork());
+    }
+    if (adversity.timingNoise() != Adversity.USUAL.timingNoise()) {
+      parts.add("timing noise " + adversity.timingNoise());
+    }
+    ReportFaults reports = adversity.reports();
+    if (reports.lost() > 0) {
+      parts.add("%s of the reports are lost".formatted(reports.lost()));
+    }
+    if (!reports.late().isZero()) {
+      parts.add("reports %d ms late".formatted(reports.late().toMillis()));
+    }
+    Stragglers stragglers = adversity.stragglers();
+    if (stragglers.share() > 0 && stragglers.factor() > 1) {
+      parts.add(
+          "%s of the nodes %s times slower".formatted(stragglers.share(), stragglers.factor()));
+    }
   }
 }

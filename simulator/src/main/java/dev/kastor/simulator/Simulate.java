@@ -151,12 +151,12 @@ public final class Simulate {
     return switch (run.mode()) {
       case POLLUX, SIA -> {
         TickSettings settings =
-            new TickSettings(
-                run.mode(),
-                Optional.of(run.round()),
-                run.conditions().interference(),
-                run.familyMemory(),
-                TickSettings.of(run.mode()).limit());
+            TickSettings.of(run.mode())
+                .withRound(run.round())
+                .withInterference(run.conditions().interference())
+                .withFamilyMemory(run.familyMemory())
+                .withDeclaredWork(run.conditions().adversity().declaredWork())
+                .withQueues(run.conditions().queues());
         Policy policy = Policies.create(run.policy(), PolicyOptions.faithful(run.seed()));
         yield new TickSimulation(
                 settings, run.cluster(), workload, applications, policy, run.seed(), listener)

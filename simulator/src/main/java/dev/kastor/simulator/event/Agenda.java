@@ -16,6 +16,7 @@ final class Agenda {
     NODE_RETURNS,
     JOB_ENDS,
     JOB_REPORTS,
+    REPORT_ARRIVES,
     JOB_ARRIVES,
     DECISION
   }

@@ -35,6 +35,7 @@ final class EventJob implements Foresight {
   private String gpuType = "";
   private double trainsFrom;
   private double rate = 1;
+  private double pace = 1;
   private BatchPlan batch;
   private StepTime time = StepTime.UNKNOWN;
   private Course course;
@@ -203,8 +204,13 @@ final class EventJob implements Foresight {
         attainedService);
   }
 
-  /** Takes another allocation; what it has trained is kept. */
-  void reallocate(Allocation to, String type) {
+  /**
+   * Takes another allocation; what it has trained is kept.
+   *
+   * @param type GPU type of its nodes
+   * @param nodesPace speed of the slowest of them, relative to what such nodes have
+   */
+  void reallocate(Allocation to, String type, double nodesPace) {
     settle();
     boolean live = type.equals(gpuType) && staysSomewhere(to);
     saveProgress();
@@ -225,6 +231,7 @@ final class EventJob implements Foresight {
             ? Math.max(trainsFrom, now + VirtualClock.seconds(settings.liveRescale()))
             : now + application().restartSeconds();
     rate = 1;
+    pace = nodesPace;
     restarts++;
     reporter.moved(steps);
     train(reporter.batch(spec, to, key(), now));
@@ -264,18 +271,30 @@ final class EventJob implements Foresight {
   }
 
   /**
-   * Sends what it measured, then adapts its batch to the newer model.
+   * Sends what it measured.
    *
-   * @return whether the scheduler has not yet seen the job where it is now
+   * @return whether a report is on its way
    */
   boolean report() {
     settle();
+    return reporter.send(this, key(), time, application().slowdown() / (rate * pace));
+  }
+
+  /**
+   * Its oldest report has arrived: it adapts its batch to the newer model.
+   *
+   * @return whether the scheduler has not yet seen the job where it is now
+   */
+  boolean heard() {
+    settle();
     double now = clock.now();
-    boolean news = reporter.report(this, key(), time, application().slowdown() / rate, now);
-    BatchPlan better = reporter.batch(spec, allocation, key(), now);
-    if (!better.equals(batch)) {
-      train(better);
-      version++;
+    boolean news = reporter.receive(now);
+    if (!allocation.isEmpty()) {
+      BatchPlan better = reporter.batch(spec, allocation, key(), now);
+      if (!better.equals(batch)) {
+        train(better);
+        version++;
+      }
     }
     return news;
   }
@@ -333,7 +352,7 @@ final class EventJob implements Foresight {
 
   /** Optimizer steps in a second. */
   private double stepRate() {
-    return rate / (time.stepSeconds(batch.accumulationSteps()) * application().slowdown());
+    return rate * pace / (time.stepSeconds(batch.accumulationSteps()) * application().slowdown());
   }
 
   private double stepsNow() {

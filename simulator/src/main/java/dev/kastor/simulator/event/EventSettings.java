@@ -1,7 +1,9 @@
 package dev.kastor.simulator.event;
 
+import dev.kastor.scheduler.Queue;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -15,12 +17,12 @@ import java.util.Optional;
  *     every other change costs what its application says
  * @param interference share of its speed that a job on several nodes loses while one of them holds
  *     another such job, in [0, 1)
- * @param timingNoise standard deviation of reported step times, relative; what truly passes is
- *     exact
+ * @param adversity what a scheduler does not know, or knows wrongly
  * @param checkpointInterval training time between two checkpoints: the most that a failure undoes.
  *     Planned changes lose nothing
  * @param failures how nodes fail; empty if they never do
  * @param resizes planned changes of the cluster, by rising time
+ * @param queues queues with a weight of their own, by name
  * @param limit virtual time after which a replay is given up
  */
 public record EventSettings(
@@ -29,13 +31,15 @@ public record EventSettings(
     Duration reportInterval,
     Duration liveRescale,
     double interference,
-    double timingNoise,
+    Adversity adversity,
     Duration checkpointInterval,
     Optional<NodeFailures> failures,
     List<Resize> resizes,
+    Map<String, Queue> queues,
     Duration limit) {
   public EventSettings {
     resizes = List.copyOf(resizes);
+    queues = Map.copyOf(queues);
     if (!round.isPositive() || decisionInterval.isNegative() || !reportInterval.isPositive()) {
       throw new IllegalArgumentException(
           "round (%s) and reportInterval (%s) must be positive, decisionInterval (%s) not negative"
@@ -54,10 +58,6 @@ public record EventSettings(
     if (!(interference >= 0 && interference < 1)) {
       throw new IllegalArgumentException(
           "interference (%s) must be at least 0 and below 1".formatted(interference));
-    }
-    if (!(timingNoise >= 0 && timingNoise < 0.5)) {
-      throw new IllegalArgumentException(
-          "timingNoise (%s) must be at least 0 and below 0.5".formatted(timingNoise));
     }
     for (int i = 1; i < resizes.size(); i++) {
       if (resizes.get(i).at().compareTo(resizes.get(i - 1).at()) < 0) {
@@ -79,10 +79,11 @@ public record EventSettings(
         Duration.ofSeconds(30),
         Duration.ofSeconds(2),
         0,
-        0.02,
+        Adversity.USUAL,
         Duration.ofMinutes(10),
         Optional.empty(),
         List.of(),
+        Map.of(),
         Duration.ofDays(400));
   }
 
@@ -94,10 +95,11 @@ public record EventSettings(
         reportInterval,
         liveRescale,
         interference,
-        timingNoise,
+        adversity,
         checkpointInterval,
         failures,
         resizes,
+        queues,
         limit);
   }
 
@@ -109,10 +111,11 @@ public record EventSettings(
         reportInterval,
         pause,
         interference,
-        timingNoise,
+        adversity,
         checkpointInterval,
         failures,
         resizes,
+        queues,
         limit);
   }
 
@@ -124,25 +127,48 @@ public record EventSettings(
         reportInterval,
         liveRescale,
         share,
-        timingNoise,
+        adversity,
         checkpointInterval,
         failures,
         resizes,
+        queues,
         limit);
   }
 
   /** The same with other noise in reports. */
   public EventSettings withTimingNoise(double relative) {
+    return withAdversity(adversity.withTimingNoise(relative));
+  }
+
+  /** The same with other things that a scheduler does not know. */
+  public EventSettings withAdversity(Adversity other) {
     return new EventSettings(
         round,
         decisionInterval,
         reportInterval,
         liveRescale,
         interference,
-        relative,
+        other,
         checkpointInterval,
         failures,
         resizes,
+        queues,
+        limit);
+  }
+
+  /** The same with other queues. */
+  public EventSettings withQueues(Map<String, Queue> weighted) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        interference,
+        adversity,
+        checkpointInterval,
+        failures,
+        resizes,
+        weighted,
         limit);
   }
 
@@ -154,10 +180,11 @@ public record EventSettings(
         reportInterval,
         liveRescale,
         interference,
-        timingNoise,
+        adversity,
         checkpoints,
         Optional.of(nodes),
         resizes,
+        queues,
         limit);
   }
 
@@ -169,10 +196,11 @@ public record EventSettings(
         reportInterval,
         liveRescale,
         interference,
-        timingNoise,
+        adversity,
         checkpointInterval,
         failures,
         changes,
+        queues,
         limit);
   }
 }

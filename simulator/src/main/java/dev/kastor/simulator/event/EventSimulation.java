@@ -12,6 +12,7 @@ import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
+import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Replay;
 import dev.kastor.simulator.ReplayListener;
@@ -96,9 +97,10 @@ public final class EventSimulation implements Cluster {
     this.policy = new DecisionTimes.Timed(policy);
     loop = new SchedulingLoop(this, this.policy);
     ClusterShape largest = Largest.of(cluster, settings.resizes());
-    nodes = new NodeLedger(cluster, largest);
+    nodes = new NodeLedger(cluster, largest, settings.adversity().stragglers(), seed);
     SplittableRandom random = new SplittableRandom(seed);
     breakdowns = new Breakdowns(settings.failures(), nodes.size(), random.split());
+    DeclaredWork.Factors declared = settings.adversity().declaredWork().factors(seed);
     IdentityHashMap<Application, Courses> courses = new IdentityHashMap<>();
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
@@ -112,7 +114,7 @@ public final class EventSimulation implements Cluster {
               courses.computeIfAbsent(application, Courses::new),
               clock,
               settings,
-              new Reporter(settings, spec, policy, memory, random.split()));
+              new Reporter(settings, spec, policy, declared.next(), memory, random.split()));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }
@@ -202,14 +204,23 @@ public final class EventSimulation implements Cluster {
         EventJob job = jobs.get(event.subject());
         if (event.version() == job.version()) {
           clock.set(event.seconds());
-          if (job.report()) {
-            wantDecision();
+          boolean sent = job.report();
+          double late = VirtualClock.seconds(settings.adversity().reports().late());
+          if (sent && late > 0) {
+            agenda.note(clock.now() + late, Agenda.Kind.REPORT_ARRIVES, job.index(), 0);
+          } else if (sent) {
+            hear(job);
           }
           if (job.version() == event.version()) {
             noteReport(job);
-          } else {
-            notePlans(job);
           }
+        }
+      }
+      case REPORT_ARRIVES -> {
+        EventJob job = jobs.get(event.subject());
+        if (!job.finished()) {
+          clock.set(event.seconds());
+          hear(job);
         }
       }
       case DECISION -> {
@@ -218,6 +229,16 @@ public final class EventSimulation implements Cluster {
           decide();
         }
       }
+    }
+  }
+
+  private void hear(EventJob job) {
+    long version = job.version();
+    if (job.heard()) {
+      wantDecision();
+    }
+    if (job.version() != version) {
+      notePlans(job);
     }
   }
 
@@ -267,7 +288,8 @@ public final class EventSimulation implements Cluster {
     for (EventJob job : active) {
       states.add(job.state());
     }
-    return new Snapshot(VirtualClock.instant(clock.now()), nodes.available(), states);
+    return new Snapshot(
+        VirtualClock.instant(clock.now()), nodes.available(), states, settings.queues());
   }
 
   @Override
@@ -309,7 +331,7 @@ public final class EventSimulation implements Cluster {
   }
 
   private void occupy(EventJob job, Allocation to) {
-    job.reallocate(to, nodes.gpuType(to));
+    job.reallocate(to, nodes.gpuType(to), nodes.pace(to));
     nodes.add(job);
     state.took(job);
     notePlans(job);

@@ -16,14 +16,16 @@ final class NodeLedger {
   private static final class Entry {
     final Node node;
     final int rankInGroup;
+    final double slowdown;
     final List<EventJob> residents = new ArrayList<>();
     boolean present;
     boolean up = true;
     int used;
     int distributed;
 
-    Entry(Node node, int rankInGroup, boolean present) {
+    Entry(Node node, int rankInGroup, boolean present, double slowdown) {
       this.node = node;
+      this.slowdown = slowdown;
       this.rankInGroup = rankInGroup;
       this.present = present;
     }
@@ -35,14 +37,21 @@ final class NodeLedger {
   private int availableSlots;
 
   /** The nodes of {@code largest}, of which those of {@code initial} are there at first. */
-  NodeLedger(ClusterShape initial, ClusterShape largest) {
+  NodeLedger(ClusterShape initial, ClusterShape largest, Stragglers stragglers, long seed) {
     Map<String, Integer> count = new HashMap<>();
     initial.groups().forEach(group -> count.put(group.gpuType(), group.nodes()));
     Map<String, Integer> rank = new HashMap<>();
-    for (Node node : largest.nodes()) {
+    List<Node> all = largest.nodes();
+    double[] slowdowns = stragglers.slowdowns(all.size(), seed);
+    for (Node node : all) {
       int inGroup = rank.merge(node.gpuType(), 1, Integer::sum) - 1;
       index.put(node.name(), entries.size());
-      entries.add(new Entry(node, inGroup, inGroup < count.getOrDefault(node.gpuType(), 0)));
+      entries.add(
+          new Entry(
+              node,
+              inGroup,
+              inGroup < count.getOrDefault(node.gpuType(), 0),
+              slowdowns[entries.size()]));
     }
     refresh();
   }
@@ -64,6 +73,15 @@ final class NodeLedger {
 
   String gpuType(Allocation allocation) {
     return allocation.isEmpty() ? "" : entry(allocation.node(0)).node.gpuType();
+  }
+
+  /** Speed of the slowest of an allocation's nodes, relative to what such nodes have. */
+  double pace(Allocation allocation) {
+    double slowdown = 1;
+    for (int i = 0; i < allocation.nodes(); i++) {
+      slowdown = Math.max(slowdown, entry(allocation.node(i)).slowdown);
+    }
+    return 1 / slowdown;
   }
 
   /** Takes a node away or brings it back; whoever sat there is returned and must be moved off. */

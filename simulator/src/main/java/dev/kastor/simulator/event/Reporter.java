@@ -1,6 +1,7 @@
 package dev.kastor.simulator.event;
 
 import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.scheduler.Allocation;
@@ -16,6 +17,8 @@ import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.Outlook;
 import dev.kastor.traces.StepTime;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -33,17 +36,33 @@ final class Reporter {
   private final SplittableRandom random;
   private Optional<Progress> progress = Optional.empty();
   private double reportedAt;
+  private final double declaredFactor;
+  private final @Nullable SplittableRandom losses;
+  private final Deque<Message> onTheWay = new ArrayDeque<>();
   private double stepsReported;
+  private int places;
   private boolean newPlace = true;
 
+  /** What a report says, and from which of the job's places. */
+  private record Message(
+      int place, String gpuType, StepProfile profile, GradientStats gradient, Progress progress) {}
+
+  /**
+   * Reports of a job.
+   *
+   * @param declaredFactor by how much the declared total is off; 0 if there is none
+   */
   Reporter(
       EventSettings settings,
       JobSpec spec,
       Policy policy,
+      double declaredFactor,
       Optional<FamilyMemory> memory,
       SplittableRandom random) {
     this.settings = settings;
+    this.declaredFactor = declaredFactor;
     this.random = random;
+    losses = settings.adversity().reports().lost() > 0 ? random.split() : null;
     learner =
         policy.control() == Control.PLACEMENT
             ? null
@@ -81,7 +100,7 @@ final class Reporter {
     if (learner == null
         && !job.allocation().isEmpty()
         && now - reportedAt >= VirtualClock.seconds(settings.reportInterval())) {
-      progress = Optional.of(job.progress());
+      progress = Optional.of(declared(job.progress()));
       reportedAt = now;
     }
     return progress;
@@ -100,47 +119,79 @@ final class Reporter {
   /** It has another allocation since {@code steps}, of which nothing was reported yet. */
   void moved(double steps) {
     newPlace = true;
+    places++;
     stepsReported = steps;
   }
 
   /**
-   * Takes a report in; nothing happens if the job has not ended a step since its last.
+   * Sends a report; nothing happens if the job has not ended a step since its last.
    *
    * @param time of a step without accumulation when nobody disturbs
    * @param slowdown by how much the true time exceeds that
-   * @return whether it is the first from this allocation
+   * @return whether it was sent and not lost
    */
-  boolean report(EventJob job, String gpuType, StepTime time, double slowdown, double now) {
+  boolean send(EventJob job, String gpuType, StepTime time, double slowdown) {
     double steps = job.steps() - stepsReported;
     if (learner == null || steps < 1) {
       return false;
     }
     stepsReported = job.steps();
-    Progress reached = job.progress();
-    progress = Optional.of(reached);
     double step = noisy(time.stepSeconds() * slowdown);
     double pass = noisy(time.passSeconds() * slowdown);
+    if (losses != null && losses.nextDouble() < settings.adversity().reports().lost()) {
+      return false;
+    }
     Allocation allocation = job.allocation();
+    onTheWay.add(
+        new Message(
+            places,
+            gpuType,
+            new StepProfile(
+                allocation.nodes(),
+                allocation.replicas(),
+                job.batch().atomicBatchSize(),
+                (int) steps,
+                step,
+                Math.max(0, step - pass)),
+            job.gradient(),
+            declared(job.progress())));
+    return true;
+  }
+
+  /**
+   * Takes in the report that was sent first of those on the way.
+   *
+   * @return whether it is the first from the allocation that the job has now
+   */
+  boolean receive(double now) {
+    Message message = onTheWay.remove();
+    if (learner == null) {
+      throw new IllegalStateException("nobody listens to reports");
+    }
     Instant at = VirtualClock.instant(now);
-    learner.observe(
-        gpuType,
-        new StepProfile(
-            allocation.nodes(),
-            allocation.replicas(),
-            job.batch().atomicBatchSize(),
-            (int) steps,
-            step,
-            Math.max(0, step - pass)),
-        at);
-    learner.observe(job.gradient(), reached, at);
-    boolean news = newPlace;
-    newPlace = false;
+    learner.observe(message.gpuType(), message.profile(), at);
+    learner.observe(message.gradient(), message.progress(), at);
+    progress = Optional.of(message.progress());
+    boolean news = newPlace && message.place() == places;
+    newPlace &= !news;
     return news;
   }
 
+  /** What the job says of its progress: how far it is, it knows. */
+  private Progress declared(Progress truth) {
+    return declaredFactor == 1
+        ? truth
+        : new Progress(
+            truth.step(),
+            truth.scaleInvariantSteps(),
+            declaredFactor * truth.totalScaleInvariantSteps(),
+            truth.examples(),
+            truth.epoch());
+  }
+
   private double noisy(double seconds) {
-    return settings.timingNoise() == 0
+    return settings.adversity().timingNoise() == 0
         ? seconds
-        : seconds * Math.exp(settings.timingNoise() * random.nextGaussian());
+        : seconds * Math.exp(settings.adversity().timingNoise() * random.nextGaussian());
   }
 }

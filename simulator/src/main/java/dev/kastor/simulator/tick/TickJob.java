@@ -35,6 +35,7 @@ final class TickJob implements Foresight {
   private final Application application;
   private final double submitSeconds;
   private final TickRules rules;
+  private final double declaredWork;
   private final boolean adaptive;
   private final boolean learns;
   private final Learner learner;
@@ -54,6 +55,7 @@ final class TickJob implements Foresight {
   /**
    * A job that is not there yet.
    *
+   * @param declaredFactor by how much the total it declares is off; 0 if it declares none
    * @param memory what its family remembers; empty where jobs learn alone
    */
   TickJob(
@@ -61,9 +63,11 @@ final class TickJob implements Foresight {
       Application application,
       Policy policy,
       TickRules rules,
+      double declaredFactor,
       Optional<FamilyMemory> memory) {
     this.application = application;
     this.rules = rules;
+    declaredWork = declaredFactor * application.progressAt(application.epochs());
     spec = rules.spec(job, application, policy.control());
     name = job.name();
     submitSeconds = job.submitSeconds();
@@ -129,7 +133,7 @@ final class TickJob implements Foresight {
 
   /** How far it is; a job of the published simulators does not count its steps and examples. */
   private Progress progress() {
-    return new Progress(0, progress, application.progressAt(application.epochs()), 0, epoch);
+    return new Progress(0, progress, declaredWork, 0, epoch);
   }
 
   Replay.Completed completed() {

@@ -1,10 +1,13 @@
 package dev.kastor.simulator.tick;
 
 import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -16,6 +19,8 @@ import java.util.Optional;
  * @param interference share of its goodput that a job on several nodes loses while one of them
  *     holds another such job, in [0, 1)
  * @param familyMemory whether jobs of one family learn from each other, under policies that want it
+ * @param declaredWork what jobs say of their work
+ * @param queues queues with a weight of their own, by name
  * @param limit virtual time after which a replay is given up
  */
 public record TickSettings(
@@ -23,8 +28,11 @@ public record TickSettings(
     Optional<Duration> round,
     double interference,
     boolean familyMemory,
+    DeclaredWork declaredWork,
+    Map<String, Queue> queues,
     Duration limit) {
   public TickSettings {
+    queues = Map.copyOf(queues);
     if (mode == Mode.EVENTS) {
       throw new IllegalArgumentException("mode events has no fixed rounds");
     }
@@ -44,7 +52,8 @@ public record TickSettings(
 
   /** The published rounds, no interference, no family memory, at most 400 days. */
   public static TickSettings of(Mode mode) {
-    return new TickSettings(mode, Optional.empty(), 0, false, Duration.ofDays(400));
+    return new TickSettings(
+        mode, Optional.empty(), 0, false, DeclaredWork.EXACT, Map.of(), Duration.ofDays(400));
   }
 
   /** Time between decisions of this policy. */
@@ -67,11 +76,27 @@ public record TickSettings(
 
   /** The same with another round. */
   public TickSettings withRound(Duration other) {
-    return new TickSettings(mode, Optional.of(other), interference, familyMemory, limit);
+    return new TickSettings(
+        mode, Optional.of(other), interference, familyMemory, declaredWork, queues, limit);
+  }
+
+  /** The same with another loss between neighbours. */
+  public TickSettings withInterference(double share) {
+    return new TickSettings(mode, round, share, familyMemory, declaredWork, queues, limit);
   }
 
   /** The same with or without jobs that learn from their families. */
   public TickSettings withFamilyMemory(boolean remembers) {
-    return new TickSettings(mode, round, interference, remembers, limit);
+    return new TickSettings(mode, round, interference, remembers, declaredWork, queues, limit);
+  }
+
+  /** The same where jobs say something else of their work. */
+  public TickSettings withDeclaredWork(DeclaredWork work) {
+    return new TickSettings(mode, round, interference, familyMemory, work, queues, limit);
+  }
+
+  /** The same with other queues. */
+  public TickSettings withQueues(Map<String, Queue> weighted) {
+    return new TickSettings(mode, round, interference, familyMemory, declaredWork, weighted, limit);
   }
 }

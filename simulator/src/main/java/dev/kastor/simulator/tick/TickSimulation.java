@@ -13,6 +13,7 @@ import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
+import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Replay;
 import dev.kastor.simulator.ReplayListener;
@@ -70,13 +71,14 @@ public final class TickSimulation implements Cluster {
         settings.familyMemory() && policy.learning() == Learning.FULL
             ? Optional.of(new FamilyMemory())
             : Optional.empty();
+    DeclaredWork.Factors declared = settings.declaredWork().factors(seed);
     for (Workload.Job job : workload.jobs()) {
       Application application = applications.get(job.application());
       if (application == null) {
         throw new IllegalArgumentException(
             "job %s uses unknown application '%s'".formatted(job.name(), job.application()));
       }
-      TickJob made = new TickJob(job, application, policy, rules, memory);
+      TickJob made = new TickJob(job, application, policy, rules, declared.next(), memory);
       jobs.put(made.spec().id(), made);
     }
   }
@@ -181,7 +183,8 @@ public final class TickSimulation implements Cluster {
         states.add(job.state(now));
       }
     }
-    return new Snapshot(Instant.ofEpochSecond((long) now), rules.nodes(), states);
+    return new Snapshot(
+        Instant.ofEpochSecond((long) now), rules.nodes(), states, settings.queues());
   }
 
   @Override
