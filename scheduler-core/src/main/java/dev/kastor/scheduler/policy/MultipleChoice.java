@@ -10,15 +10,15 @@ import java.util.List;
  * @param jobs the choices of each job
  * @param capacity slots by type
  */
-record MultipleChoice(List<Job> jobs, List<Integer> capacity) {
+public record MultipleChoice(List<Job> jobs, List<Integer> capacity) {
   /**
    * A job.
    *
    * @param choices what it may get, in order of preference among equals
    * @param must whether it must get the first of them
    */
-  record Job(List<Choice> choices, boolean must) {
-    Job {
+  public record Job(List<Choice> choices, boolean must) {
+    public Job {
       choices = List.copyOf(choices);
     }
   }
@@ -31,7 +31,7 @@ record MultipleChoice(List<Job> jobs, List<Integer> capacity) {
    * @param slots how many
    * @param cost against getting nothing, which costs 0
    */
-  record Choice(int id, int type, int slots, double cost) {
+  public record Choice(int id, int type, int slots, double cost) {
     private boolean beats(Choice other) {
       return type == other.type && slots <= other.slots && cost <= other.cost;
     }
@@ -40,7 +40,7 @@ record MultipleChoice(List<Job> jobs, List<Integer> capacity) {
   /** Costs closer than this are equal. */
   static final double EQUAL = 1e-9;
 
-  MultipleChoice {
+  public MultipleChoice {
     jobs = List.copyOf(jobs);
     capacity = List.copyOf(capacity);
   }

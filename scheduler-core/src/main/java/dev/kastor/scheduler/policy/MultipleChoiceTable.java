@@ -8,13 +8,14 @@ import java.util.List;
  * programming for knapsacks with a choice per item: Kellerer, Pferschy and Pisinger, Knapsack
  * Problems, 2004, chapter 11). Exact; its cost is the number of states times that of all choices.
  */
-final class MultipleChoiceTable {
+public final class MultipleChoiceTable {
   private final List<List<Choice>> jobs;
   private final int[] capacity;
   private final int[] stride;
   private final long states;
 
-  MultipleChoiceTable(List<List<Choice>> jobs, int[] capacity) {
+  /** A program that is not solved yet. */
+  public MultipleChoiceTable(List<List<Choice>> jobs, int[] capacity) {
     this.jobs = jobs;
     this.capacity = useful(jobs, capacity);
     stride = new int[capacity.length];
@@ -42,12 +43,12 @@ final class MultipleChoiceTable {
   }
 
   /** Steps that {@link #solve} will take. */
-  double work() {
+  public double work() {
     return (double) states * (jobs.size() + jobs.stream().mapToInt(List::size).sum());
   }
 
   /** The index of each job's choice, -1 for nothing. */
-  int[] solve() {
+  public int[] solve() {
     // least[j][s]: the least cost of the first j jobs in at most as many slots as state s stands
     // for.
     double[][] least = new double[jobs.size() + 1][];

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
@@ -15,6 +16,7 @@ public final class Policies {
       new LinkedHashMap<>();
 
   static {
+    FACTORIES.put(KastorPolicy.NAME, options -> new KastorPolicy(options.kastor()));
     FACTORIES.put(PolluxPolicy.NAME, PolluxPolicy::new);
     FACTORIES.put(FifoPolicy.NAME, FifoPolicy::new);
     FACTORIES.put(TiresiasPolicy.NAME, TiresiasPolicy::new);

@@ -1,12 +1,20 @@
 package dev.kastor.scheduler.policy;
 
+import dev.kastor.scheduler.policy.kastor.KastorOptions;
+
 /**
  * What a host may set on a policy; each policy reads what concerns it.
  *
  * @param seed seed of all random choices
  * @param search effort and semantics of the genetic search
+ * @param kastor knobs of Kastor's own policy
  */
-public record PolicyOptions(long seed, GeneticSearch search) {
+public record PolicyOptions(long seed, GeneticSearch search, KastorOptions kastor) {
+  /** Options for policies that are not Kastor's own. */
+  public PolicyOptions(long seed, GeneticSearch search) {
+    this(seed, search, KastorOptions.DEFAULT);
+  }
+
   /**
    * Knobs of Pollux's search.
    *
@@ -40,5 +48,10 @@ public record PolicyOptions(long seed, GeneticSearch search) {
   /** The search as published: 100 generations of 100. */
   public static PolicyOptions faithful(long seed) {
     return new PolicyOptions(seed, new GeneticSearch(100, 100, 100, true));
+  }
+
+  /** The same with other knobs of Kastor's own policy. */
+  public PolicyOptions with(KastorOptions other) {
+    return new PolicyOptions(seed, search, other);
   }
 }

@@ -1,0 +1,50 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.JobState;
+
+/** What a job offers for GPUs in one round. Owned by the planning call. */
+final class Bid {
+  final int index;
+  final JobState job;
+  final Offers offers;
+
+  /** The offer that the job holds now; -1 if it holds nothing that can be offered. */
+  final int held;
+
+  /** Seconds that its work would still take at the best size it may ever have. */
+  final double remaining;
+
+  /** What its owner's queue, its priority and its wait make its progress count, against 1. */
+  final double weight;
+
+  /** Share of all jobs that it would delay by taking GPU time: those that outlast it. */
+  double delays = 1;
+
+  /** Seconds of all jobs' time that an effective example of this job saves. */
+  double worth;
+
+  /** Seconds saved in a second by each offer, the cost of a change taken off. */
+  final double[] value;
+
+  Bid(int index, JobState job, Offers offers, int held, double remaining, double weight) {
+    this.index = index;
+    this.job = job;
+    this.offers = offers;
+    this.held = held;
+    this.remaining = remaining;
+    this.weight = weight;
+    value = new double[offers.count()];
+  }
+
+  double pause() {
+    return job.rescaleCost().toNanos() * 1e-9;
+  }
+
+  /** What is left of the value of what it holds if it gets the same elsewhere. */
+  double moveKeep;
+
+  /** Seconds left at a rate. */
+  double left(double rate) {
+    return offers.fullRate() > 0 ? remaining * offers.fullRate() / rate : remaining;
+  }
+}

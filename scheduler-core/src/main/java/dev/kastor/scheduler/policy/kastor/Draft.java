@@ -1,0 +1,92 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.Allocation;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A plan with nodes, and what it is worth as placed.
+ *
+ * @param allocations by index of the bid
+ * @param value seconds saved in a second, pauses taken off
+ */
+record Draft(Map<Integer, Allocation> allocations, double value) {
+  /** Places shares: what is held stays where it is, if it can. */
+  static Draft of(List<Bid> bids, int[] offers, Packing packing, Pools pools) {
+    for (int b = 0; b < offers.length; b++) {
+      Bid bid = bids.get(b);
+      if (offers[b] >= 0) {
+        int pool = bid.offers.pool()[offers[b]];
+        if (offers[b] != bid.held || !packing.keep(bid, bid.index, pool)) {
+          packing.want(bid, bid.index, pool, bid.offers.slots()[offers[b]]);
+        }
+      }
+    }
+    packing.place();
+    return measured(List.of(bids), packing, pools);
+  }
+
+  /** The same where some were already put in their places. */
+  static Draft with(
+      List<Bid> placed, List<Bid> waiting, int[] offers, Packing packing, Pools pools) {
+    for (int b = 0; b < offers.length; b++) {
+      Bid bid = waiting.get(b);
+      if (offers[b] >= 0) {
+        packing.want(bid, bid.index, bid.offers.pool()[offers[b]], bid.offers.slots()[offers[b]]);
+      }
+    }
+    packing.place();
+    return measured(List.of(placed, waiting), packing, pools);
+  }
+
+  /** What it is worth to change nothing. */
+  static double ofHeld(List<Bid> bids) {
+    double sum = 0;
+    for (Bid bid : bids) {
+      sum += bid.held < 0 ? 0 : bid.value[bid.held];
+    }
+    return sum;
+  }
+
+  private static Draft measured(List<List<Bid>> groups, Packing packing, Pools pools) {
+    Map<Integer, Allocation> allocations = new HashMap<>();
+    double value = 0;
+    for (List<Bid> bids : groups) {
+      for (Bid bid : bids) {
+        Allocation allocation = packing.allocation(bid.index);
+        if (allocation.equals(bid.job.allocation())) {
+          // Nodes keep the order in which the job has them.
+          allocation = bid.job.allocation();
+        }
+        allocations.put(bid.index, allocation);
+        value += value(bid, allocation, pools);
+      }
+    }
+    return new Draft(allocations, value);
+  }
+
+  private static double value(Bid bid, Allocation allocation, Pools pools) {
+    if (allocation.isEmpty()) {
+      return 0;
+    }
+    Integer node = pools.indexByName().get(allocation.node(0));
+    if (node == null) {
+      return 0;
+    }
+    int pool = pools.poolOf()[node];
+    int offer = bid.offers.find(pool, allocation.replicas());
+    if (offer < 0) {
+      return 0;
+    }
+    boolean stays = allocation.equals(bid.job.allocation());
+    double paid = bid.worth * bid.offers.rate()[offer];
+    double value = offer == bid.held && !stays ? paid * bid.moveKeep : bid.value[offer];
+    int tight = Math.ceilDiv(allocation.replicas(), pools.nodeSlots()[pool]);
+    if (allocation.nodes() > tight && !stays) {
+      double rate = Rates.rate(bid.job, pools, pool, allocation.replicas(), allocation.nodes());
+      value *= rate / bid.offers.rate()[offer];
+    }
+    return value;
+  }
+}

@@ -1,0 +1,234 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.protocol.Progress;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Learning;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Snapshot;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+/**
+ * Kastor's own policy: GPUs have a price, in seconds of everybody's time, and each job gets what is
+ * worth more than it costs. See {@code docs/policy.md}.
+ */
+public final class KastorPolicy implements Policy {
+  public static final String NAME = "kastor";
+
+  /** Assumed of a job that has not begun, where no other job says better. */
+  private static final double UNKNOWN_SECONDS = 600;
+
+  private static final double PRIORITY_BASE = 10;
+  private static final double LEAST_KEEP = 0.01;
+
+  private final KastorOptions options;
+  private final OfferBook book;
+
+  public KastorPolicy(KastorOptions options) {
+    this.options = options;
+    book = new OfferBook(options);
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public boolean seesGpuTypes() {
+    return true;
+  }
+
+  @Override
+  public Learning learning() {
+    return Learning.FULL;
+  }
+
+  @Override
+  public Plan plan(Snapshot snapshot) {
+    Pools pools = Pools.of(snapshot.nodes());
+    List<Bid> bids = bids(snapshot, pools);
+    List<Bid> open = new ArrayList<>();
+    List<Bid> fixed = new ArrayList<>();
+    for (Bid bid : bids) {
+      (settled(bid, pools) ? fixed : open).add(bid);
+    }
+    Packing roomy = packing(pools, fixed);
+    int[] capacity = roomy.left();
+    double[] price = new Prices(open, capacity, options.pricing()).clear();
+    open.forEach(this::value);
+    Shares.Given given = new Shares(open, capacity, price, options.budget()).divide();
+    Draft draft = Draft.of(open, given.offer(), roomy, pools);
+    if (draft.value() < Draft.ofHeld(open)) {
+      // Packing may move more than the shares foresaw: then those who run stay as they are.
+      Draft kept = keeping(open, fixed, pools, price);
+      draft = kept.value() > draft.value() ? kept : draft;
+    }
+    return plan(bids, fixed, draft, price, given, pools);
+  }
+
+  private static Packing packing(Pools pools, List<Bid> fixed) {
+    Packing packing = new Packing(pools);
+    fixed.forEach(bid -> packing.fix(bid.job.allocation()));
+    return packing;
+  }
+
+  /** All who hold something keep it, and the others share the rest. */
+  private Draft keeping(List<Bid> open, List<Bid> fixed, Pools pools, double[] price) {
+    Packing packing = packing(pools, fixed);
+    List<Bid> waiting = new ArrayList<>();
+    List<Bid> running = new ArrayList<>();
+    for (Bid bid : open) {
+      (bid.held >= 0 && packing.keep(bid, bid.index, bid.offers.pool()[bid.held])
+              ? running
+              : waiting)
+          .add(bid);
+    }
+    int[] offers = new Shares(waiting, packing.left(), price, options.budget()).divide().offer();
+    return Draft.with(running, waiting, offers, packing, pools);
+  }
+
+  private List<Bid> bids(Snapshot snapshot, Pools pools) {
+    List<JobState> jobs = snapshot.jobs();
+    Offers[] offers = book.of(jobs, pools);
+    double[] remaining = new double[jobs.size()];
+    double known = 0;
+    int count = 0;
+    for (int j = 0; j < remaining.length; j++) {
+      remaining[j] = remaining(jobs.get(j), offers[j]);
+      if (!Double.isNaN(remaining[j])) {
+        known += Math.log(Math.max(1, remaining[j]));
+        count++;
+      }
+    }
+    double typical =
+        count == 0 ? UNKNOWN_SECONDS : Math.min(UNKNOWN_SECONDS, Math.exp(known / count));
+    List<Bid> bids = new ArrayList<>(jobs.size());
+    for (int j = 0; j < remaining.length; j++) {
+      double left = Double.isNaN(remaining[j]) ? typical : remaining[j];
+      JobState job = jobs.get(j);
+      bids.add(
+          new Bid(
+              j, job, offers[j], held(job, offers[j], pools), left, weight(snapshot, job, left)));
+    }
+    rank(bids);
+    return bids;
+  }
+
+  /** Seconds left at the best size; not a number where nobody knows. */
+  private static double remaining(JobState job, Offers offers) {
+    if (job.model().isEmpty() || job.progress().isEmpty() || offers.fullRate() <= 0) {
+      return Double.NaN;
+    }
+    Progress progress = job.progress().get();
+    double total = job.outlook().totalSteps(progress);
+    if (total <= 0) {
+      return Double.NaN;
+    }
+    double steps = Math.max(1, total - progress.scaleInvariantSteps());
+    return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
+  }
+
+  private double weight(Snapshot snapshot, JobState job, double left) {
+    double weight =
+        snapshot.queue(job.spec().queue()).weight()
+            * Math.pow(PRIORITY_BASE, job.spec().priority());
+    double age = job.age().toNanos() * 1e-9;
+    double stretch =
+        (age + left) / Math.max(1, served(job) + left) / Math.max(1, snapshot.jobs().size());
+    return weight * Math.pow(Math.max(1, stretch / options.fairness()), 2);
+  }
+
+  /** Seconds for which it has held anything, as far as its GPU time tells. */
+  private static double served(JobState job) {
+    return job.attainedService() / Math.max(1, job.maxProfiledReplicas());
+  }
+
+  private static int held(JobState job, Offers offers, Pools pools) {
+    Allocation allocation = job.allocation();
+    if (allocation.isEmpty()) {
+      return -1;
+    }
+    Integer node = pools.indexByName().get(allocation.node(0));
+    return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.replicas());
+  }
+
+  /** A job delays those who outlast it, and itself. */
+  private void rank(List<Bid> bids) {
+    if (!options.ranking()) {
+      return;
+    }
+    List<Bid> order = new ArrayList<>(bids);
+    order.sort(
+        Comparator.comparingDouble((Bid bid) -> -bid.remaining)
+            .thenComparingInt(bid -> -bid.index));
+    for (int r = 0; r < order.size(); r++) {
+      order.get(r).delays = (r + 1.0) / order.size();
+    }
+  }
+
+  /** Whether a bid is not for sale: pinned, or only just changed, on nodes that are there. */
+  private boolean settled(Bid bid, Pools pools) {
+    JobState job = bid.job;
+    if (job.pinned()) {
+      return true;
+    }
+    boolean fresh =
+        !job.allocation().isEmpty()
+            && bid.held >= 0
+            && job.sinceChange().toNanos() * 1e-9 < options.minimumRun();
+    return fresh && stands(job.allocation(), pools);
+  }
+
+  private static boolean stands(Allocation allocation, Pools pools) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer node = pools.indexByName().get(allocation.node(i));
+      if (node == null || pools.nodes().get(node).slots() < allocation.count(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void value(Bid bid) {
+    for (int o = 0; o < bid.value.length; o++) {
+      bid.value[o] = bid.worth * bid.offers.rate()[o] * (o == bid.held ? 1 : keep(bid, o));
+    }
+    bid.moveKeep = bid.held < 0 ? 1 : keep(bid, bid.held);
+  }
+
+  /** What is left of an offer's value when a pause is paid for it. */
+  private double keep(Bid bid, int offer) {
+    if (!options.hysteresis()) {
+      return 1;
+    }
+    double pause = bid.pause();
+    double time = Math.min(options.hold(), bid.left(bid.offers.rate()[offer]) + pause);
+    return time <= 0 ? LEAST_KEEP : Math.max(LEAST_KEEP, 1 - pause / time);
+  }
+
+  private static Plan plan(
+      List<Bid> bids,
+      List<Bid> fixed,
+      Draft draft,
+      double[] price,
+      Shares.Given given,
+      Pools pools) {
+    Allocation[] allocations = new Allocation[bids.size()];
+    fixed.forEach(bid -> allocations[bid.index] = bid.job.allocation());
+    draft.allocations().forEach((bid, allocation) -> allocations[bid] = allocation);
+    Explanations why = new Explanations(bids, allocations, price, given, pools);
+    SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
+    for (Bid bid : bids) {
+      Allocation allocation = allocations[bid.index];
+      assignments.put(bid.job.id(), new Plan.Assignment(allocation, why.of(bid, allocation)));
+    }
+    return new Plan(assignments);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.GpuTraits;
+import dev.kastor.scheduler.JobSpec;
+import java.util.Arrays;
+
+/**
+ * The sizes that a job may have in a pool: powers of two within a node and whole nodes, which pack
+ * without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job has one.
+ */
+final class Menu {
+  private static final int FINE_NODES = 16;
+
+  private Menu() {}
+
+  /** Slots of each size, rising. */
+  static int[] slots(JobSpec spec, int mostReplicas, Pools pools, int pool) {
+    String type = pools.gpuType(pool);
+    int node = pools.nodeSlots()[pool];
+    if (node == 0 || !spec.runsOn(type)) {
+      return new int[0];
+    }
+    int each = spec.gpusPerReplica(type);
+    GpuTraits traits = spec.byGpuType().get(type);
+    long span = traits == null ? Integer.MAX_VALUE : (long) traits.maxNodes() * node;
+    int room = (int) Math.min(span, pools.slots()[pool]);
+    Elasticity elasticity = spec.elasticity();
+    int least = elasticity.min() * each;
+    if (least > room) {
+      return new int[0];
+    }
+    int[] sizes = new int[64];
+    int count = 0;
+    sizes[count++] = least;
+    for (int size = 1; size <= room && count < sizes.length; size = next(size, node)) {
+      int replicas = size / each;
+      if (replicas > mostReplicas) {
+        break;
+      }
+      if (size > least && size % each == 0 && elasticity.allows(replicas)) {
+        sizes[count++] = size;
+      }
+    }
+    return Arrays.copyOf(sizes, count);
+  }
+
+  private static int next(int size, int node) {
+    if (size < node) {
+      return Math.min(2 * size, node);
+    }
+    int nodes = size / node;
+    return (nodes + Math.max(1, nodes / FINE_NODES * 4)) * node;
+  }
+}

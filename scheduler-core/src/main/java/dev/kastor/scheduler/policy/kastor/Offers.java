@@ -1,0 +1,25 @@
+package dev.kastor.scheduler.policy.kastor;
+
+/**
+ * What a job may get. Immutable.
+ *
+ * @param pool pool of each offer
+ * @param slots slots of each offer
+ * @param rate effective examples a second of each; relative where the job was never measured
+ * @param fullRate the rate of the best size that the job may ever have, measured or not
+ */
+record Offers(int[] pool, int[] slots, double[] rate, double fullRate) {
+  int count() {
+    return pool.length;
+  }
+
+  /** The offer of exactly so many slots of a pool; -1 if there is none. */
+  int find(int wantedPool, int wantedSlots) {
+    for (int o = 0; o < pool.length; o++) {
+      if (pool[o] == wantedPool && slots[o] == wantedSlots) {
+        return o;
+      }
+    }
+    return -1;
+  }
+}

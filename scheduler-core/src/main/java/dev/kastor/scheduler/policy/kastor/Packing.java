@@ -1,0 +1,339 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.Allocation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds nodes for slots. What a job keeps stays where it is; the others are placed largest first,
+ * on their own nodes where they fit, else as tightly as possible and within a rack. Smaller jobs
+ * move away where a larger one needs a whole node. Owned by one planning call.
+ */
+final class Packing {
+  private static final int MOST_LOOKED_AT = 256;
+
+  /** Slots by node. */
+  private record Spot(int bid, int slots, int[] nodes, int[] counts) {
+    boolean single() {
+      return nodes.length == 1;
+    }
+  }
+
+  private record Wish(Bid bid, int order, int pool, int slots) {}
+
+  private final Pools pools;
+  private final int[] free;
+  private final BitSet[][] nodesByFree;
+  private final Map<Integer, Spot> spots = new HashMap<>();
+  private final Map<Integer, List<Integer>> singlesOn = new HashMap<>();
+  private final Map<Integer, Wish> wishes = new HashMap<>();
+  private final PriorityQueue<Wish> queue =
+      new PriorityQueue<>(
+          Comparator.comparingInt((Wish wish) -> -wish.slots()).thenComparingInt(Wish::order));
+
+  Packing(Pools pools) {
+    this.pools = pools;
+    free = new int[pools.nodes().size()];
+    nodesByFree = new BitSet[pools.count()][];
+    for (int p = 0; p < nodesByFree.length; p++) {
+      nodesByFree[p] = new BitSet[pools.nodeSlots()[p] + 1];
+      Arrays.setAll(nodesByFree[p], f -> new BitSet());
+    }
+    for (int n = 0; n < free.length; n++) {
+      free[n] = pools.nodes().get(n).slots();
+      nodesByFree[pools.poolOf()[n]][free[n]].set(n);
+    }
+  }
+
+  /** Takes what cannot move; slots that a node no longer has do not count. */
+  void fix(Allocation allocation) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer node = pools.indexByName().get(allocation.node(i));
+      if (node != null) {
+        change(node, -Math.min(free[node], allocation.count(i)));
+      }
+    }
+  }
+
+  /** Whether all that a job holds is there and free; if so it is taken. */
+  boolean keep(Bid bid, int order, int pool) {
+    Allocation held = bid.job.allocation();
+    int[] nodes = new int[held.nodes()];
+    for (int i = 0; i < nodes.length; i++) {
+      Integer node = pools.indexByName().get(held.node(i));
+      if (node == null || free[node] < held.count(i)) {
+        return false;
+      }
+      nodes[i] = node;
+    }
+    wishes.put(order, new Wish(bid, order, pool, held.replicas()));
+    take(new Spot(order, held.replicas(), nodes, held.counts()));
+    return true;
+  }
+
+  /** Asks for slots of a pool. */
+  void want(Bid bid, int order, int pool, int slots) {
+    Wish wish = new Wish(bid, order, pool, slots);
+    wishes.put(order, wish);
+    queue.add(wish);
+  }
+
+  /** Places all that was asked for. */
+  void place() {
+    while (!queue.isEmpty()) {
+      Wish wish = queue.poll();
+      Spot spot = find(wish);
+      if (spot != null) {
+        take(spot);
+      }
+    }
+  }
+
+  /** What a bid got. */
+  Allocation allocation(int order) {
+    Spot spot = spots.get(order);
+    if (spot == null) {
+      return Allocation.NONE;
+    }
+    SequencedMap<String, Integer> byNode = new LinkedHashMap<>();
+    for (int i = 0; i < spot.nodes().length; i++) {
+      byNode.put(pools.nodes().get(spot.nodes()[i]).name(), spot.counts()[i]);
+    }
+    return new Allocation(byNode);
+  }
+
+  private @Nullable Spot find(Wish wish) {
+    int node = pools.nodeSlots()[wish.pool()];
+    Spot spot = wish.slots() <= node ? single(wish) : whole(wish, node);
+    return spot == null ? scattered(wish) : spot;
+  }
+
+  private @Nullable Spot single(Wish wish) {
+    int node = own(wish);
+    for (int f = wish.slots(); node < 0 && f <= pools.nodeSlots()[wish.pool()]; f++) {
+      node = nodesByFree[wish.pool()][f].nextSetBit(0);
+    }
+    if (node < 0) {
+      node = roomMadeFor(wish);
+    }
+    return node < 0
+        ? null
+        : new Spot(wish.order(), wish.slots(), new int[] {node}, new int[] {wish.slots()});
+  }
+
+  /** The node of its own that it would fill most. */
+  private int own(Wish wish) {
+    int best = -1;
+    Allocation held = wish.bid().job.allocation();
+    for (int i = 0; i < held.nodes(); i++) {
+      Integer node = pools.indexByName().get(held.node(i));
+      if (node != null
+          && pools.poolOf()[node] == wish.pool()
+          && free[node] >= wish.slots()
+          && (best < 0 || free[node] < free[best])) {
+        best = node;
+      }
+    }
+    return best;
+  }
+
+  /** A node that smaller jobs leave for it; -1 if there is none. */
+  private int roomMadeFor(Wish wish) {
+    int looked = 0;
+    for (int f = wish.slots() - 1; f >= 0; f--) {
+      BitSet nodes = nodesByFree[wish.pool()][f];
+      for (int n = nodes.nextSetBit(0); n >= 0 && looked < MOST_LOOKED_AT; looked++) {
+        int freed = f;
+        List<Integer> leaving = new ArrayList<>();
+        for (int order : singlesOn.getOrDefault(n, List.of())) {
+          int slots = wishes.get(order).slots();
+          if (freed < wish.slots() && slots < wish.slots()) {
+            freed += slots;
+            leaving.add(order);
+          }
+        }
+        if (freed >= wish.slots()) {
+          leaving.forEach(this::evict);
+          return n;
+        }
+        n = nodes.nextSetBit(n + 1);
+      }
+    }
+    return -1;
+  }
+
+  private @Nullable Spot whole(Wish wish, int node) {
+    int full = wish.slots() / node;
+    int rest = wish.slots() % node;
+    List<Integer> chosen = wholeNodes(wish, node, full);
+    if (chosen.size() < full) {
+      for (int emptied : emptied(wish, node, full - chosen.size(), chosen)) {
+        chosen.add(emptied);
+      }
+    }
+    if (chosen.size() < full) {
+      return null;
+    }
+    int last = -1;
+    for (int f = rest; rest > 0 && last < 0 && f <= node; f++) {
+      BitSet nodes = nodesByFree[wish.pool()][f];
+      for (int n = nodes.nextSetBit(0); n >= 0 && last < 0; n = nodes.nextSetBit(n + 1)) {
+        last = chosen.contains(n) ? -1 : n;
+      }
+    }
+    if (rest > 0 && last < 0) {
+      return null;
+    }
+    chosen.sort(null);
+    int[] nodes =
+        Arrays.copyOf(chosen.stream().mapToInt(n -> n).toArray(), full + (rest > 0 ? 1 : 0));
+    int[] counts = new int[nodes.length];
+    Arrays.fill(counts, node);
+    if (rest > 0) {
+      nodes[full] = last;
+      counts[full] = rest;
+    }
+    return new Spot(wish.order(), wish.slots(), nodes, counts);
+  }
+
+  /** Free nodes: its own first, then those of the rack that they fill most. */
+  private List<Integer> wholeNodes(Wish wish, int node, int wanted) {
+    List<Integer> chosen = new ArrayList<>();
+    BitSet open = nodesByFree[wish.pool()][node];
+    Allocation held = wish.bid().job.allocation();
+    for (int i = 0; i < held.nodes() && chosen.size() < wanted; i++) {
+      Integer own = pools.indexByName().get(held.node(i));
+      if (own != null && pools.poolOf()[own] == wish.pool() && open.get(own)) {
+        chosen.add(own);
+      }
+    }
+    Map<String, List<Integer>> racks = new TreeMap<>();
+    for (int n = open.nextSetBit(0); n >= 0; n = open.nextSetBit(n + 1)) {
+      if (!chosen.contains(n)) {
+        racks.computeIfAbsent(pools.nodes().get(n).rack(), rack -> new ArrayList<>()).add(n);
+      }
+    }
+    while (chosen.size() < wanted && !racks.isEmpty()) {
+      String rack = tightest(racks, wanted - chosen.size());
+      for (int n : racks.remove(rack)) {
+        if (chosen.size() < wanted) {
+          chosen.add(n);
+        }
+      }
+    }
+    return chosen;
+  }
+
+  /** The smallest rack that is enough, else the largest. */
+  private static String tightest(Map<String, List<Integer>> racks, int wanted) {
+    String best = "";
+    int most = -1;
+    for (var rack : racks.entrySet()) {
+      int size = rack.getValue().size();
+      boolean better = most < 0 || (most >= wanted ? size >= wanted && size < most : size > most);
+      if (better) {
+        best = rack.getKey();
+        most = size;
+      }
+    }
+    return best;
+  }
+
+  /** Nodes that smaller jobs on single nodes leave, those with the least on them first. */
+  private List<Integer> emptied(Wish wish, int node, int wanted, List<Integer> besides) {
+    List<Integer> found = new ArrayList<>();
+    for (int f = node - 1; f >= 0 && found.size() < wanted; f--) {
+      BitSet nodes = nodesByFree[wish.pool()][f];
+      for (int n = nodes.nextSetBit(0);
+          n >= 0 && found.size() < wanted;
+          n = nodes.nextSetBit(n + 1)) {
+        int movable = 0;
+        for (int order : singlesOn.getOrDefault(n, List.of())) {
+          movable += wishes.get(order).slots() < wish.slots() ? wishes.get(order).slots() : 0;
+        }
+        if (f + movable == node && pools.nodes().get(n).slots() == node && !besides.contains(n)) {
+          found.add(n);
+        }
+      }
+    }
+    if (found.size() < wanted) {
+      return List.of();
+    }
+    for (int n : found) {
+      List.copyOf(singlesOn.getOrDefault(n, List.of())).forEach(this::evict);
+    }
+    return found;
+  }
+
+  /** Wherever slots are free, on as few nodes as possible; null where there are not enough. */
+  private @Nullable Spot scattered(Wish wish) {
+    TreeMap<Integer, Integer> taken = new TreeMap<>();
+    int left = wish.slots();
+    for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {
+      BitSet nodes = nodesByFree[wish.pool()][f];
+      for (int n = nodes.nextSetBit(0); n >= 0 && left > 0; n = nodes.nextSetBit(n + 1)) {
+        int here = Math.min(f, left);
+        taken.put(n, here);
+        left -= here;
+      }
+    }
+    int each = wish.bid().job.spec().gpusPerReplica(pools.gpuType(wish.pool()));
+    if (left > 0 || (each > 1 && taken.size() > 1)) {
+      return null;
+    }
+    return new Spot(
+        wish.order(),
+        wish.slots(),
+        taken.keySet().stream().mapToInt(n -> n).toArray(),
+        taken.values().stream().mapToInt(n -> n).toArray());
+  }
+
+  private void take(Spot spot) {
+    spots.put(spot.bid(), spot);
+    for (int i = 0; i < spot.nodes().length; i++) {
+      change(spot.nodes()[i], -spot.counts()[i]);
+    }
+    if (spot.single()) {
+      singlesOn.computeIfAbsent(spot.nodes()[0], node -> new ArrayList<>()).add(spot.bid());
+    }
+  }
+
+  private void evict(int order) {
+    Spot spot = spots.remove(order);
+    if (spot == null) {
+      throw new IllegalStateException("bid %d holds nothing to leave".formatted(order));
+    }
+    List<Integer> singles = singlesOn.get(spot.nodes()[0]);
+    if (singles != null) {
+      singles.remove((Integer) order);
+    }
+    change(spot.nodes()[0], spot.counts()[0]);
+    queue.add(wishes.get(order));
+  }
+
+  private void change(int node, int by) {
+    int pool = pools.poolOf()[node];
+    nodesByFree[pool][free[node]].clear(node);
+    free[node] += by;
+    nodesByFree[pool][free[node]].set(node);
+  }
+
+  /** Free slots of each pool. */
+  int[] left() {
+    int[] left = new int[pools.count()];
+    for (int n = 0; n < free.length; n++) {
+      left[pools.poolOf()[n]] += free[n];
+    }
+    return left;
+  }
+}

@@ -1,0 +1,190 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.policy.MultipleChoice;
+import dev.kastor.scheduler.policy.MultipleChoiceTable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which offer each bid gets, so that their values add up to the most within the pools.
+ *
+ * <p>First by price: each bid takes what gains it most at the clearing prices, and what is left
+ * over goes to the upgrades of most value a slot. Then, where the budget allows, exactly, by a
+ * table over used slots. The prices also bound what any answer can be worth (weak duality).
+ */
+final class Shares {
+  /**
+   * An answer.
+   *
+   * @param offer the offer of each bid, -1 for nothing
+   * @param value what they add up to
+   * @param bound no answer is worth more
+   */
+  record Given(int[] offer, double value, double bound) {}
+
+  private final List<Bid> bids;
+  private final int[] capacity;
+  private final double[] price;
+  private final double budget;
+
+  Shares(List<Bid> bids, int[] capacity, double[] price, double budget) {
+    this.bids = bids;
+    this.capacity = capacity;
+    this.price = price;
+    this.budget = budget;
+  }
+
+  Given divide() {
+    int[] byPrice = byPrice();
+    double bound = bound();
+    double value = value(byPrice);
+    if (value >= bound * (1 - 1e-9)) {
+      return new Given(byPrice, value, bound);
+    }
+    MultipleChoiceTable table = table();
+    if (table.work() > budget) {
+      return new Given(byPrice, value, bound);
+    }
+    int[] exact = table.solve();
+    double best = value(exact);
+    return best > value ? new Given(exact, best, best) : new Given(byPrice, value, value);
+  }
+
+  private MultipleChoiceTable table() {
+    List<List<MultipleChoice.Choice>> choices = new ArrayList<>();
+    for (Bid bid : bids) {
+      List<MultipleChoice.Choice> own = new ArrayList<>();
+      for (int o = 0; o < bid.value.length; o++) {
+        own.add(
+            new MultipleChoice.Choice(
+                o, bid.offers.pool()[o], bid.offers.slots()[o], -bid.value[o]));
+      }
+      choices.add(own);
+    }
+    return new MultipleChoiceTable(choices, capacity);
+  }
+
+  private double value(int[] chosen) {
+    double sum = 0;
+    for (int b = 0; b < chosen.length; b++) {
+      sum += chosen[b] < 0 ? 0 : bids.get(b).value[chosen[b]];
+    }
+    return sum;
+  }
+
+  private double bound() {
+    double bound = 0;
+    for (int p = 0; p < price.length; p++) {
+      bound += price[p] * capacity[p];
+    }
+    for (Bid bid : bids) {
+      int best = best(bid, price);
+      bound += best < 0 ? 0 : gain(bid, best, price);
+    }
+    return bound;
+  }
+
+  private int[] byPrice() {
+    int[] chosen = new int[bids.size()];
+    int[] left = capacity.clone();
+    for (int b = 0; b < chosen.length; b++) {
+      Bid bid = bids.get(b);
+      int best = best(bid, price);
+      if (best >= 0 && bid.offers.slots()[best] > left[bid.offers.pool()[best]]) {
+        // Changes cost something, so that demand at the prices may differ from the worth's.
+        best = -1;
+      }
+      chosen[b] = best;
+      if (best >= 0) {
+        left[bid.offers.pool()[best]] -= bid.offers.slots()[best];
+      }
+    }
+    upgrade(chosen, left);
+    return chosen;
+  }
+
+  private record Upgrade(int bid, int to, double perSlot) {}
+
+  /** Gives what is left to whom it helps most, slot for slot. */
+  private void upgrade(int[] chosen, int[] left) {
+    PriorityQueue<Upgrade> queue =
+        new PriorityQueue<>((x, y) -> {
+          int order = Double.compare(y.perSlot(), x.perSlot());
+          return order != 0 ? order : Integer.compare(x.bid(), y.bid());
+        });
+    for (int b = 0; b < chosen.length; b++) {
+      offer(queue, b, chosen[b], left);
+    }
+    while (!queue.isEmpty()) {
+      Upgrade next = queue.poll();
+      Bid bid = bids.get(next.bid());
+      int from = chosen[next.bid()];
+      int extra = extra(bid, from, next.to());
+      if (extra <= left[bid.offers.pool()[next.to()]]) {
+        release(bid, from, left);
+        left[bid.offers.pool()[next.to()]] -= bid.offers.slots()[next.to()];
+        chosen[next.bid()] = next.to();
+      }
+      Upgrade again = find(next.bid(), chosen[next.bid()], left);
+      if (again != null) {
+        queue.add(again);
+      }
+    }
+  }
+
+  private static void release(Bid bid, int offer, int[] left) {
+    if (offer >= 0) {
+      left[bid.offers.pool()[offer]] += bid.offers.slots()[offer];
+    }
+  }
+
+  private static int extra(Bid bid, int from, int to) {
+    int wanted = bid.offers.slots()[to];
+    boolean same = from >= 0 && bid.offers.pool()[from] == bid.offers.pool()[to];
+    return same ? wanted - bid.offers.slots()[from] : wanted;
+  }
+
+  private void offer(PriorityQueue<Upgrade> queue, int b, int from, int[] left) {
+    Upgrade found = find(b, from, left);
+    if (found != null) {
+      queue.add(found);
+    }
+  }
+
+  private @Nullable Upgrade find(int b, int from, int[] left) {
+    Bid bid = bids.get(b);
+    double now = from < 0 ? 0 : bid.value[from];
+    Upgrade best = null;
+    for (int o = 0; o < bid.value.length; o++) {
+      int extra = extra(bid, from, o);
+      double gain = bid.value[o] - now;
+      if (gain > 1e-12 && extra <= left[bid.offers.pool()[o]]) {
+        double perSlot = gain / Math.max(1, extra);
+        if (best == null || perSlot > best.perSlot()) {
+          best = new Upgrade(b, o, perSlot);
+        }
+      }
+    }
+    return best;
+  }
+
+  /** The offer of most gain at these prices; -1 for none. What is held wins among equals. */
+  static int best(Bid bid, double[] price) {
+    int best = bid.held >= 0 && gain(bid, bid.held, price) > 0 ? bid.held : -1;
+    double most = best < 0 ? 0 : gain(bid, best, price);
+    for (int o = 0; o < bid.value.length; o++) {
+      double gain = gain(bid, o, price);
+      if (gain > most + 1e-12) {
+        most = gain;
+        best = o;
+      }
+    }
+    return best;
+  }
+
+  private static double gain(Bid bid, int offer, double[] price) {
+    return bid.value[offer] - price[bid.offers.pool()[offer]] * bid.offers.slots()[offer];
+  }
+}
