@@ -25,6 +25,7 @@ public final class SpecDefaults {
         or(spec.suspend(), false),
         spec.queue(),
         or(spec.priority(), 0),
+        spec.family(),
         elastic(spec.elastic()),
         goodput(spec.goodput()),
         checkpoint(spec.checkpoint()),

@@ -19,6 +19,11 @@ import org.jspecify.annotations.Nullable;
     message = "goodput cannot change after creation: submit a new job")
 @ValidationRule(
     value =
+        "has(self.family) == has(oldSelf.family) && (!has(self.family) || self.family =="
+            + " oldSelf.family)",
+    message = "family cannot change after creation: submit a new job")
+@ValidationRule(
+    value =
         "self.goodput.batchSize.gradientAccumulation || self.goodput.batchSize.initial <="
             + " self.elastic.minReplicas * self.goodput.batchSize.perDevice.max",
     messageExpression =
@@ -50,6 +55,12 @@ public record TrainingJobSpec(
         @Max(1000)
         @Default("0")
         @Nullable Integer priority,
+    @JsonPropertyDescription(
+            "Jobs of one family train the same model on the same data: a later one begins with what"
+                + " earlier ones learnt. Without it, jobs of one image and program are one family.")
+        @Pattern("^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
+        @Size(max = 63)
+        @Nullable String family,
     @JsonPropertyDescription("How many replicas the job may run with.") @Default("{}")
         @Nullable ElasticSpec elastic,
     @JsonPropertyDescription("Batch sizes, learning rate and declared work.") @Required

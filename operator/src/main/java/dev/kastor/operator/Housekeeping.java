@@ -9,6 +9,7 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.job.JobObjects;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
@@ -38,6 +39,7 @@ public final class Housekeeping {
   private final ClusterCache cache;
   private final MembershipService membership;
   private final TelemetryStore telemetry;
+  private final FamilyStore families;
   private final AllocationWriter allocations;
   private final StatusWriter statuses;
   private final JobStatusWriter jobStatuses;
@@ -54,6 +56,7 @@ public final class Housekeeping {
       ClusterCache cache,
       MembershipService membership,
       TelemetryStore telemetry,
+      FamilyStore families,
       AllocationWriter allocations,
       StatusWriter statuses,
       JobStatusWriter jobStatuses,
@@ -65,6 +68,7 @@ public final class Housekeeping {
     this.cache = cache;
     this.membership = membership;
     this.telemetry = telemetry;
+    this.families = families;
     this.allocations = allocations;
     this.statuses = statuses;
     this.jobStatuses = jobStatuses;
@@ -100,6 +104,12 @@ public final class Housekeeping {
       }
       // Of ended jobs too: the last report may come after the last pod ended.
       attempt(job, () -> telemetry.writeIfDue(job));
+    }
+    try {
+      families.writeIfDue();
+    } catch (RuntimeException e) {
+      // As with a job's trouble: the timer must go on.
+      LOG.error("families could not be stored", e);
     }
     for (Phase phase : Phase.values()) {
       metrics.phase(phase.name(), phases.getOrDefault(phase, 0));

@@ -2,7 +2,9 @@ package dev.kastor.operator;
 
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.LoopDriver;
+import dev.kastor.operator.family.FamilyStore;
 import io.javaoperatorsdk.operator.Operator;
+import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
@@ -18,17 +20,28 @@ public final class OperatorLifecycle {
   private final Operator operator;
   private final LoopDriver loop;
   private final Housekeeping housekeeping;
+  private final FamilyStore families;
 
   public OperatorLifecycle(
-      ClusterCache cache, Operator operator, LoopDriver loop, Housekeeping housekeeping) {
+      ClusterCache cache,
+      Operator operator,
+      LoopDriver loop,
+      Housekeeping housekeeping,
+      FamilyStore families) {
     this.cache = cache;
     this.operator = operator;
     this.loop = loop;
     this.housekeeping = housekeeping;
+    this.families = families;
+  }
+
+  void stop(@Observes ShutdownEvent event) {
+    families.write();
   }
 
   void start(@Observes StartupEvent event) {
     cache.start();
+    families.read();
     operator.start();
     loop.start();
     housekeeping.start();

@@ -15,6 +15,7 @@ import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.crds.WorkSpec;
 import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
@@ -52,6 +53,7 @@ class OperatorIT {
   private static final String NAMESPACE = "team";
 
   @Inject AllocationWriter allocations;
+  @Inject FamilyStore families;
 
   @TestHTTPResource(value = "/", tls = true)
   URI base;
@@ -208,6 +210,18 @@ class OperatorIT {
   }
 
   @Test
+  void whatAJobTaughtItsFamilyIsInTheCluster() {
+    submit(2, 2);
+    await("it runs", () -> phase() == Phase.Running);
+    await("it reported", () -> status().training() != null);
+    agents.complete(name);
+    await("it succeeds", () -> phase() == Phase.Succeeded);
+    families.write();
+    var stored = client.configMaps().inNamespace("default").withName(FamilyStore.NAME).get();
+    assertThat(stored.getData().get(FamilyStore.KEY)).contains("team/").contains("glyph-mlp");
+  }
+
+  @Test
   void deletionLeavesNothingBehind() {
     submit(2, 2);
     await("it runs", () -> phase() == Phase.Running);
@@ -351,6 +365,7 @@ class OperatorIT {
     job.setSpec(
         new TrainingJobSpec(
             false,
+            null,
             null,
             null,
             new ElasticSpec(min, max, null),

@@ -26,6 +26,7 @@ public final class TestJobs {
             false,
             null,
             null,
+            null,
             new ElasticSpec(min, max, null),
             new GoodputSpec(
                 mode,

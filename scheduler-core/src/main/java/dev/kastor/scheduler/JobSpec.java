@@ -100,6 +100,21 @@ public record JobSpec(
         priority);
   }
 
+  /** The same of a family. */
+  public JobSpec ofFamily(String name) {
+    return new JobSpec(
+        id,
+        submitted,
+        name,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority);
+  }
+
   /** The same in a queue, with a priority. */
   public JobSpec queued(String inQueue, int atPriority) {
     return new JobSpec(

@@ -12,9 +12,8 @@ import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
-import dev.kastor.scheduler.goodput.Outlook;
+import dev.kastor.scheduler.goodput.Learner;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
@@ -27,7 +26,7 @@ final class JobTelemetry {
   private static final double MILLI = 1000.0;
 
   private final JobSpec spec;
-  private final GoodputEstimator estimator;
+  private final Learner learner;
   private final Rates rates;
   private final LivedChanges changes;
   private final @Nullable TrainingStatus before;
@@ -37,15 +36,14 @@ final class JobTelemetry {
   private @Nullable CheckpointInfo checkpoint;
   private @Nullable Double loss;
   private @Nullable Outcome completed;
-  private Optional<GoodputModel> model = Optional.empty();
   private double bestProgress;
   private Instant lastProgress = Instant.EPOCH;
   private Instant lastSummary = Instant.EPOCH;
   private boolean dirty;
 
-  JobTelemetry(TrainingJob job) {
+  JobTelemetry(TrainingJob job, Learner learner) {
     spec = JobSpecs.of(job);
-    estimator = new GoodputEstimator(spec);
+    this.learner = learner;
     rates = new Rates(spec.batchLimits().initialGlobalBatch());
     TrainingJobStatus status = job.getStatus();
     before = status == null ? null : status.training();
@@ -63,12 +61,11 @@ final class JobTelemetry {
     sequences.put(report.pod(), report.sequence());
     if (last != null && report.generation() < last.generation()) {
       // A former rank 0 that was slow to leave: only its end could still be news.
-      note(report.outcome());
+      note(report.outcome(), now);
       return true;
     }
     last = report;
-    estimator.observe(report);
-    model = estimator.model();
+    learner.observe(report, now);
     rates.observe(report.progress(), now);
     changes.observe(report);
     gradient = report.gradient() == null ? gradient : report.gradient();
@@ -78,15 +75,18 @@ final class JobTelemetry {
       bestProgress = report.progress().scaleInvariantSteps();
       lastProgress = now;
     }
-    note(report.outcome());
+    note(report.outcome(), now);
     dirty = true;
     return true;
   }
 
   /** Takes in the last words of a replica. */
-  synchronized void note(@Nullable Outcome outcome) {
+  synchronized void note(@Nullable Outcome outcome, Instant now) {
     if (outcome != null && outcome.kind() == Outcome.Kind.COMPLETED && completed == null) {
       completed = outcome;
+      if (outcome.progress() != null) {
+        learner.finished(outcome.progress(), now);
+      }
       dirty = true;
     }
   }
@@ -95,8 +95,8 @@ final class JobTelemetry {
     return Optional.ofNullable(completed);
   }
 
-  synchronized Optional<GoodputModel> model() {
-    return model;
+  synchronized Optional<GoodputModel> model(Instant now) {
+    return learner.model(now);
   }
 
   synchronized Optional<BatchPlan> batch() {
@@ -112,14 +112,15 @@ final class JobTelemetry {
     return lastProgress;
   }
 
-  synchronized Measured measured() {
-    int profiled = estimator.maxProfiledReplicas();
+  synchronized Measured measured(Instant now) {
+    Optional<GoodputModel> model = learner.model(now);
+    int profiled = learner.maxProfiledReplicas();
     return new Measured(
         model,
         before == null ? profiled : Math.max(profiled, before.maxReplicas()),
         Optional.ofNullable(last).map(TelemetryReport::progress),
         changes.cost().orElse(Measured.ASSUMED_COST),
-        Outlook.NONE);
+        learner.outlook(now));
   }
 
   /** Whether replicas reported to a former operator and none has to this one. */
@@ -166,7 +167,7 @@ final class JobTelemetry {
             rates.throughput(),
             gradient == null || global == 0 ? null : Math.min(1, gradient.efficiency(global)),
             noise && gradient != null ? gradient.noiseScale() : null,
-            model.map(known -> Predictions.bySize(spec, known)).orElse(null),
+            learner.model(now).map(known -> Predictions.bySize(spec, known)).orElse(null),
             loss,
             checkpoint == null ? null : checkpoint.step(),
             checkpoint == null

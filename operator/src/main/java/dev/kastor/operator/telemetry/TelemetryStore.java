@@ -9,6 +9,7 @@ import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.TelemetryReport;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 @Singleton
 public final class TelemetryStore {
   private final Map<String, JobTelemetry> jobs = new ConcurrentHashMap<>();
+  private final FamilyStore families;
   private final StatusWriter writer;
   private final JobObservers observers;
   private final Signals signals;
@@ -35,12 +37,14 @@ public final class TelemetryStore {
   private final InstantSource clock;
 
   public TelemetryStore(
+      FamilyStore families,
       StatusWriter writer,
       JobObservers observers,
       Signals signals,
       Metrics metrics,
       OperatorConfig config,
       InstantSource clock) {
+    this.families = families;
     this.writer = writer;
     this.observers = observers;
     this.signals = signals;
@@ -57,7 +61,7 @@ public final class TelemetryStore {
       return;
     }
     metrics.reported();
-    observers.reported(Labels.id(job), report, telemetry.model(), now);
+    observers.reported(Labels.id(job), report, telemetry.model(now), now);
     if (telemetry.completed().isPresent()) {
       signals.job(Labels.id(job));
     }
@@ -65,7 +69,7 @@ public final class TelemetryStore {
 
   /** Takes in the last words of a replica whose last report may have been lost. */
   public void note(TrainingJob job, Outcome outcome) {
-    of(job).note(outcome);
+    of(job).note(outcome, clock.instant());
   }
 
   /** How the job ended, once a replica said that the work is done. */
@@ -73,14 +77,14 @@ public final class TelemetryStore {
     return of(job).completed();
   }
 
-  /** The model fitted to the job's reports. */
+  /** The model fitted to the job's reports and what its family remembers. */
   public Optional<GoodputModel> model(TrainingJob job) {
-    return of(job).model();
+    return of(job).model(clock.instant());
   }
 
   /** What a policy may know of the job. */
   public Measured measured(TrainingJob job) {
-    return of(job).measured();
+    return of(job).measured(clock.instant());
   }
 
   /** The batch of the newest report. */
@@ -130,7 +134,8 @@ public final class TelemetryStore {
   }
 
   private JobTelemetry of(TrainingJob job) {
-    return jobs.computeIfAbsent(job.getMetadata().getUid(), uid -> new JobTelemetry(job));
+    return jobs.computeIfAbsent(
+        job.getMetadata().getUid(), uid -> new JobTelemetry(job, families.learner(job)));
   }
 
   private static double orZero(@Nullable Double value) {

@@ -3,8 +3,10 @@ package dev.kastor.operator.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;
@@ -12,16 +14,22 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.goodput.GoodputEstimator;
+import dev.kastor.scheduler.goodput.Learner;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class JobTelemetryTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
+  private final TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
   private final JobTelemetry telemetry =
-      new JobTelemetry(TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive));
+      new JobTelemetry(
+          job,
+          new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()));
 
   @Test
   void measuresGoodputAndSaysWhenTheWorkIsDone() {
@@ -33,7 +41,7 @@ class JobTelemetryTest {
     assertThat(summary.eta()).isEqualTo("2026-01-01T00:03:00Z");
     assertThat(summary.percent()).isEqualTo(15);
     assertThat(summary.globalBatch()).isEqualTo(64);
-    assertThat(telemetry.model()).isPresent();
+    assertThat(telemetry.model(START)).isPresent();
     assertThat(summary.predictedGoodput()).containsKeys("1", "4");
   }
 
@@ -72,7 +80,8 @@ class JobTelemetryTest {
   void theEndIsKnownFromLastWordsAlone() {
     telemetry.note(
         new Outcome(
-            Outcome.Kind.COMPLETED, new Progress(9, 10, 10, 300, 1), "accuracy", 0.9, 0, ""));
+            Outcome.Kind.COMPLETED, new Progress(9, 10, 10, 300, 1), "accuracy", 0.9, 0, ""),
+        START);
     TrainingStatus summary = summary(0);
     assertThat(summary.percent()).isEqualTo(100);
     assertThat(summary.finalMetric()).isEqualTo(0.9);

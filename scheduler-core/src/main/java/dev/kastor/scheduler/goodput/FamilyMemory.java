@@ -28,11 +28,21 @@ public final class FamilyMemory {
   /** What {@link #stored} said. */
   public static FamilyMemory from(List<RememberedFamily> stored) {
     FamilyMemory memory = new FamilyMemory();
-    for (RememberedFamily family : stored) {
-      memory.families.putLast(family.name(), Family.from(family));
-    }
-    memory.bound();
+    memory.restore(stored);
     return memory;
+  }
+
+  /** Adds what an earlier memory held of families that this one has not met. */
+  public synchronized void restore(List<RememberedFamily> stored) {
+    SequencedMap<String, Family> met = new LinkedHashMap<>(families);
+    families.clear();
+    for (RememberedFamily family : stored) {
+      if (!met.containsKey(family.name())) {
+        families.putLast(family.name(), Family.from(family));
+      }
+    }
+    families.putAll(met);
+    bound();
   }
 
   /** All families, the one heard of longest ago first. */

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.family;
+
+import org.jspecify.annotations.NullMarked;
