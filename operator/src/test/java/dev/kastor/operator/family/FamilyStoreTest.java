@@ -27,6 +27,7 @@ import java.net.InetAddress;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -140,7 +141,7 @@ final class FamilyStoreTest {
     teach(families.learner(job("first", "resnet")), 4);
     teach(families.learner(job("second", null)), 2);
     families.write();
-    assertThat(FamilyCodec.read(stored(), fault -> {}))
+    assertThat(FamilyCodec.read(Objects.requireNonNull(stored()), fault -> {}))
         .extracting(RememberedFamily::name)
         .containsExactly("team/resnet", "team/agent:1 glyph-mlp");
     TrainingJob foreign = job("third", "resnet");
@@ -178,7 +179,7 @@ final class FamilyStoreTest {
     families.read();
     teach(families.learner(job("first", "resnet")), 4);
     families.write();
-    assertThat(FamilyCodec.read(stored(), fault -> {})).hasSize(1);
+    assertThat(FamilyCodec.read(Objects.requireNonNull(stored()), fault -> {})).hasSize(1);
   }
 
   @Test
