@@ -3,12 +3,14 @@ package dev.kastor.cli;
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
 import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.advice.NodeRules;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.event.Adversity;
+import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.NodeFailures;
 import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
@@ -129,6 +131,24 @@ final class ReplayOptions {
   private boolean familyMemory;
 
   @Option(
+      names = "--autoscale",
+      paramLabel = "LOW:HIGH:[TYPE=]MIN-MAX",
+      converter = Rules.class,
+      description =
+          "Follow the advice on how many nodes keep the cluster's utility between LOW and HIGH, such"
+              + " as 0.55:0.75:1-16 (mode events).")
+  private @Nullable NodeRules autoscale;
+
+  @Option(
+      names = "--node-delay",
+      paramLabel = "SECONDS",
+      defaultValue = "180",
+      description =
+          "Time from an order of nodes to their arrival, with --autoscale (default:"
+              + " ${DEFAULT-VALUE}).")
+  private double nodeDelaySeconds = 180;
+
+  @Option(
       names = "--declared-work",
       paramLabel = "exact|absent|OFF",
       defaultValue = "exact",
@@ -241,6 +261,8 @@ final class ReplayOptions {
               timingNoise == null ? Adversity.USUAL.timingNoise() : timingNoise,
               new ReportFaults(lostReports, seconds(lateReportSeconds)),
               stragglers),
+          Optional.ofNullable(autoscale)
+              .map(rules -> new Autoscaling(rules, seconds(nodeDelaySeconds))),
           Queue.parse(queues));
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
@@ -309,6 +331,14 @@ final class ReplayOptions {
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(String.valueOf(e.getMessage()));
       }
+    }
+  }
+
+  /** What size the cluster should have. */
+  static final class Rules implements ITypeConverter<NodeRules> {
+    @Override
+    public NodeRules convert(String text) {
+      return converted(text, NodeRules::parse);
     }
   }
 

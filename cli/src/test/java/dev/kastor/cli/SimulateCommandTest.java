@@ -153,7 +153,31 @@ final class SimulateCommandTest {
   }
 
   @Test
+  void aClusterThatFollowsAdviceSaysWhatItProvided() throws IOException {
+    Terminal.Result result =
+        simulate(
+            "--workload",
+            WORKLOAD,
+            "--policy",
+            "pollux",
+            "--json",
+            file("out.json"),
+            "--quiet",
+            "--autoscale",
+            "0.5:0.8:1-6",
+            "--node-delay",
+            "60");
+    assertThat(result.code()).as(result.err()).isZero();
+    JsonNode run = new ObjectMapper().readTree(folder.resolve("out.json").toFile()).at("/runs/0");
+    assertThat(run.get("conditions").asText()).isEqualTo("nodes as advised 0.5:0.8:1-6 after 60 s");
+    assertThat(run.get("providedGpuHours").asDouble())
+        .isGreaterThanOrEqualTo(run.get("gpuHours").asDouble());
+  }
+
+  @Test
   void refusesConditionsThatCannotBe() {
+    assertThat(simulate("--workload", WORKLOAD, "--autoscale", "0.9:0.5:1-4").err())
+        .contains("low (0.9) must be above 0 and below high (0.5)");
     assertThat(simulate("--workload", WORKLOAD, "--declared-work", "1.5").err())
         .contains("below 1 but is 1.5");
     assertThat(simulate("--workload", WORKLOAD, "--stragglers", "0.5").err())

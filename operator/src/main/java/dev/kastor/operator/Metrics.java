@@ -19,6 +19,11 @@ public final class Metrics {
       Gauge.build("kastor_slots", "Slots that jobs may use, and those given to jobs.")
           .labelNames("state")
           .register(registry);
+  private final Gauge nodes = byType("kastor_nodes", "Nodes of a GPU type.");
+  private final Gauge advisedNodes =
+      byType("kastor_advised_nodes", "Nodes of a GPU type that there should be.");
+  private final Gauge utility =
+      byType("kastor_utility", "Worth of the allocations over the cost of the nodes.");
   private final Gauge replicas = job("kastor_job_replicas", "Replicas the scheduler gave a job.");
   private final Gauge goodput =
       job("kastor_job_goodput", "Effective examples per second of a job.");
@@ -103,6 +108,13 @@ public final class Metrics {
     polls.inc(delta);
   }
 
+  /** What is advised on the nodes of a GPU type. */
+  public void advised(String gpuType, int present, int wanted, double worthOverCost) {
+    nodes.labels(gpuType).set(present);
+    advisedNodes.labels(gpuType).set(wanted);
+    utility.labels(gpuType).set(worthOverCost);
+  }
+
   /** How many jobs are in a phase. */
   public void phase(String phase, int count) {
     jobs.labels(phase).set(count);
@@ -137,6 +149,10 @@ public final class Metrics {
         new Gauge[] {replicas, goodput, throughput, efficiency, globalBatch, progress}) {
       gauge.remove(namespace, name);
     }
+  }
+
+  private Gauge byType(String name, String help) {
+    return Gauge.build(name, help).labelNames("gpu_type").register(registry);
   }
 
   private Gauge job(String name, String help) {

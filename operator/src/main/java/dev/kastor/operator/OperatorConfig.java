@@ -36,6 +36,9 @@ public interface OperatorConfig {
   /** Weights of queues, such as {@code research=3,night=0.5}; a queue not named has 1. */
   Optional<String> queues();
 
+  /** When to advise more or fewer nodes, such as {@code 0.55:0.75:1-16}; empty for no advice. */
+  Optional<String> nodeAdvice();
+
   /** Shortest time between two summaries of one job in its status. */
   @WithDefault("2s")
   Duration summaryInterval();

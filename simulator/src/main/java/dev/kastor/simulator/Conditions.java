@@ -2,6 +2,7 @@ package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Queue;
 import dev.kastor.simulator.event.Adversity;
+import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.NodeFailures;
 import dev.kastor.simulator.event.ReportFaults;
@@ -24,6 +25,7 @@ import java.util.StringJoiner;
  * @param failures how nodes fail; mode events only
  * @param resizes planned changes of the cluster; mode events only
  * @param adversity what a scheduler does not know; but for declared work mode events only
+ * @param autoscaling how the cluster follows advice on its size; mode events only
  * @param queues queues with a weight of their own, by name
  */
 public record Conditions(
@@ -32,6 +34,7 @@ public record Conditions(
     Optional<NodeFailures> failures,
     List<Resize> resizes,
     Adversity adversity,
+    Optional<Autoscaling> autoscaling,
     SequencedMap<String, Queue> queues) {
   /** Nothing disturbs, and rescaling costs what Kastor's agent was measured to need. */
   public static final Conditions PLAIN =
@@ -41,6 +44,7 @@ public record Conditions(
           Optional.empty(),
           List.of(),
           Adversity.USUAL,
+          Optional.empty(),
           new LinkedHashMap<>());
 
   public Conditions {
@@ -61,6 +65,7 @@ public record Conditions(
     return !liveRescale.equals(PLAIN.liveRescale())
         || failures.isPresent()
         || !resizes.isEmpty()
+        || autoscaling.isPresent()
         || adversity.timingNoise() != Adversity.USUAL.timingNoise()
         || !adversity.reports().equals(ReportFaults.NONE)
         || !adversity.stragglers().equals(Stragglers.NONE);
@@ -77,6 +82,7 @@ public record Conditions(
             .withLiveRescale(liveRescale)
             .withAdversity(adversity)
             .withQueues(queues)
+            .withAutoscaling(autoscaling)
             .withResizes(resizes);
     return failures
         .map(nodes -> settings.withFailures(nodes, settings.checkpointInterval()))
@@ -106,6 +112,10 @@ public record Conditions(
                     resize.nodes(),
                     resize.at().toSeconds())));
     describe(adversity, parts);
+    autoscaling.ifPresent(follows ->
+        parts.add(
+            "nodes as advised %s after %d s"
+                .formatted(follows.rules(), follows.delay().toSeconds())));
     queues.forEach((name, queue) -> parts.add("queue %s=%s".formatted(name, queue.weight())));
     return parts.toString();
   }

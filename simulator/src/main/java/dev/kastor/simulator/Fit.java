@@ -1,6 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.advice.NodeRules;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
 import dev.kastor.simulator.event.Resize;
@@ -54,10 +55,16 @@ final class Fit {
 
   /** Nodes of a group when it is largest. */
   private static int most(Run run, ClusterShape.Group group) {
+    int scaled =
+        run.conditions()
+            .autoscaling()
+            .flatMap(follows -> follows.rules().range(group.gpuType()))
+            .map(NodeRules.Range::max)
+            .orElse(0);
     return run.conditions().resizes().stream()
         .filter(resize -> resize.gpuType().equals(group.gpuType()))
         .mapToInt(Resize::nodes)
-        .reduce(group.nodes(), Math::max);
+        .reduce(Math.max(group.nodes(), scaled), Math::max);
   }
 
   private static TraceException refusal(

@@ -59,6 +59,22 @@ public record Replay(
     samples = List.copyOf(samples);
   }
 
+  /**
+   * GPU-hours of all nodes that were there, used or not, from the first decision to the last end;
+   * between the samples that were kept the cluster counts as it was at the earlier one.
+   */
+  public double providedGpuHours() {
+    double seconds = 0;
+    for (int i = 0; i < samples.size(); i++) {
+      double until =
+          i + 1 < samples.size()
+              ? samples.get(i + 1).seconds()
+              : jobs.stream().mapToDouble(Completed::finishSeconds).max().orElse(0);
+      seconds += samples.get(i).gpus() * Math.max(0, until - samples.get(i).seconds());
+    }
+    return seconds / 3600;
+  }
+
   /** Mean job completion time. */
   public double averageSeconds() {
     return sum(Completed::completionSeconds) / jobs.size();

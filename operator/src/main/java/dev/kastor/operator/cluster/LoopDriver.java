@@ -26,6 +26,7 @@ public final class LoopDriver {
 
   private final SchedulingLoop loop;
   private final Metrics metrics;
+  private final StandingAdvice advice;
   private final Duration interval;
   private final Duration delay;
   private final Semaphore wanted = new Semaphore(0);
@@ -33,7 +34,12 @@ public final class LoopDriver {
   private volatile boolean stopped;
 
   public LoopDriver(
-      KubernetesCluster cluster, Metrics metrics, Signals signals, OperatorConfig config) {
+      KubernetesCluster cluster,
+      Metrics metrics,
+      StandingAdvice advice,
+      Signals signals,
+      OperatorConfig config) {
+    this.advice = advice;
     loop =
         new SchedulingLoop(
             cluster, Policies.create(config.policy(), PolicyOptions.defaults(config.seed())));
@@ -74,6 +80,7 @@ public final class LoopDriver {
     try {
       Round round = loop.tick();
       metrics.decided(round, (System.nanoTime() - start) / 1e9);
+      advice.observe(round.snapshot());
     } catch (RuntimeException e) {
       // The next round decides again from the state of the cluster, so nothing is lost.
       LOG.error("scheduling round failed", e);

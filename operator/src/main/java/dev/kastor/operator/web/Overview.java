@@ -23,8 +23,32 @@ public record Overview(ClusterRow cluster, List<JobRow> jobs) {
    * @param slotsUsed slots that are allocated to jobs
    * @param slotsTotal slots of all nodes
    * @param nodes each node
+   * @param advice how many nodes of each GPU type there should be; empty if nobody asked
    */
-  public record ClusterRow(String policy, int slotsUsed, int slotsTotal, List<NodeRow> nodes) {}
+  public record ClusterRow(
+      String policy, int slotsUsed, int slotsTotal, List<NodeRow> nodes, List<AdviceRow> advice) {}
+
+  /**
+   * How many nodes of a GPU type there should be.
+   *
+   * @param gpuType the type
+   * @param nodes how many there are
+   * @param advised how many there should be
+   * @param utility what they were worth over what they cost
+   * @param expectedUtility the same for the advised ones
+   * @param reason why, as one word
+   * @param message why, as a sentence
+   * @param numbers what decided it
+   */
+  public record AdviceRow(
+      String gpuType,
+      int nodes,
+      int advised,
+      double utility,
+      double expectedUtility,
+      String reason,
+      String message,
+      Map<String, Double> numbers) {}
 
   /** One node and how many of its slots are allocated to jobs. */
   public record NodeRow(String name, @Nullable String gpuType, int slotsUsed, int slotsTotal) {}

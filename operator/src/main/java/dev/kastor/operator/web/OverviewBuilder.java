@@ -4,10 +4,13 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
+import dev.kastor.operator.web.Overview.AdviceRow;
 import dev.kastor.operator.web.Overview.ClusterRow;
 import dev.kastor.operator.web.Overview.JobRow;
 import dev.kastor.operator.web.Overview.NodeRow;
+import dev.kastor.scheduler.advice.NodeAdvice;
 import io.fabric8.kubernetes.api.model.Node;
 import jakarta.inject.Singleton;
 import java.util.Comparator;
@@ -22,10 +25,13 @@ final class OverviewBuilder {
   private final ClusterView cluster;
   private final JobHistory history;
   private final OperatorConfig config;
+  private final StandingAdvice advice;
   private final SlotCount slots;
 
-  OverviewBuilder(ClusterView cluster, JobHistory history, OperatorConfig config) {
+  OverviewBuilder(
+      ClusterView cluster, JobHistory history, OperatorConfig config, StandingAdvice advice) {
     this.cluster = cluster;
+    this.advice = advice;
     this.history = history;
     this.config = config;
     this.slots = new SlotCount(config.slotResource());
@@ -45,8 +51,21 @@ final class OverviewBuilder {
             config.policy(),
             used.values().stream().mapToInt(Integer::intValue).sum(),
             nodes.stream().mapToInt(NodeRow::slotsTotal).sum(),
-            nodes),
+            nodes,
+            advice.current().stream().map(OverviewBuilder::advice).toList()),
         inOrder(jobs.stream().map(job -> JobRows.of(job, history))));
+  }
+
+  private static AdviceRow advice(NodeAdvice advice) {
+    return new AdviceRow(
+        advice.gpuType(),
+        advice.nodes(),
+        advice.advised(),
+        advice.utility(),
+        advice.expectedUtility(),
+        advice.reason().code(),
+        advice.reason().message(),
+        advice.reason().numbers());
   }
 
   private static Map<String, Integer> slotsUsed(List<TrainingJob> jobs) {

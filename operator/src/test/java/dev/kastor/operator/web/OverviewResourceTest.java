@@ -5,14 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 
+import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.FakeApiServer;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.Measured;
+import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.Reports;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Snapshot;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -29,6 +37,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
@@ -53,6 +62,7 @@ class OverviewResourceTest {
 
   @Inject KubernetesClient client;
   @Inject JobHistory history;
+  @Inject StandingAdvice advice;
 
   @ConfigProperty(name = "quarkus.http.test-port")
   int port;
@@ -61,6 +71,34 @@ class OverviewResourceTest {
   void empty() throws InterruptedException {
     new TestCluster(client).deleteAll();
     await(json -> json.getList("jobs").isEmpty() && json.getList("cluster.nodes").isEmpty());
+  }
+
+  @Test
+  void tellsHowManyNodesThereShouldBe() {
+    JobState gang =
+        JobMapper.state(
+            TestJobs.job("bert", 6, 6, GoodputSpec.Mode.Fixed),
+            null,
+            Measured.NOTHING,
+            false,
+            CREATED.plusSeconds(60));
+    List<Node> one = List.of(new Node("n1", "a100", 4, "", false, 2.5));
+    advice.observe(new Snapshot(CREATED.plusSeconds(60), one, List.of(gang)));
+    given()
+        .port(port)
+        .get("/api/v1/overview")
+        .then()
+        .body("cluster.advice[0].gpuType", equalTo("a100"))
+        .body("cluster.advice[0].nodes", equalTo(1))
+        .body("cluster.advice[0].advised", equalTo(2))
+        .body("cluster.advice[0].reason", equalTo("TooFewToRun"))
+        .body("cluster.advice[0].message", containsString("1 nodes of type a100 should become 2"))
+        .body("cluster.advice[0].numbers.advisedPricePerHour", equalTo(5.0f));
+    given()
+        .port(port)
+        .get("/metrics")
+        .then()
+        .body(containsString("kastor_advised_nodes{gpu_type=\"a100\",} 2.0"));
   }
 
   @Test

@@ -11,6 +11,7 @@ public class PageProfile implements QuarkusTestProfile {
         "quarkus.arc.exclude-types", "dev.kastor.operator.OperatorLifecycle",
         "quarkus.http.test-port", "0",
         "quarkus.log.category.\"io.fabric8.mockwebserver\".level", "WARN",
-        "quarkus.http.host", "127.0.0.1");
+        "quarkus.http.host", "127.0.0.1",
+        "kastor.node-advice", "0.5:0.8:1-4");
   }
 }

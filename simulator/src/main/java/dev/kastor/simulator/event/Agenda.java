@@ -18,6 +18,7 @@ final class Agenda {
     JOB_REPORTS,
     REPORT_ARRIVES,
     JOB_ARRIVES,
+    SCALING,
     DECISION
   }
 

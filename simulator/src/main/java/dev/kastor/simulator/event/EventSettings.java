@@ -22,6 +22,7 @@ import java.util.Optional;
  *     Planned changes lose nothing
  * @param failures how nodes fail; empty if they never do
  * @param resizes planned changes of the cluster, by rising time
+ * @param autoscaling how the cluster follows advice on its size; empty if it does not
  * @param queues queues with a weight of their own, by name
  * @param limit virtual time after which a replay is given up
  */
@@ -35,6 +36,7 @@ public record EventSettings(
     Duration checkpointInterval,
     Optional<NodeFailures> failures,
     List<Resize> resizes,
+    Optional<Autoscaling> autoscaling,
     Map<String, Queue> queues,
     Duration limit) {
   public EventSettings {
@@ -58,6 +60,10 @@ public record EventSettings(
     if (!(interference >= 0 && interference < 1)) {
       throw new IllegalArgumentException(
           "interference (%s) must be at least 0 and below 1".formatted(interference));
+    }
+    if (autoscaling.isPresent() && !resizes.isEmpty()) {
+      throw new IllegalArgumentException(
+          "a cluster cannot both follow advice on its size and have planned resizes");
     }
     for (int i = 1; i < resizes.size(); i++) {
       if (resizes.get(i).at().compareTo(resizes.get(i - 1).at()) < 0) {
@@ -83,6 +89,7 @@ public record EventSettings(
         Duration.ofMinutes(10),
         Optional.empty(),
         List.of(),
+        Optional.empty(),
         Map.of(),
         Duration.ofDays(400));
   }
@@ -99,6 +106,7 @@ public record EventSettings(
         checkpointInterval,
         failures,
         resizes,
+        autoscaling,
         queues,
         limit);
   }
@@ -115,6 +123,7 @@ public record EventSettings(
         checkpointInterval,
         failures,
         resizes,
+        autoscaling,
         queues,
         limit);
   }
@@ -131,6 +140,7 @@ public record EventSettings(
         checkpointInterval,
         failures,
         resizes,
+        autoscaling,
         queues,
         limit);
   }
@@ -152,6 +162,24 @@ public record EventSettings(
         checkpointInterval,
         failures,
         resizes,
+        autoscaling,
+        queues,
+        limit);
+  }
+
+  /** The same with a cluster that follows advice on its size. */
+  public EventSettings withAutoscaling(Optional<Autoscaling> follows) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        interference,
+        adversity,
+        checkpointInterval,
+        failures,
+        resizes,
+        follows,
         queues,
         limit);
   }
@@ -168,6 +196,7 @@ public record EventSettings(
         checkpointInterval,
         failures,
         resizes,
+        autoscaling,
         weighted,
         limit);
   }
@@ -184,6 +213,7 @@ public record EventSettings(
         checkpoints,
         Optional.of(nodes),
         resizes,
+        autoscaling,
         queues,
         limit);
   }
@@ -200,6 +230,7 @@ public record EventSettings(
         checkpointInterval,
         failures,
         changes,
+        autoscaling,
         queues,
         limit);
   }

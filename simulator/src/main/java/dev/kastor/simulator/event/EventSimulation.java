@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One replay from event to event, through the production loop and estimator.
@@ -48,6 +49,11 @@ public final class EventSimulation implements Cluster {
   private final Agenda agenda = new Agenda();
   private final NodeLedger nodes;
   private final Breakdowns breakdowns;
+  private final @Nullable Scaler scaler;
+
+  /** Planned ones, then those that were ordered on the way. */
+  private final List<Resize> resizes;
+
   private final List<EventJob> jobs = new ArrayList<>();
   private final Map<JobId, EventJob> jobsById = new HashMap<>();
   private final ClusterState state = new ClusterState();
@@ -96,7 +102,9 @@ public final class EventSimulation implements Cluster {
     this.listener = listener;
     this.policy = new DecisionTimes.Timed(policy);
     loop = new SchedulingLoop(this, this.policy);
-    ClusterShape largest = Largest.of(cluster, settings.resizes());
+    ClusterShape largest = Largest.of(cluster, settings.resizes(), settings.autoscaling());
+    scaler = settings.autoscaling().map(follows -> new Scaler(follows, cluster)).orElse(null);
+    resizes = new ArrayList<>(settings.resizes());
     nodes = new NodeLedger(cluster, largest, settings.adversity().stragglers(), seed);
     SplittableRandom random = new SplittableRandom(seed);
     breakdowns = new Breakdowns(settings.failures(), nodes.size(), random.split());
@@ -127,9 +135,10 @@ public final class EventSimulation implements Cluster {
     jobs.forEach(job ->
         agenda.note(job.submitSeconds(), Agenda.Kind.JOB_ARRIVES, job.index(), job.version()));
     breakdowns.begin(agenda);
-    for (int i = 0; i < settings.resizes().size(); i++) {
-      agenda.note(VirtualClock.seconds(settings.resizes().get(i).at()), Agenda.Kind.RESIZE, i, 0);
+    for (int i = 0; i < resizes.size(); i++) {
+      agenda.note(VirtualClock.seconds(resizes.get(i).at()), Agenda.Kind.RESIZE, i, 0);
     }
+    noteScaling();
     while (done < jobs.size()) {
       Agenda.Event event = agenda.next();
       if (event == null || event.seconds() > limit) {
@@ -161,7 +170,10 @@ public final class EventSimulation implements Cluster {
     switch (event.kind()) {
       case RESIZE -> {
         clock.set(event.seconds());
-        Resize resize = settings.resizes().get(event.subject());
+        Resize resize = resizes.get(event.subject());
+        if (scaler != null) {
+          scaler.arrived();
+        }
         for (EventJob job : nodes.resize(resize.gpuType(), resize.nodes())) {
           // Announced: the job leaves with all that it has trained.
           change(job, Allocation.NONE);
@@ -223,11 +235,35 @@ public final class EventSimulation implements Cluster {
           hear(job);
         }
       }
+      case SCALING -> {
+        clock.set(event.seconds());
+        scale();
+        noteScaling();
+      }
       case DECISION -> {
         if (event.seconds() == nextDecision) {
           clock.set(event.seconds());
           decide();
         }
+      }
+    }
+  }
+
+  private void noteScaling() {
+    if (scaler != null) {
+      agenda.note(clock.now() + VirtualClock.seconds(Scaler.INTERVAL), Agenda.Kind.SCALING, 0, 0);
+    }
+  }
+
+  private void scale() {
+    if (scaler != null && !scaler.waits()) {
+      for (Resize order : scaler.orders(observe(), nodes::present)) {
+        resizes.add(order);
+        agenda.note(
+            Math.max(clock.now(), VirtualClock.seconds(order.at())),
+            Agenda.Kind.RESIZE,
+            resizes.size() - 1,
+            0);
       }
     }
   }

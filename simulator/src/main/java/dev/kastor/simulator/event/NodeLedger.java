@@ -91,6 +91,14 @@ final class NodeLedger {
     return up ? List.of() : List.copyOf(entries.get(node).residents);
   }
 
+  /** Nodes of a group that there are, those that failed included. */
+  int present(String gpuType) {
+    return (int)
+        entries.stream()
+            .filter(entry -> entry.present && entry.node.gpuType().equals(gpuType))
+            .count();
+  }
+
   /** Gives a group another number of nodes; returns whoever sat on those that are gone. */
   List<EventJob> resize(String gpuType, int nodes) {
     List<EventJob> homeless = new ArrayList<>();

@@ -73,6 +73,9 @@ public final class RunsJson {
     json.put("makespanSeconds", replay.makespanSeconds());
     json.put("restarts", replay.restarts());
     json.put("gpuHours", replay.gpuHours());
+    if (outcome.run().conditions().autoscaling().isPresent()) {
+      json.put("providedGpuHours", replay.providedGpuHours());
+    }
     ObjectNode fairness = json.putObject("finishTimeFairness");
     fairness.put("worst", outcome.fairness().worst());
     fairness.put("shareAboveOne", outcome.fairness().shareAboveOne());
