@@ -3,7 +3,9 @@ package dev.kastor.scheduler.policy.kastor;
 /**
  * Knobs of the {@code kastor} policy, each of which an ablation may turn off.
  *
- * @param hold seconds for which an allocation is expected to stay: a pause is worth taking if the
+ * @param hold seconds over which a cluster changes: an allocation is expected to stay for the
+ *     geometric mean of this and its pause, as the best interval between checkpoints is that of the
+ *     time between failures and the cost of one (Young, CACM 1974); a pause is worth taking if the
  *     gain of that time exceeds it
  * @param firstReplicas most replicas of a job that was never measured
  * @param growth most replicas are this many times the most ever measured
@@ -27,7 +29,7 @@ public record KastorOptions(
     double budget) {
   /** What the policy uses unless told otherwise. */
   public static final KastorOptions DEFAULT =
-      new KastorOptions(300, 4, 4, true, true, true, Double.POSITIVE_INFINITY, 30, 2e7);
+      new KastorOptions(2000, 4, 4, true, true, true, Double.POSITIVE_INFINITY, 30, 2e7);
 
   public KastorOptions {
     if (!(hold > 0 && firstReplicas >= 1 && growth > 1 && fairness > 0)) {

@@ -209,7 +209,7 @@ public final class KastorPolicy implements Policy {
       return 1;
     }
     double pause = bid.pause();
-    double time = Math.min(options.hold(), bid.left(bid.offers.rate()[offer]) + pause);
+    double time = Math.min(Math.sqrt(options.hold() * pause), bid.left(bid.offers.rate()[offer]) + pause);
     return time <= 0 ? LEAST_KEEP : Math.max(LEAST_KEEP, 1 - pause / time);
   }
 
