@@ -1,6 +1,6 @@
 package dev.kastor.cli;
 
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import dev.kastor.simulator.bench.DecideBenchmark;
 import dev.kastor.simulator.bench.DecideCase;
 import dev.kastor.simulator.bench.DecideJson;
@@ -42,8 +42,8 @@ final class BenchDecideCommand implements Callable<Integer> {
       paramLabel = "NAME",
       split = ",",
       converter = ReplayOptions.PolicyName.class,
-      description = "Policies to measure, joined by commas (default: the default policy).")
-  private List<String> policies = List.of(Policies.DEFAULT);
+      description = "Policies to measure, joined by commas (default: kastor).")
+  private List<String> policies = List.of(KastorPolicy.NAME);
 
   @Option(
       names = "--sizes",
