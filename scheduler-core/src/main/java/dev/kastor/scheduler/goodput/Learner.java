@@ -34,6 +34,7 @@ public final class Learner {
   private final GoodputEstimator estimator;
   private final @Nullable FamilyMemory memory;
   private final Map<String, Probation> byType = new HashMap<>();
+  private final UndatedNoise undated = new UndatedNoise();
   private @Nullable Probation noise;
   private boolean confirmed;
   private boolean contradicted;
@@ -93,6 +94,7 @@ public final class Learner {
     Recollection known = recall(now);
     Outlook outlook = outlook(known, 0);
     if (!outlook.knowsTotal(at)) {
+      undated.add(at.scaleInvariantSteps(), gradient);
       return;
     }
     double fraction = outlook.fraction(at);
@@ -109,8 +111,13 @@ public final class Learner {
 
   /** Its work is done. */
   public void finished(Progress at, Instant now) {
-    if (memory != null && !contradicted && at.scaleInvariantSteps() > 0) {
-      memory.finished(family, at.scaleInvariantSteps(), now);
+    double total = at.scaleInvariantSteps();
+    if (memory == null || contradicted || total <= 0) {
+      return;
+    }
+    memory.finished(family, total, now);
+    for (UndatedNoise.Sample sample : undated.take()) {
+      memory.observe(family, sample.gradient(), sample.steps() / total, now);
     }
   }
 

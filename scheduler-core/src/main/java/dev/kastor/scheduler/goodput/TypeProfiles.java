@@ -15,12 +15,16 @@ import org.jspecify.annotations.Nullable;
 final class TypeProfiles {
   private static final double DRIFT = 0.05;
 
+  /** Own reports after which news of the family alone is worth a fit. */
+  private static final int PATIENCE = 10;
+
   private final GoodputEstimator.Merging merging;
   private final SequencedMap<ProfileKey, ProfileWindow> windows = new LinkedHashMap<>();
   private @Nullable RememberedProfiles remembered;
   private @Nullable ThroughputFit fit;
   private LayoutFactors factors = LayoutFactors.NONE;
   private boolean stale;
+  private int reportsSinceFit;
 
   TypeProfiles(GoodputEstimator.Merging merging) {
     this.merging = merging;
@@ -28,6 +32,7 @@ final class TypeProfiles {
 
   /** Takes in a profile; returns the one that now stands for all of its key. */
   StepProfile observe(StepProfile profile) {
+    reportsSinceFit++;
     ProfileKey key = ProfileKey.of(profile);
     @Nullable ProfileWindow known = windows.get(key);
     if (merging == GoodputEstimator.Merging.FIRST && known != null) {
@@ -45,10 +50,23 @@ final class TypeProfiles {
     return window.merged();
   }
 
-  /** From now on these stand for keys of which there is no report. */
+  /**
+   * From now on these stand for keys of which there is no report.
+   *
+   * <p>A family of thousands of jobs has news all the time. They are worth a fit of each job's own
+   * only now and then; where they agree with its own reports the family's fit is taken at once.
+   */
   void remember(@Nullable RememberedProfiles newest) {
-    stale |= newest != remembered;
-    remembered = newest;
+    RememberedProfiles before = remembered;
+    if (newest != before) {
+      stale |=
+          newest == null || before == null || reportsSinceFit >= PATIENCE || saysTheSame(newest);
+      remembered = newest;
+    }
+  }
+
+  private boolean saysTheSame(RememberedProfiles family) {
+    return windows.values().stream().map(ProfileWindow::merged).allMatch(family::says);
   }
 
   /** Whether nothing is known, neither reported nor remembered. */
@@ -69,7 +87,7 @@ final class TypeProfiles {
   private ThroughputFit fitted(@Nullable ThroughputFit before) {
     List<StepProfile> evidence = new ArrayList<>(merged());
     if (remembered != null) {
-      if (evidence.stream().allMatch(remembered::says)) {
+      if (saysTheSame(remembered)) {
         factors = remembered.factors();
         return remembered.fit();
       }
@@ -94,6 +112,7 @@ final class TypeProfiles {
 
   private void fresh() {
     stale = false;
+    reportsSinceFit = 0;
     windows.values().forEach(ProfileWindow::fitted);
   }
 

@@ -139,6 +139,27 @@ final class LearnerTest {
   }
 
   @Test
+  void noiseOfUndeclaredWorkIsDatedWhenTheJobEnds() {
+    Learner first = learner("first", "resnet");
+    for (int step = 0; step <= 10_000; step++) {
+      Progress undeclared = new Progress(step, step, 0, step * M0, 0);
+      first.observe("", profile(1, 1, 64, 1), START);
+      first.observe(noise(step / 10_000.0, 1), undeclared, START);
+    }
+    assertThat(learner("second", "resnet").outlook(START).noise()).isEmpty();
+    first.finished(new Progress(10_000, 10_000, 0, 10_000 * M0, 0), START);
+    Outlook outlook = learner("third", "resnet").outlook(START);
+    NoiseCurve curve = outlook.noise().orElseThrow();
+    assertThat(curve.coverage()).isGreaterThan(0.9);
+    for (double fraction = 0.02; fraction < 0.98; fraction += 0.05) {
+      assertThat(curve.noiseScale(fraction) / noiseScale(fraction)).isCloseTo(1, within(0.03));
+    }
+    assertThat(outlook.totalSteps(new Progress(0, 0, 0, 0, 0))).isEqualTo(10_000);
+    assertThat(outlook.totalSteps(new Progress(0, 20_000, 0, 0, 0))).isEqualTo(40_000);
+    assertThat(outlook.knowsTotal(new Progress(0, 20_000, 0, 0, 0))).isFalse();
+  }
+
+  @Test
   void ownReportsReplaceRememberedOnes() {
     teach("first", "resnet");
     Learner second = learner("second", "resnet");
