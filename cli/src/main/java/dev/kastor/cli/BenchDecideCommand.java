@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
     name = "decide",
     description = {
       "Measures how long a policy decides, on one thread, on nodes of eight GPUs.",
-      "Between two decisions a minute passes: all jobs get on, 1 % end and as many arrive,",
-      "1 % have a new model. Then one job alone arrives or ends: one, one.",
+      "Between two decisions a minute passes: all jobs get on, 1 %% end and as many arrive,",
+      "1 %% have a new model. Then one job alone arrives or ends: one, one.",
       "around: snapshot, check of the plan, list of changes. memory: most in RAM meanwhile."
     },
     footerHeading = "%nExamples:%n",
