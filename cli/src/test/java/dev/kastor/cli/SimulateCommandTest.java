@@ -84,7 +84,8 @@ final class SimulateCommandTest {
     Path bad = Files.writeString(folder.resolve("bad.csv"), "name,time\na,1\n");
     List<List<String>> refused =
         List.of(
-            List.of("--policy", "best", "there is no policy 'best'. Use one of: kastor, pollux, fifo"),
+            List.of(
+                "--policy", "best", "there is no policy 'best'. Use one of: kastor, pollux, fifo"),
             List.of("--mode", "fast", "there is no mode 'fast'. Use one of: pollux, sia, events"),
             List.of("--cluster", "4by4", "must be NODESxGPUS"),
             List.of("--round", "0", "--round must be at least 1"),

@@ -13,7 +13,8 @@ package dev.kastor.scheduler.policy.kastor;
  * @param pricing whether jobs are worth what the GPU time they take is worth to others; else all
  *     the same
  * @param hysteresis whether a change has to earn its pause
- * @param fairness stretch over a fair share beyond which a job's worth grows; infinite for never
+ * @param fairness finish-time fairness beyond which a job's worth grows with its square, so that it
+ *     cannot go on without GPUs; infinite for never
  * @param minimumRun seconds for which a job keeps at least what it was given
  * @param budget most steps of the exact solver, a nanosecond or so each; 0 to go by prices alone
  */
@@ -29,7 +30,7 @@ public record KastorOptions(
     double budget) {
   /** What the policy uses unless told otherwise. */
   public static final KastorOptions DEFAULT =
-      new KastorOptions(2000, 4, 4, true, true, true, Double.POSITIVE_INFINITY, 30, 2e7);
+      new KastorOptions(2000, 4, 4, true, true, true, 2, 30, 2e7);
 
   public KastorOptions {
     if (!(hold > 0 && firstReplicas >= 1 && growth > 1 && fairness > 0)) {

@@ -25,6 +25,7 @@ public final class KastorPolicy implements Policy {
   private static final double UNKNOWN_SECONDS = 600;
 
   private static final double PRIORITY_BASE = 10;
+  private static final double STRETCH_POWER = 2;
   private static final double LEAST_KEEP = 0.01;
 
   private final KastorOptions options;
@@ -109,13 +110,19 @@ public final class KastorPolicy implements Policy {
     }
     double typical =
         count == 0 ? UNKNOWN_SECONDS : Math.min(UNKNOWN_SECONDS, Math.exp(known / count));
+    int slots = snapshot.totalSlots();
     List<Bid> bids = new ArrayList<>(jobs.size());
     for (int j = 0; j < remaining.length; j++) {
       double left = Double.isNaN(remaining[j]) ? typical : remaining[j];
       JobState job = jobs.get(j);
       bids.add(
           new Bid(
-              j, job, offers[j], held(job, offers[j], pools), left, weight(snapshot, job, left)));
+              j,
+              job,
+              offers[j],
+              held(job, offers[j], pools),
+              left,
+              weight(snapshot, job, offers[j], left, slots)));
     }
     rank(bids);
     return bids;
@@ -135,19 +142,13 @@ public final class KastorPolicy implements Policy {
     return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
   }
 
-  private double weight(Snapshot snapshot, JobState job, double left) {
-    double weight =
-        snapshot.queue(job.spec().queue()).weight()
-            * Math.pow(PRIORITY_BASE, job.spec().priority());
-    double age = job.age().toNanos() * 1e-9;
-    double stretch =
-        (age + left) / Math.max(1, served(job) + left) / Math.max(1, snapshot.jobs().size());
-    return weight * Math.pow(Math.max(1, stretch / options.fairness()), 2);
-  }
-
-  /** Seconds for which it has held anything, as far as its GPU time tells. */
-  private static double served(JobState job) {
-    return job.attainedService() / Math.max(1, job.maxProfiledReplicas());
+  /** What a second of its time counts for by its queue, its priority and its wait. */
+  private double weight(Snapshot snapshot, JobState job, Offers offers, double left, int slots) {
+    double share = (double) slots / Math.max(1, snapshot.jobs().size());
+    double stretch = Stretch.of(job, offers, left, share);
+    return snapshot.queue(job.spec().queue()).weight()
+        * Math.pow(PRIORITY_BASE, job.spec().priority())
+        * Math.pow(Math.max(1, stretch / options.fairness()), STRETCH_POWER);
   }
 
   private static int held(JobState job, Offers offers, Pools pools) {
@@ -209,7 +210,8 @@ public final class KastorPolicy implements Policy {
       return 1;
     }
     double pause = bid.pause();
-    double time = Math.min(Math.sqrt(options.hold() * pause), bid.left(bid.offers.rate()[offer]) + pause);
+    double time =
+        Math.min(Math.sqrt(options.hold() * pause), bid.left(bid.offers.rate()[offer]) + pause);
     return time <= 0 ? LEAST_KEEP : Math.max(LEAST_KEEP, 1 - pause / time);
   }
 
