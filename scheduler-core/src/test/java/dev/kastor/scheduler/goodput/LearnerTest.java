@@ -142,12 +142,12 @@ final class LearnerTest {
   void noiseOfUndeclaredWorkIsDatedWhenTheJobEnds() {
     Learner first = learner("first", "resnet");
     for (int step = 0; step <= 10_000; step++) {
-      Progress undeclared = new Progress(step, step, 0, step * M0, 0);
+      Progress undeclared = new Progress(step, step, 0, (long) step * M0, 0);
       first.observe("", profile(1, 1, 64, 1), START);
       first.observe(noise(step / 10_000.0, 1), undeclared, START);
     }
     assertThat(learner("second", "resnet").outlook(START).noise()).isEmpty();
-    first.finished(new Progress(10_000, 10_000, 0, 10_000 * M0, 0), START);
+    first.finished(new Progress(10_000, 10_000, 0, 10_000L * M0, 0), START);
     Outlook outlook = learner("third", "resnet").outlook(START);
     NoiseCurve curve = outlook.noise().orElseThrow();
     assertThat(curve.coverage()).isGreaterThan(0.9);
