@@ -129,6 +129,30 @@ final class SimulateTest {
   }
 
   @Test
+  void familyMemoryIsOffUnlessAskedForAndStatedInResults() throws Exception {
+    Run alone = run(TRACES.resolve("workloads/mixed-40.csv").toString(), "pollux", 1);
+    Run together =
+        new Run(
+            alone.mode(),
+            alone.profiles(),
+            alone.workload(),
+            alone.cluster(),
+            alone.policy(),
+            alone.seed(),
+            alone.round(),
+            alone.load(),
+            alone.conditions(),
+            true);
+    List<Outcome> outcomes = replay(1, alone, together, together);
+    assertThat(outcomes.get(1).replay().averageSeconds())
+        .isLessThan(outcomes.get(0).replay().averageSeconds());
+    assertThat(outcomes.get(2).replay().jobs()).isEqualTo(outcomes.get(1).replay().jobs());
+    assertThat(RunsJson.run(outcomes.get(0), false).has("familyMemory")).isFalse();
+    assertThat(RunsJson.run(outcomes.get(1), false).get("familyMemory").asBoolean()).isTrue();
+    assertThat(together.withSeed(2).familyMemory()).isTrue();
+  }
+
+  @Test
   void aHigherLoadBringsJobsSooner() throws Exception {
     Run plain = run(burst(), "fifo", 1);
     Run dense =

@@ -1,0 +1,82 @@
+package dev.kastor.local.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.local.Installation;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rules of the shipped CRD that an API server applies. */
+final class TrainingJobRulesTest {
+  @TempDir Path logs;
+  private LocalApi api;
+
+  @BeforeEach
+  void start() throws Exception {
+    api = new LocalApi(logs);
+    try (InputStream crd =
+        getClass().getClassLoader().getResourceAsStream(Installation.crdResource())) {
+      api.server.define(Objects.requireNonNull(crd));
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    api.close();
+  }
+
+  private Resource<TrainingJob> submit(String name, String family) {
+    TrainingJob job =
+        Serialization.unmarshal(
+            """
+            {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob",
+             "metadata": {"name": "%s", "namespace": "default"},
+             "spec": {%s "program": {"name": "glyph-mlp"},
+                      "goodput": {"batchSize": {"initial": 32}, "learningRate": {"base": "0.1"},
+                                  "work": {"epochs": 1}}}}
+            """
+                .formatted(name, family),
+            TrainingJob.class);
+    var resource = api.client.resources(TrainingJob.class).inNamespace("default").resource(job);
+    resource.create();
+    return resource;
+  }
+
+  private static void patch(Resource<TrainingJob> job, String spec) {
+    job.patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": %s}".formatted(spec));
+  }
+
+  @Test
+  void aFamilyIsFreeToChooseAtSubmissionOnly() {
+    Resource<TrainingJob> declared = submit("a", "\"family\": \"resnet-50.imagenet\",");
+    Resource<TrainingJob> undeclared = submit("b", "");
+    assertThat(declared.get().getSpec().family()).isEqualTo("resnet-50.imagenet");
+    for (String other : new String[] {"{\"family\": \"bert\"}", "{\"family\": null}"}) {
+      assertThatThrownBy(() -> patch(declared, other))
+          .hasMessageContaining("family cannot change after creation");
+    }
+    assertThatThrownBy(() -> patch(undeclared, "{\"family\": \"bert\"}"))
+        .hasMessageContaining("family cannot change after creation");
+    patch(declared, "{\"suspend\": true}");
+    patch(undeclared, "{\"suspend\": true}");
+  }
+
+  @Test
+  void aFamilyIsAShortName() {
+    for (String bad : new String[] {"Res Net", "-a", "a/b", "a".repeat(64)}) {
+      assertThatThrownBy(() -> submit("c", "\"family\": \"%s\",".formatted(bad)))
+          .hasMessageContaining("spec.family");
+    }
+  }
+}
