@@ -50,7 +50,7 @@ final class Explanations {
       return waits(bid, before);
     }
     Integer node = pools.indexByName().get(allocation.node(0));
-    int pool = node == null ? 0 : pools.poolOf()[node];
+    int pool = node == null ? -1 : pools.poolOf()[node];
     int offer = bid.offers.find(pool, allocation.replicas());
     SequencedMap<String, Double> numbers = numbers(bid, offer, pool);
     if (bid.job.pinned()) {
@@ -107,7 +107,9 @@ final class Explanations {
       numbers.put("goodputBefore", bid.offers.rate()[bid.held]);
       numbers.put("pauseSeconds", bid.pause());
     }
-    numbers.put("pricePerSlot", price[pool]);
+    if (pool >= 0) {
+      numbers.put("pricePerSlot", price[pool]);
+    }
     numbers.put("planBelowBound", given.bound() > 0 ? 1 - given.value() / given.bound() : 0);
     return numbers;
   }

@@ -55,12 +55,23 @@ public final class KastorPolicy implements Policy {
   public Plan plan(Snapshot snapshot) {
     Pools pools = Pools.of(snapshot.nodes());
     List<Bid> bids = bids(snapshot, pools);
-    List<Bid> open = new ArrayList<>();
     List<Bid> fixed = new ArrayList<>();
     for (Bid bid : bids) {
-      (settled(bid, pools) ? fixed : open).add(bid);
+      if (bid.job.pinned()) {
+        fixed.add(bid);
+      }
     }
     Packing roomy = packing(pools, fixed);
+    List<Bid> open = new ArrayList<>();
+    for (Bid bid : bids) {
+      if (!bid.job.pinned()) {
+        boolean settled = fresh(bid) && roomy.holds(bid.job.allocation());
+        if (settled) {
+          roomy.fix(bid.job.allocation());
+        }
+        (settled ? fixed : open).add(bid);
+      }
+    }
     int[] capacity = roomy.left();
     double[] price = new Prices(open, capacity, options.pricing()).clear();
     open.forEach(this::value);
@@ -174,27 +185,9 @@ public final class KastorPolicy implements Policy {
     }
   }
 
-  /** Whether a bid is not for sale: pinned, or only just changed, on nodes that are there. */
-  private boolean settled(Bid bid, Pools pools) {
-    JobState job = bid.job;
-    if (job.pinned()) {
-      return true;
-    }
-    boolean fresh =
-        !job.allocation().isEmpty()
-            && bid.held >= 0
-            && job.sinceChange().toNanos() * 1e-9 < options.minimumRun();
-    return fresh && stands(job.allocation(), pools);
-  }
-
-  private static boolean stands(Allocation allocation, Pools pools) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      Integer node = pools.indexByName().get(allocation.node(i));
-      if (node == null || pools.nodes().get(node).slots() < allocation.count(i)) {
-        return false;
-      }
-    }
-    return true;
+  /** Whether a job has only just got what it holds, and is to keep it if its nodes are there. */
+  private boolean fresh(Bid bid) {
+    return bid.held >= 0 && bid.job.sinceChange().toNanos() * 1e-9 < options.minimumRun();
   }
 
   private void value(Bid bid) {
@@ -206,13 +199,13 @@ public final class KastorPolicy implements Policy {
 
   /** What is left of an offer's value when a pause is paid for it. */
   private double keep(Bid bid, int offer) {
-    if (!options.hysteresis()) {
+    double pause = bid.pause();
+    if (!options.hysteresis() || pause <= 0) {
       return 1;
     }
-    double pause = bid.pause();
     double time =
         Math.min(Math.sqrt(options.hold() * pause), bid.left(bid.offers.rate()[offer]) + pause);
-    return time <= 0 ? LEAST_KEEP : Math.max(LEAST_KEEP, 1 - pause / time);
+    return Math.max(LEAST_KEEP, 1 - pause / time);
   }
 
   private static Plan plan(

@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
+import dev.kastor.scheduler.AllowedReplicas;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.GpuTraits;
 import dev.kastor.scheduler.JobSpec;
@@ -26,8 +27,18 @@ final class Menu {
     long span = traits == null ? Integer.MAX_VALUE : (long) traits.maxNodes() * node;
     int room = (int) Math.min(span, pools.slots()[pool]);
     Elasticity elasticity = spec.elasticity();
-    int least = elasticity.min() * each;
-    if (least > room) {
+    if (elasticity.allowed() instanceof AllowedReplicas.Listed listed) {
+      return listed.counts().stream()
+          .filter(count -> elasticity.allows(count))
+          .filter(count -> count <= mostReplicas)
+          .mapToInt(count -> count * each)
+          .filter(size -> size <= room)
+          .sorted()
+          .distinct()
+          .toArray();
+    }
+    int least = fewest(elasticity) * each;
+    if (least == 0 || least > room) {
       return new int[0];
     }
     int[] sizes = new int[64];
@@ -43,6 +54,16 @@ final class Menu {
       }
     }
     return Arrays.copyOf(sizes, count);
+  }
+
+  /** The fewest replicas that it can run with; 0 if there is no such count. */
+  static int fewest(Elasticity elasticity) {
+    for (int replicas = elasticity.min(); replicas <= elasticity.max(); replicas++) {
+      if (elasticity.allows(replicas)) {
+        return replicas;
+      }
+    }
+    return 0;
   }
 
   private static int next(int size, int node) {

@@ -72,7 +72,7 @@ final class OfferBook {
       Integer node = now.indexByName().get(job.allocation().node(0));
       held = node == null ? 0 : held / spec.gpusPerReplica(now.nodes().get(node).gpuType());
     }
-    return Math.max(elasticity.min(), Math.min(most, Math.max(tried, held)));
+    return Math.max(Menu.fewest(elasticity), Math.min(most, Math.max(tried, held)));
   }
 
   private static int most(JobSpec spec) {

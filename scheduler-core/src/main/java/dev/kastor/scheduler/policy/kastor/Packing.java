@@ -55,6 +55,17 @@ final class Packing {
     }
   }
 
+  /** Whether all of an allocation is there and free. */
+  boolean holds(Allocation allocation) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer node = pools.indexByName().get(allocation.node(i));
+      if (node == null || free[node] < allocation.count(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Takes what cannot move; slots that a node no longer has do not count. */
   void fix(Allocation allocation) {
     for (int i = 0; i < allocation.nodes(); i++) {
@@ -114,8 +125,18 @@ final class Packing {
 
   private @Nullable Spot find(Wish wish) {
     int node = pools.nodeSlots()[wish.pool()];
-    Spot spot = wish.slots() <= node ? single(wish) : whole(wish, node);
+    Spot spot = null;
+    if (wish.slots() <= node) {
+      spot = single(wish);
+    } else if (each(wish) >= node || node % each(wish) == 0) {
+      spot = whole(wish, node);
+    }
     return spot == null ? scattered(wish) : spot;
+  }
+
+  /** Slots of one replica. */
+  private int each(Wish wish) {
+    return wish.bid().job.spec().gpusPerReplica(pools.gpuType(wish.pool()));
   }
 
   private @Nullable Spot single(Wish wish) {
@@ -275,20 +296,26 @@ final class Packing {
     return found;
   }
 
-  /** Wherever slots are free, on as few nodes as possible; null where there are not enough. */
+  /**
+   * Wherever slots are free, on as few nodes as possible; null where there are not enough. No
+   * replica is split that a node could hold.
+   */
   private @Nullable Spot scattered(Wish wish) {
+    int each = each(wish);
+    int unit = each <= pools.nodeSlots()[wish.pool()] ? each : 1;
     TreeMap<Integer, Integer> taken = new TreeMap<>();
     int left = wish.slots();
     for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {
       BitSet nodes = nodesByFree[wish.pool()][f];
       for (int n = nodes.nextSetBit(0); n >= 0 && left > 0; n = nodes.nextSetBit(n + 1)) {
-        int here = Math.min(f, left);
-        taken.put(n, here);
-        left -= here;
+        int here = Math.min(f / unit * unit, left);
+        if (here > 0) {
+          taken.put(n, here);
+          left -= here;
+        }
       }
     }
-    int each = wish.bid().job.spec().gpusPerReplica(pools.gpuType(wish.pool()));
-    if (left > 0 || (each > 1 && taken.size() > 1)) {
+    if (left > 0) {
       return null;
     }
     return new Spot(

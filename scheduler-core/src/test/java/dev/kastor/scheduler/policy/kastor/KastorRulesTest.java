@@ -1,0 +1,82 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.PlanCheck;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Snapshot;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What every plan keeps to, on thousands of random clusters. */
+final class KastorRulesTest {
+  private static final int SCENES = 2000;
+
+  private static Plan plan(Snapshot snapshot) {
+    return new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+  }
+
+  @Test
+  void keepsCapacityBoundsTypesAndPins() {
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      assertThat(PlanCheck.violations(snapshot, plan(snapshot))).as("seed %d", seed).isEmpty();
+    }
+  }
+
+  @Test
+  void givesNewAllocationsOneGpuTypeOnly() {
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Map<String, String> types = new HashMap<>();
+      snapshot.nodes().forEach(node -> types.put(node.name(), node.gpuType()));
+      Plan plan = plan(snapshot);
+      for (JobState job : snapshot.jobs()) {
+        Allocation given = plan.allocation(job.id());
+        if (!given.equals(job.allocation())) {
+          Set<String> used = new HashSet<>();
+          given.replicasByNode().keySet().forEach(node -> used.add(types.getOrDefault(node, "?")));
+          assertThat(used).as("seed %d %s", seed, job.id()).hasSizeLessThanOrEqualTo(1);
+        }
+      }
+    }
+  }
+
+  @Test
+  void splitsNoReplicaThatANodeCouldHold() {
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Pools pools = Pools.of(snapshot.nodes());
+      Plan plan = plan(snapshot);
+      for (JobState job : snapshot.jobs()) {
+        Allocation given = plan.allocation(job.id());
+        for (int i = 0; i < given.nodes() && !given.equals(job.allocation()); i++) {
+          int pool = pools.poolOf()[pools.indexByName().get(given.node(i))];
+          int each = job.spec().gpusPerReplica(pools.gpuType(pool));
+          int unit = each <= pools.nodeSlots()[pool] ? each : 1;
+          assertThat(given.count(i) % unit).as("seed %d %s %s", seed, job.id(), given).isZero();
+        }
+      }
+    }
+  }
+
+  @Test
+  void saysWhyInFiniteNumbers() {
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Plan plan = plan(snapshot);
+      for (JobState job : snapshot.jobs()) {
+        Reason reason = plan.reason(job.id());
+        assertThat(reason.numbers().values())
+            .as("seed %d %s %s", seed, job.id(), reason)
+            .allMatch(number -> Double.isFinite(number));
+      }
+    }
+  }
+}
