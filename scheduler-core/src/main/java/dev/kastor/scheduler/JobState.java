@@ -11,8 +11,10 @@ import java.util.Optional;
  *
  * @param spec what was asked for
  * @param allocation what it has now
- * @param model its goodput as fitted from its own reports; empty before the first useful report
- * @param maxProfiledReplicas most replicas it was ever measured with; 0 before the first report
+ * @param model its goodput as fitted from its own reports and what its family remembers; empty
+ *     where neither suffices
+ * @param maxProfiledReplicas most replicas that it, or its family, was ever measured with; 0 before
+ *     the first report
  * @param progress how far it is; empty before the first report
  * @param age time since submission
  * @param attainedService GPU-seconds it has held

@@ -44,7 +44,13 @@ public final class Learner {
   private Optional<GoodputModel> model = Optional.empty();
   private boolean changed = true;
 
-  /** A learner of a job that has not reported yet, with what an earlier one knew of it. */
+  /**
+   * A learner of a job that has not reported yet.
+   *
+   * @param estimator of this job alone, from now on the learner's own
+   * @param memory of all families; empty where jobs learn alone. It is not asked for a job of no
+   *     family
+   */
   public Learner(JobSpec spec, GoodputEstimator estimator, Optional<FamilyMemory> memory) {
     family = spec.family();
     initialBatch = spec.batchLimits().initialGlobalBatch();

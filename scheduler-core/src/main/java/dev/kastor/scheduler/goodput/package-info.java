@@ -2,7 +2,8 @@
  * Goodput: throughput times statistical efficiency, fitted from what jobs report.
  *
  * <p>Entry types: {@link dev.kastor.scheduler.goodput.GoodputModel}, the prediction a policy asks,
- * and {@code GoodputEstimator}, which turns telemetry into it. Source throughout: Pollux, OSDI
+ * {@code GoodputEstimator}, which turns telemetry into it, and {@code Learner}, which adds what
+ * jobs of the same family left in a {@code FamilyMemory}. Source of the formulas: Pollux, OSDI
  * 2021, sections 3 and 4.
  */
 @NullMarked
