@@ -8,6 +8,7 @@ package dev.kastor.scheduler.policy.kastor;
  * @param rate effective examples a second of each; relative where the job was never measured
  * @param fullRate the rate of the best size that the job may ever have, measured or not
  */
+@SuppressWarnings("ArrayRecordComponent") // read by every look at the market, never compared
 record Offers(int[] pool, int[] slots, double[] rate, double fullRate) {
   int count() {
     return pool.length;

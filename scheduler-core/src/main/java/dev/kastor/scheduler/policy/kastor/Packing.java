@@ -23,6 +23,7 @@ final class Packing {
   private static final int MOST_LOOKED_AT = 256;
 
   /** Slots by node. */
+  @SuppressWarnings("ArrayRecordComponent") // thousands in a round, never compared
   private record Spot(int bid, int slots, int[] nodes, int[] counts) {
     boolean single() {
       return nodes.length == 1;

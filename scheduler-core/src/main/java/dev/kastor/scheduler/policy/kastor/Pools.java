@@ -19,6 +19,7 @@ import java.util.SequencedMap;
  * @param nodeCounts nodes of each pool
  * @param indexByName where each node is
  */
+@SuppressWarnings("ArrayRecordComponent") // read by every look at a node, never compared
 record Pools(
     List<Node> nodes,
     int[] poolOf,

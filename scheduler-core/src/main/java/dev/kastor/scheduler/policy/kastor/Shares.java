@@ -22,6 +22,7 @@ final class Shares {
    * @param value what they add up to
    * @param bound no answer is worth more
    */
+  @SuppressWarnings("ArrayRecordComponent") // goes straight to the packing, never compared
   record Given(int[] offer, double value, double bound) {}
 
   private final List<Bid> bids;
