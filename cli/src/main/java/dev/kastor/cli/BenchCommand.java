@@ -7,13 +7,15 @@ import picocli.CommandLine.Spec;
 /** {@code kastor bench}. */
 @Command(
     name = "bench",
-    description = "Measures what replays and decisions cost on this machine.",
+    description =
+        "Measures what replays and decisions cost on this machine, and what policies achieve.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {BenchReplayCommand.class, BenchDecideCommand.class},
+    subcommands = {BenchReplayCommand.class, BenchDecideCommand.class, BenchPolicyCommand.class},
     footerHeading = "%nExamples:%n",
     footer = {
       "  taskset -c 0 kastor bench replay --traces ../shared/traces --only tiresias",
-      "  taskset -c 0 kastor bench decide --json decide.json"
+      "  taskset -c 0 kastor bench decide --json decide.json",
+      "  kastor bench policy --traces ../shared/traces --json policy.json"
     })
 final class BenchCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();

@@ -1,5 +1,6 @@
 package dev.kastor.simulator;
 
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -16,6 +17,7 @@ import java.time.Duration;
  * @param load how many times faster than in the file jobs arrive
  * @param conditions what disturbs it
  * @param familyMemory whether jobs of one family learn from each other
+ * @param variant knobs of Kastor's own policy
  */
 public record Run(
     Mode mode,
@@ -27,7 +29,8 @@ public record Run(
     Duration round,
     double load,
     Conditions conditions,
-    boolean familyMemory) {
+    boolean familyMemory,
+    PolicyVariant variant) {
   public Run {
     if (!round.isPositive() || !round.equals(Duration.ofSeconds(round.toSeconds()))) {
       throw new IllegalArgumentException(
@@ -36,11 +39,41 @@ public record Run(
     if (!(load > 0 && Double.isFinite(load))) {
       throw new IllegalArgumentException("a load must be above 0, not " + load);
     }
+    if (!variant.equals(PolicyVariant.USUAL) && !policy.equals(KastorPolicy.NAME)) {
+      throw new IllegalArgumentException(
+          "policy %s has no variant '%s'".formatted(policy, variant.name()));
+    }
     if (mode != Mode.EVENTS && conditions.needEvents()) {
       throw new IllegalArgumentException(
           "mode %s knows no live rescale, failures, resizes, autoscaling, noise, lost or late reports, or stragglers. Use mode events."
               .formatted(mode.label()));
     }
+  }
+
+  /** A replay under a policy as it is usually used. */
+  public Run(
+      Mode mode,
+      Path profiles,
+      String workload,
+      ClusterShape cluster,
+      String policy,
+      long seed,
+      Duration round,
+      double load,
+      Conditions conditions,
+      boolean familyMemory) {
+    this(
+        mode,
+        profiles,
+        workload,
+        cluster,
+        policy,
+        seed,
+        round,
+        load,
+        conditions,
+        familyMemory,
+        PolicyVariant.USUAL);
   }
 
   /** A replay whose jobs learn alone. */
@@ -60,11 +93,22 @@ public record Run(
   /** The same with another seed. */
   public Run withSeed(long other) {
     return new Run(
-        mode, profiles, workload, cluster, policy, other, round, load, conditions, familyMemory);
+        mode,
+        profiles,
+        workload,
+        cluster,
+        policy,
+        other,
+        round,
+        load,
+        conditions,
+        familyMemory,
+        variant);
   }
 
   /** Short, for a line of progress. */
   public String label() {
-    return "%s, %s, seed %d".formatted(policy, workload, seed);
+    String named = variant.name().isEmpty() ? policy : policy + " " + variant.name();
+    return "%s, %s, seed %d".formatted(named, workload, seed);
   }
 }

@@ -157,13 +157,17 @@ public final class Simulate {
                 .withFamilyMemory(run.familyMemory())
                 .withDeclaredWork(run.conditions().adversity().declaredWork())
                 .withQueues(run.conditions().queues());
-        Policy policy = Policies.create(run.policy(), PolicyOptions.faithful(run.seed()));
+        Policy policy =
+            Policies.create(
+                run.policy(), PolicyOptions.faithful(run.seed()).with(run.variant().options()));
         yield new TickSimulation(
                 settings, run.cluster(), workload, applications, policy, run.seed(), listener)
             ::run;
       }
       case EVENTS -> {
-        Policy policy = Policies.create(run.policy(), PolicyOptions.defaults(run.seed()));
+        Policy policy =
+            Policies.create(
+                run.policy(), PolicyOptions.defaults(run.seed()).with(run.variant().options()));
         yield new EventSimulation(
                 run.conditions().settings(run.round()),
                 run.cluster(),

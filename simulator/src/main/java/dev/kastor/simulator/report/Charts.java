@@ -172,7 +172,7 @@ public final class Charts {
     return chart;
   }
 
-  private static void line(XYChart chart, String name, double[] x, double[] y, int colour) {
+  static void line(XYChart chart, String name, double[] x, double[] y, int colour) {
     XYSeries series = chart.addSeries(name, x, y);
     series.setMarker(SeriesMarkers.NONE);
     series.setLineColor(COLOURS.get(colour % COLOURS.size()));
@@ -205,7 +205,7 @@ public final class Charts {
     return percent;
   }
 
-  private static XYChart chart(String title, String x, String y) {
+  static XYChart chart(String title, String x, String y) {
     XYChart chart =
         new XYChartBuilder()
             .width(WIDTH)
@@ -238,7 +238,7 @@ public final class Charts {
     return chart;
   }
 
-  private static Path png(Path file, XYChart chart) throws IOException {
+  static Path png(Path file, XYChart chart) throws IOException {
     ByteArrayOutputStream png = new ByteArrayOutputStream();
     BufferedImage image = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
     Graphics2D graphics = image.createGraphics();

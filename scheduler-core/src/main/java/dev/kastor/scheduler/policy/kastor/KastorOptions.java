@@ -1,5 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
+import dev.kastor.scheduler.Learning;
+
 /**
  * Knobs of the {@code kastor} policy, each of which an ablation may turn off.
  *
@@ -17,6 +19,7 @@ package dev.kastor.scheduler.policy.kastor;
  *     cannot go on without GPUs; infinite for never
  * @param minimumRun seconds for which a job keeps at least what it was given
  * @param budget most steps of the exact solver, a nanosecond or so each; 0 to go by prices alone
+ * @param learning what it wants to be told of what reports teach
  */
 public record KastorOptions(
     double hold,
@@ -27,10 +30,11 @@ public record KastorOptions(
     boolean hysteresis,
     double fairness,
     double minimumRun,
-    double budget) {
+    double budget,
+    Learning learning) {
   /** What the policy uses unless told otherwise. */
   public static final KastorOptions DEFAULT =
-      new KastorOptions(2000, 4, 4, true, true, true, 2, 30, 2e7);
+      new KastorOptions(2000, 4, 4, true, true, true, 2, 30, 2e7, Learning.FULL);
 
   public KastorOptions {
     if (!(hold > 0 && firstReplicas >= 1 && growth > 1 && fairness > 0)) {
@@ -42,5 +46,131 @@ public record KastorOptions(
       throw new IllegalArgumentException(
           "minimumRun (%s) and budget (%s) must not be negative".formatted(minimumRun, budget));
     }
+  }
+
+  /** The same with another time to hold. */
+  public KastorOptions withHold(double seconds) {
+    return new KastorOptions(
+        seconds,
+        firstReplicas,
+        growth,
+        ranking,
+        pricing,
+        hysteresis,
+        fairness,
+        minimumRun,
+        budget,
+        learning);
+  }
+
+  /** The same with another bound on what a job begins with. */
+  public KastorOptions withFirstReplicas(int most) {
+    return new KastorOptions(
+        hold, most, growth, ranking, pricing, hysteresis, fairness, minimumRun, budget, learning);
+  }
+
+  /** The same with another bound on growth. */
+  public KastorOptions withGrowth(double times) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        times,
+        ranking,
+        pricing,
+        hysteresis,
+        fairness,
+        minimumRun,
+        budget,
+        learning);
+  }
+
+  /** The same with jobs that count only those who outlast them, or all. */
+  public KastorOptions withRanking(boolean ranks) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        growth,
+        ranks,
+        pricing,
+        hysteresis,
+        fairness,
+        minimumRun,
+        budget,
+        learning);
+  }
+
+  /** The same with jobs of different worth, or not. */
+  public KastorOptions withPricing(boolean prices) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        growth,
+        ranking,
+        prices,
+        hysteresis,
+        fairness,
+        minimumRun,
+        budget,
+        learning);
+  }
+
+  /** The same with changes that have to earn their pause, or not. */
+  public KastorOptions withHysteresis(boolean earns) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        growth,
+        ranking,
+        pricing,
+        earns,
+        fairness,
+        minimumRun,
+        budget,
+        learning);
+  }
+
+  /** The same with another bound on unfairness. */
+  public KastorOptions withFairness(double bound) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        growth,
+        ranking,
+        pricing,
+        hysteresis,
+        bound,
+        minimumRun,
+        budget,
+        learning);
+  }
+
+  /** The same with another effort of the exact solver. */
+  public KastorOptions withBudget(double steps) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        growth,
+        ranking,
+        pricing,
+        hysteresis,
+        fairness,
+        minimumRun,
+        steps,
+        learning);
+  }
+
+  /** The same with other lessons from reports. */
+  public KastorOptions withLearning(Learning teaches) {
+    return new KastorOptions(
+        hold,
+        firstReplicas,
+        growth,
+        ranking,
+        pricing,
+        hysteresis,
+        fairness,
+        minimumRun,
+        budget,
+        teaches);
   }
 }

@@ -48,7 +48,7 @@ public final class KastorPolicy implements Policy {
 
   @Override
   public Learning learning() {
-    return Learning.FULL;
+    return options.learning();
   }
 
   @Override

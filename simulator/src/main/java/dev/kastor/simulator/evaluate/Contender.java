@@ -1,0 +1,105 @@
+package dev.kastor.simulator.evaluate;
+
+import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.simulator.Conditions;
+import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.PolicyVariant;
+import dev.kastor.simulator.Run;
+import dev.kastor.simulator.event.Adversity;
+import dev.kastor.simulator.tick.TickSettings;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A policy as it is tried on workloads.
+ *
+ * @param name in tables
+ * @param policy its name in the registry
+ * @param variant knobs of Kastor's own policy
+ * @param familyMemory whether jobs of one family learn from each other
+ * @param events whether it decides from event to event and rescales live; else by the set's mode
+ * @param adversity what it does not know
+ */
+public record Contender(
+    String name,
+    String policy,
+    PolicyVariant variant,
+    boolean familyMemory,
+    boolean events,
+    Adversity adversity) {
+  private static final Duration LIVE_RESCALE = Duration.ofSeconds(2);
+
+  /** Kastor's own policy by the rules of the published one. */
+  public static final Contender KASTOR = of(KastorPolicy.NAME);
+
+  /** The same with family memory. */
+  public static final Contender REMEMBERING =
+      new Contender(
+          "kastor, memory", KastorPolicy.NAME, PolicyVariant.USUAL, true, false, Adversity.USUAL);
+
+  /** Besides, it decides when something happens, and most changes of a size take 2 s. */
+  public static final Contender LIVE =
+      new Contender(
+          "kastor, memory, live",
+          KastorPolicy.NAME,
+          PolicyVariant.USUAL,
+          true,
+          true,
+          Adversity.USUAL);
+
+  /** A policy as published or as shipped. */
+  public static Contender of(String policy) {
+    return new Contender(policy, policy, PolicyVariant.USUAL, false, false, Adversity.USUAL);
+  }
+
+  /** The published policy of a mode. */
+  public static Contender baseline(Mode mode) {
+    return of(mode.label());
+  }
+
+  /** What it is without what sets it apart from {@code kastor} in a table of its own. */
+  Contender reference() {
+    return events ? LIVE : KASTOR;
+  }
+
+  Contender without(String idea, KastorOptions options) {
+    return new Contender(
+        idea, policy, new PolicyVariant(idea, options), familyMemory, events, adversity);
+  }
+
+  Contender disturbed(String by, Adversity other) {
+    return new Contender(by, policy, variant, familyMemory, events, other);
+  }
+
+  /** The seeds that matter to it: others would give the same replay again. */
+  List<Long> seeds(List<Long> all) {
+    boolean drawn = events || policy.equals("pollux") || adversity.declaredWork().error() > 0;
+    return drawn ? all : all.subList(0, 1);
+  }
+
+  Run run(WorkloadSet set, String workload, long seed) {
+    Mode mode = events ? Mode.EVENTS : set.mode();
+    return new Run(
+        mode,
+        set.profiles(),
+        workload,
+        set.cluster(),
+        policy,
+        seed,
+        events ? Duration.ofSeconds(60) : TickSettings.publishedRound(mode, policy),
+        set.factor(),
+        new Conditions(
+            0,
+            LIVE_RESCALE,
+            Optional.empty(),
+            List.of(),
+            adversity,
+            Optional.empty(),
+            new LinkedHashMap<>()),
+        familyMemory,
+        variant);
+  }
+}

@@ -1,0 +1,123 @@
+package dev.kastor.simulator.evaluate;
+
+import dev.kastor.scheduler.Learning;
+import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.simulator.DeclaredWork;
+import dev.kastor.simulator.event.Adversity;
+import dev.kastor.simulator.event.ReportFaults;
+import dev.kastor.simulator.event.Stragglers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** A question that the evaluation answers. */
+public enum Part {
+  /** How the policy does beside the published one. */
+  COMPARISON,
+
+  /** What is lost when it knows less, or knows wrongly. */
+  ROBUSTNESS,
+
+  /** What each of its ideas is worth. */
+  ABLATION,
+
+  /** How all policies do as load grows. */
+  LOADS;
+
+  /** As the command line spells it. */
+  public String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * The part of a label.
+   *
+   * @throws IllegalArgumentException if there is none; the message lists all
+   */
+  public static Part of(String label) {
+    return Arrays.stream(values())
+        .filter(part -> part.label().equals(label))
+        .findFirst()
+        .orElseThrow(() ->
+            new IllegalArgumentException(
+                "there is no part '%s'. Use some of: %s"
+                    .formatted(
+                        label,
+                        String.join(", ", Arrays.stream(values()).map(Part::label).toList()))));
+  }
+
+  /** Who is tried, in the order of its table, without what they are held to. */
+  public List<Contender> contenders() {
+    return switch (this) {
+      case COMPARISON -> List.of(Contender.KASTOR, Contender.REMEMBERING, Contender.LIVE);
+      case ROBUSTNESS -> disturbed();
+      case ABLATION -> ablated();
+      case LOADS -> all();
+    };
+  }
+
+  private static List<Contender> disturbed() {
+    Adversity usual = Adversity.USUAL;
+    Adversity off = declaring(new DeclaredWork(true, 0.5));
+    Adversity absent = declaring(DeclaredWork.ABSENT);
+    Contender live = Contender.LIVE;
+    return List.of(
+        Contender.KASTOR.disturbed("declared work off by up to 50 %", off),
+        Contender.KASTOR.disturbed("no declared work", absent),
+        live.disturbed("live: declared work off by up to 50 %", off),
+        live.disturbed("live: no declared work", absent),
+        live.disturbed("live: step times off by 10 %", usual.withTimingNoise(0.1)),
+        live.disturbed("live: 30 % of the reports lost", reporting(0.3, Duration.ZERO)),
+        live.disturbed("live: reports 2 min late", reporting(0, Duration.ofMinutes(2))),
+        live.disturbed(
+            "live: 10 % of the nodes half as fast",
+            new Adversity(
+                usual.declaredWork(),
+                usual.timingNoise(),
+                usual.reports(),
+                new Stragglers(0.1, 2))));
+  }
+
+  private static Adversity declaring(DeclaredWork work) {
+    Adversity usual = Adversity.USUAL;
+    return new Adversity(work, usual.timingNoise(), usual.reports(), usual.stragglers());
+  }
+
+  private static Adversity reporting(double lost, Duration late) {
+    Adversity usual = Adversity.USUAL;
+    return new Adversity(
+        usual.declaredWork(),
+        usual.timingNoise(),
+        new ReportFaults(lost, late),
+        usual.stragglers());
+  }
+
+  private static List<Contender> ablated() {
+    KastorOptions usual = KastorOptions.DEFAULT;
+    Contender kastor = Contender.KASTOR;
+    return List.of(
+        kastor.without("no ranking", usual.withRanking(false)),
+        kastor.without("no pricing", usual.withPricing(false)),
+        kastor.without("no hysteresis", usual.withHysteresis(false)),
+        kastor.without("no fairness", usual.withFairness(Double.POSITIVE_INFINITY)),
+        kastor.without("first replicas 1", usual.withFirstReplicas(1)),
+        kastor.without("growth 2", usual.withGrowth(2)),
+        kastor.without("prices alone", usual.withBudget(0)),
+        kastor.without("hold x 3", usual.withHold(usual.hold() * 3)),
+        kastor.without("hold / 3", usual.withHold(usual.hold() / 3)),
+        kastor.without("no layout corrections", usual.withLearning(Learning.FAITHFUL)));
+  }
+
+  private static List<Contender> all() {
+    List<Contender> all = new ArrayList<>();
+    all.add(Contender.KASTOR);
+    all.add(Contender.REMEMBERING);
+    Policies.names().stream()
+        .filter(name -> !name.equals(Contender.KASTOR.policy()))
+        .forEach(name -> all.add(Contender.of(name)));
+    return all;
+  }
+}

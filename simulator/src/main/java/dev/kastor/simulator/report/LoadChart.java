@@ -1,0 +1,66 @@
+package dev.kastor.simulator.report;
+
+import java.awt.Color;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/**
+ * Mean completion times over the load as a PNG picture, a line in a colour of its own for each
+ * policy.
+ */
+public final class LoadChart {
+  private static final List<Color> COLOURS =
+      List.of(
+          new Color(0xc62828),
+          new Color(0xef8a3c),
+          new Color(0x1f4e9c),
+          new Color(0x9aa0a6),
+          new Color(0x7466bd),
+          new Color(0x96862a),
+          new Color(0x2f8f75),
+          new Color(0x37a6d9),
+          new Color(0xab4f86),
+          new Color(0x6d4c2f));
+
+  private static final float OWN_WIDTH = 3.5f;
+  private static final float OTHER_WIDTH = 2;
+
+  private LoadChart() {}
+
+  /**
+   * Draws it.
+   *
+   * @param loads rising, at least two
+   * @param hours mean completion time at each load, by the name of the line
+   * @param own how many of the first lines are drawn stronger
+   */
+  public static void write(
+      Path file, String title, double[] loads, SequencedMap<String, double[]> hours, int own)
+      throws IOException {
+    // Without a screen, whatever the environment says.
+    System.setProperty("java.awt.headless", "true");
+    XYChart chart = Charts.chart(title, "load", "mean job completion time, hours");
+    double most = hours.values().stream().flatMapToDouble(Arrays::stream).max().orElse(1);
+    chart.getStyler().setYAxisMin(0.0).setYAxisMax(1.05 * most);
+    chart.getStyler().setYAxisDecimalPattern("0.0").setXAxisDecimalPattern("0.0");
+    chart.getStyler().setXAxisTickMarkSpacingHint(120);
+    int line = 0;
+    for (Map.Entry<String, double[]> entry : hours.entrySet()) {
+      XYSeries series = chart.addSeries(entry.getKey(), loads, entry.getValue());
+      Color colour = COLOURS.get(line % COLOURS.size());
+      series.setLineColor(colour);
+      series.setMarkerColor(colour);
+      series.setMarker(SeriesMarkers.CIRCLE);
+      series.setLineWidth(line < own ? OWN_WIDTH : OTHER_WIDTH);
+      line++;
+    }
+    Charts.png(file, chart);
+  }
+}

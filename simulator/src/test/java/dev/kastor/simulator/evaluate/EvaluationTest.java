@@ -1,0 +1,107 @@
+package dev.kastor.simulator.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.PolicyVariant;
+import dev.kastor.simulator.Run;
+import dev.kastor.simulator.RunListener;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class EvaluationTest {
+  private static final Path TRACES =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("traces");
+
+  @TempDir private Path folder;
+
+  private static WorkloadSet small(double load) {
+    return WorkloadSet.atLoads(
+            Mode.SIA,
+            TRACES.resolve("profiles/kastor.csv"),
+            ClusterShape.parse("4x4"),
+            List.of(TRACES.resolve("workloads/small-40.csv").toString()),
+            List.of(load))
+        .getFirst();
+  }
+
+  private static Evaluation evaluate(WorkloadSet set, List<Part> parts) throws Exception {
+    Evaluation evaluation = Evaluation.prepare(List.of(set), parts, List.of(1L));
+    evaluation.run(2, RunListener.NONE);
+    return evaluation;
+  }
+
+  @Test
+  void everyAblationHasOtherOptions() {
+    List<KastorOptions> options =
+        Part.ABLATION.contenders().stream().map(one -> one.variant().options()).toList();
+    assertThat(options).hasSizeGreaterThan(7).doesNotHaveDuplicates();
+    assertThat(options).doesNotContain(KastorOptions.DEFAULT);
+  }
+
+  @Test
+  void anAblationReachesThePolicy() throws Exception {
+    WorkloadSet set = small(1);
+    Evaluation evaluation = evaluate(set, List.of(Part.ABLATION));
+    for (Contender contender : Part.ABLATION.contenders()) {
+      if (contender.name().equals("no pricing") || contender.name().equals("first replicas 1")) {
+        assertThat(evaluation.of(set, contender))
+            .as(contender.name())
+            .isNotEqualTo(evaluation.of(set, Contender.KASTOR));
+      }
+    }
+  }
+
+  @Test
+  void replaysOnceWhateverAsksForIt() throws Exception {
+    WorkloadSet set = small(1);
+    List<Run> runs = Evaluation.prepare(List.of(set), List.of(Part.values()), List.of(1L)).runs();
+    assertThat(runs).doesNotHaveDuplicates();
+    assertThat(runs.stream().map(Run::policy)).contains("sia", "fifo", "kastor");
+  }
+
+  @Test
+  void repeatsWithOtherSeedsOnlyWhatDependsOnThem() throws Exception {
+    WorkloadSet set = small(1);
+    List<Run> runs =
+        Evaluation.prepare(List.of(set), List.of(Part.COMPARISON), List.of(1L, 2L, 3L)).runs();
+    assertThat(runs.stream().filter(run -> run.mode() == Mode.EVENTS)).hasSize(3);
+    assertThat(runs.stream().filter(run -> run.mode() == Mode.SIA)).hasSize(3);
+    assertThat(Contender.of("pollux").seeds(List.of(1L, 2L, 3L))).hasSize(3);
+  }
+
+  @Test
+  void findsPublishedSetsByName() throws Exception {
+    Path workloads = Files.createDirectories(folder.resolve("pollux/workloads-2.0"));
+    Files.writeString(workloads.resolve("workload-2.csv"), "");
+    Files.writeString(workloads.resolve("workload-1.csv"), "");
+    Files.writeString(workloads.resolve("README.md"), "");
+    WorkloadSet set = PublishedSets.read(folder, List.of("pollux-2.0")).getFirst();
+    assertThat(set.workloads())
+        .containsExactly(
+            workloads.resolve("workload-1.csv").toString(),
+            workloads.resolve("workload-2.csv").toString());
+    assertThat(set.load()).hasValue(2);
+    assertThat(set.factor()).isEqualTo(1);
+    assertThatThrownBy(() -> PublishedSets.read(folder, List.of("sia-philly")))
+        .hasMessageContaining("is not a folder");
+    assertThatThrownBy(() -> PublishedSets.read(folder, List.of("helios")))
+        .hasMessageContaining("there is no set 'helios'")
+        .hasMessageContaining("sia-philly");
+  }
+
+  @Test
+  void aVariantIsNamedAndKastorsOnly() {
+    assertThatThrownBy(() -> new PolicyVariant("odd", KastorOptions.DEFAULT))
+        .hasMessageContaining("'odd'");
+    Contender odd = Contender.of("fifo").without("hold", KastorOptions.DEFAULT.withHold(1));
+    assertThatThrownBy(() -> odd.run(small(1), "any.csv", 1))
+        .hasMessageContaining("policy fifo has no variant 'hold'");
+  }
+}
