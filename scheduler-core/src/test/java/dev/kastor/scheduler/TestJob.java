@@ -1,6 +1,7 @@
 package dev.kastor.scheduler;
 
 import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
@@ -33,6 +34,10 @@ public final class TestJob {
   private Duration age = Duration.ofMinutes(10);
   private Duration cost = Duration.ofSeconds(1);
   private double service;
+  private Duration sinceChange = Duration.ZERO;
+  private Optional<Progress> progress = Optional.empty();
+  private String queue = "";
+  private int priority;
   private boolean pinned;
   private String gpuType = "";
   private final SequencedMap<String, GpuTraits> byGpuType = new LinkedHashMap<>();
@@ -104,6 +109,27 @@ public final class TestJob {
     return this;
   }
 
+  public TestJob sinceChange(Duration value) {
+    sinceChange = value;
+    return this;
+  }
+
+  /** Scale-invariant steps done, of so many declared. */
+  public TestJob steps(double done, double total) {
+    progress = Optional.of(new Progress((long) done, done, total, 0, 0));
+    return this;
+  }
+
+  public TestJob queue(String value) {
+    queue = value;
+    return this;
+  }
+
+  public TestJob priority(int value) {
+    priority = value;
+    return this;
+  }
+
   public TestJob pinned() {
     pinned = true;
     return this;
@@ -119,8 +145,22 @@ public final class TestJob {
             elasticity.min(),
             LIMITS,
             gpuType,
-            byGpuType);
+            byGpuType,
+            queue,
+            priority);
     return new JobState(
-        spec, allocation, model, profiled, Optional.empty(), age, service, 0, cost, pinned);
+        spec,
+        allocation,
+        model,
+        profiled,
+        progress,
+        age,
+        service,
+        0,
+        cost,
+        sinceChange,
+        pinned,
+        false,
+        Optional.empty());
   }
 }

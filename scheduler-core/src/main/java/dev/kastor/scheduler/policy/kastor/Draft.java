@@ -1,6 +1,8 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.Allocation;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,19 +26,49 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       }
     }
     packing.place();
+    fill(bids, packing);
     return measured(List.of(bids), packing, pools);
   }
 
-  /** The same where some were already put in their places. */
+  private record Wanted(Bid bid, int offer, double perSlot) {}
+
+  /** What no node had room for as the market gave it goes to those who can use it as it lies. */
+  private static void fill(List<Bid> bids, Packing packing) {
+    int[] left = packing.left();
+    List<Wanted> wanted = new ArrayList<>();
+    for (Bid bid : bids) {
+      for (int o = 0; o < bid.value.length && !packing.placed(bid.index); o++) {
+        int slots = bid.offers.slots()[o];
+        if (slots <= left[bid.offers.pool()[o]]) {
+          wanted.add(new Wanted(bid, o, bid.value[o] / slots));
+        }
+      }
+    }
+    wanted.sort(
+        Comparator.comparingDouble((Wanted next) -> -next.perSlot())
+            .thenComparingInt(next -> next.bid().index));
+    for (Wanted next : wanted) {
+      Bid bid = next.bid();
+      int pool = bid.offers.pool()[next.offer()];
+      int slots = bid.offers.slots()[next.offer()];
+      if (slots <= left[pool]
+          && !packing.placed(bid.index)
+          && packing.add(bid, bid.index, pool, slots)) {
+        left[pool] -= slots;
+      }
+    }
+  }
+
+  /** The same where some already are in their places and stay there. */
   static Draft with(
       List<Bid> placed, List<Bid> waiting, int[] offers, Packing packing, Pools pools) {
     for (int b = 0; b < offers.length; b++) {
       Bid bid = waiting.get(b);
       if (offers[b] >= 0) {
-        packing.want(bid, bid.index, bid.offers.pool()[offers[b]], bid.offers.slots()[offers[b]]);
+        packing.add(bid, bid.index, bid.offers.pool()[offers[b]], bid.offers.slots()[offers[b]]);
       }
     }
-    packing.place();
+    fill(waiting, packing);
     return measured(List.of(placed, waiting), packing, pools);
   }
 

@@ -11,67 +11,64 @@ final class Explanations {
   private final double[] price;
   private final Shares.Given given;
   private final Pools pools;
-  private final String[] contender;
+  private final Contenders contenders;
 
   Explanations(
       List<Bid> bids, Allocation[] allocations, double[] price, Shares.Given given, Pools pools) {
     this.price = price;
     this.given = given;
     this.pools = pools;
-    contender = contenders(bids, allocations);
-  }
-
-  /** For each pool the job to which one more of its offers would have been worth most a slot. */
-  private String[] contenders(List<Bid> bids, Allocation[] allocations) {
-    String[] names = new String[pools.count()];
-    double[] most = new double[pools.count()];
-    for (Bid bid : bids) {
-      int got = allocations[bid.index].replicas();
-      double now = 0;
-      for (int o = 0; o < bid.value.length; o++) {
-        now = bid.offers.slots()[o] == got ? Math.max(now, bid.value[o]) : now;
-      }
-      for (int o = 0; o < bid.value.length; o++) {
-        int extra = bid.offers.slots()[o] - got;
-        int pool = bid.offers.pool()[o];
-        double perSlot = extra > 0 ? (bid.value[o] - now) / extra : 0;
-        if (perSlot > most[pool]) {
-          most[pool] = perSlot;
-          names[pool] = bid.job.id().toString();
-        }
-      }
-    }
-    return names;
+    contenders = new Contenders(bids, allocations, pools);
   }
 
   Reason of(Bid bid, Allocation allocation) {
     Allocation before = bid.job.allocation();
-    if (allocation.isEmpty()) {
-      return waits(bid, before);
-    }
-    Integer node = pools.indexByName().get(allocation.node(0));
+    Integer node = allocation.isEmpty() ? null : pools.indexByName().get(allocation.node(0));
     int pool = node == null ? -1 : pools.poolOf()[node];
     int offer = bid.offers.find(pool, allocation.replicas());
     SequencedMap<String, Double> numbers = numbers(bid, offer, pool);
     if (bid.job.pinned()) {
       return new Reason("Pinned", "Its allocation must stay as it is.", numbers);
     }
-    String rival =
-        contender[pool] == null || bid.job.id().toString().equals(contender[pool])
-            ? "Nobody else would gain from them."
-            : "Next in line for them: %s.".formatted(contender[pool]);
+    if (allocation.isEmpty()) {
+      return waits(bid, before);
+    }
     if (allocation.equals(before)) {
       return new Reason("Kept", "No change would gain more than its pause costs.", numbers);
     }
+    String rival = rival(bid, pool, numbers);
     if (before.isEmpty()) {
       return new Reason("Started", "Its progress is worth the GPUs' price. " + rival, numbers);
     }
     if (allocation.replicas() == before.replicas()) {
-      return new Reason("Moved", "It makes room for a job that needs whole nodes.", numbers);
+      return new Reason("Moved", moved(before, pool), numbers);
     }
     return allocation.replicas() > before.replicas()
         ? new Reason("Grown", "More GPUs save more time than they cost others. " + rival, numbers)
         : new Reason("Shrunk", "Others gain more from its GPUs. " + rival, numbers);
+  }
+
+  /** Who else wanted the GPUs, and what each would have been worth to that job. */
+  private String rival(Bid bid, int pool, SequencedMap<String, Double> numbers) {
+    Contenders.Contender next = pool < 0 ? null : contenders.besides(bid, pool);
+    if (next == null) {
+      return "Nobody else would gain from them.";
+    }
+    numbers.put("nextInLinePerSlot", next.perSlot());
+    return "Next in line for them: %s.".formatted(next.bid().job.id());
+  }
+
+  private String moved(Allocation before, int pool) {
+    for (int i = 0; i < before.nodes(); i++) {
+      Integer node = pools.indexByName().get(before.node(i));
+      if (node == null) {
+        return "A node that it ran on is gone.";
+      }
+      if (pools.poolOf()[node] != pool) {
+        return "GPUs of another kind save more time.";
+      }
+    }
+    return "It makes room for a job that needs whole nodes.";
   }
 
   private Reason waits(Bid bid, Allocation before) {

@@ -2,7 +2,6 @@ package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
@@ -10,9 +9,7 @@ import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.SequencedMap;
 
 /**
  * Kastor's own policy: GPUs have a price, in seconds of everybody's time, and each job gets what is
@@ -24,7 +21,6 @@ public final class KastorPolicy implements Policy {
   /** Assumed of a job that has not begun, where no other job says better. */
   private static final double UNKNOWN_SECONDS = 600;
 
-  private static final double PRIORITY_BASE = 10;
   private static final double STRETCH_POWER = 2;
   private static final double LEAST_KEEP = 0.01;
 
@@ -53,6 +49,10 @@ public final class KastorPolicy implements Policy {
 
   @Override
   public Plan plan(Snapshot snapshot) {
+    return decide(snapshot).plan();
+  }
+
+  Decision decide(Snapshot snapshot) {
     Pools pools = Pools.of(snapshot.nodes());
     List<Bid> bids = bids(snapshot, pools);
     List<Bid> fixed = new ArrayList<>();
@@ -82,7 +82,7 @@ public final class KastorPolicy implements Policy {
       Draft kept = keeping(open, fixed, pools, price);
       draft = kept.value() > draft.value() ? kept : draft;
     }
-    return plan(bids, fixed, draft, price, given, pools);
+    return new Decision(bids, fixed, draft, price, given, pools);
   }
 
   private static Packing packing(Pools pools, List<Bid> fixed) {
@@ -122,6 +122,7 @@ public final class KastorPolicy implements Policy {
     double typical =
         count == 0 ? UNKNOWN_SECONDS : Math.min(UNKNOWN_SECONDS, Math.exp(known / count));
     int slots = snapshot.totalSlots();
+    Priorities priorities = new Priorities(jobs);
     List<Bid> bids = new ArrayList<>(jobs.size());
     for (int j = 0; j < remaining.length; j++) {
       double left = Double.isNaN(remaining[j]) ? typical : remaining[j];
@@ -133,7 +134,7 @@ public final class KastorPolicy implements Policy {
               offers[j],
               held(job, offers[j], pools),
               left,
-              weight(snapshot, job, offers[j], left, slots)));
+              weight(snapshot, job, offers[j], left, slots) * priorities.weight(job)));
     }
     rank(bids);
     return bids;
@@ -153,12 +154,11 @@ public final class KastorPolicy implements Policy {
     return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
   }
 
-  /** What a second of its time counts for by its queue, its priority and its wait. */
+  /** What a second of its time counts for by its queue and its wait. */
   private double weight(Snapshot snapshot, JobState job, Offers offers, double left, int slots) {
     double share = (double) slots / Math.max(1, snapshot.jobs().size());
     double stretch = Stretch.of(job, offers, left, share);
     return snapshot.queue(job.spec().queue()).weight()
-        * Math.pow(PRIORITY_BASE, job.spec().priority())
         * Math.pow(Math.max(1, stretch / options.fairness()), STRETCH_POWER);
   }
 
@@ -206,24 +206,5 @@ public final class KastorPolicy implements Policy {
     double time =
         Math.min(Math.sqrt(options.hold() * pause), bid.left(bid.offers.rate()[offer]) + pause);
     return Math.max(LEAST_KEEP, 1 - pause / time);
-  }
-
-  private static Plan plan(
-      List<Bid> bids,
-      List<Bid> fixed,
-      Draft draft,
-      double[] price,
-      Shares.Given given,
-      Pools pools) {
-    Allocation[] allocations = new Allocation[bids.size()];
-    fixed.forEach(bid -> allocations[bid.index] = bid.job.allocation());
-    draft.allocations().forEach((bid, allocation) -> allocations[bid] = allocation);
-    Explanations why = new Explanations(bids, allocations, price, given, pools);
-    SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
-    for (Bid bid : bids) {
-      Allocation allocation = allocations[bid.index];
-      assignments.put(bid.job.id(), new Plan.Assignment(allocation, why.of(bid, allocation)));
-    }
-    return new Plan(assignments);
   }
 }

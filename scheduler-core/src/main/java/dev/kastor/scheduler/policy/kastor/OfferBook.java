@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
+import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobId;
@@ -21,8 +22,18 @@ final class OfferBook {
       JobSpec spec,
       Optional<GoodputModel> model,
       int reach,
-      Offers offers,
-      List<Pools.Kind> kinds) {}
+      Optional<Held> besides,
+      Offers offers) {
+    boolean standsFor(JobState job, int nowReach, Optional<Held> held) {
+      boolean same = reach == nowReach && spec.equals(job.spec()) && model.equals(job.model());
+      // What is held is offered, and nothing that once was held.
+      boolean offered = held.isEmpty() || offers.find(held.get().pool(), held.get().slots()) >= 0;
+      return same && (besides.isEmpty() ? offered : besides.equals(held));
+    }
+  }
+
+  /** What a job holds and may hold, were it not on the menu. */
+  private record Held(int pool, int slots) {}
 
   private final KastorOptions options;
   private Map<JobId, Entry> entries = new HashMap<>();
@@ -43,12 +54,12 @@ final class OfferBook {
     for (int j = 0; j < offers.length; j++) {
       JobState job = jobs.get(j);
       int reach = reach(job, now);
+      Optional<Held> held = held(job, now);
       Entry known = sameCluster ? entries.get(job.id()) : null;
-      if (known == null
-          || known.reach() != reach
-          || !known.spec().equals(job.spec())
-          || !known.model().equals(job.model())) {
-        known = new Entry(job.spec(), job.model(), reach, offers(job, reach, now), now.kinds());
+      if (known == null || !known.standsFor(job, reach, held)) {
+        Optional<Held> besides = held.filter(size -> !onMenu(job, size, now));
+        Offers made = offers(job, reach, besides, now);
+        known = new Entry(job.spec(), job.model(), reach, besides, made);
       }
       offers[j] = known.offers();
       kept.put(job.id(), known);
@@ -75,6 +86,40 @@ final class OfferBook {
     return Math.max(Menu.fewest(elasticity), Math.min(most, Math.max(tried, held)));
   }
 
+  private static Optional<Held> held(JobState job, Pools pools) {
+    Allocation allocation = job.allocation();
+    Integer node = allocation.isEmpty() ? null : pools.indexByName().get(allocation.node(0));
+    if (node == null) {
+      return Optional.empty();
+    }
+    String type = pools.nodes().get(node).gpuType();
+    int each = job.spec().gpusPerReplica(type);
+    boolean allowed =
+        pools.nodeSlots()[pools.poolOf()[node]] > 0
+            && job.spec().runsOn(type)
+            && allocation.replicas() % each == 0
+            && job.spec().elasticity().allows(allocation.replicas() / each);
+    return allowed
+        ? Optional.of(new Held(pools.poolOf()[node], allocation.replicas()))
+        : Optional.empty();
+  }
+
+  private static boolean onMenu(JobState job, Held held, Pools pools) {
+    int[] menu = Menu.slots(job.spec(), most(job.spec()), pools, held.pool());
+    return Arrays.binarySearch(menu, held.slots()) >= 0;
+  }
+
+  private static int[] sizes(JobState job, int pool, Optional<Held> besides, Pools pools) {
+    int[] menu = Menu.slots(job.spec(), most(job.spec()), pools, pool);
+    if (besides.isEmpty() || besides.get().pool() != pool) {
+      return menu;
+    }
+    int[] more = Arrays.copyOf(menu, menu.length + 1);
+    more[menu.length] = besides.get().slots();
+    Arrays.sort(more);
+    return more;
+  }
+
   private static int most(JobSpec spec) {
     Elasticity elasticity = spec.elasticity();
     return elasticity instanceof Elasticity.Rigid
@@ -82,14 +127,14 @@ final class OfferBook {
         : Math.min(elasticity.max(), BatchChoice.maxReplicas(spec));
   }
 
-  private static Offers offers(JobState job, int reach, Pools pools) {
+  private static Offers offers(JobState job, int reach, Optional<Held> besides, Pools pools) {
     int[] pool = new int[0];
     int[] slots = new int[0];
     double[] rate = new double[0];
     double fullRate = 0;
     for (int p = 0; p < pools.count(); p++) {
       int each = job.spec().gpusPerReplica(pools.gpuType(p));
-      for (int size : Menu.slots(job.spec(), most(job.spec()), pools, p)) {
+      for (int size : sizes(job, p, besides, pools)) {
         int nodes = Math.ceilDiv(size, pools.nodeSlots()[p]);
         boolean offered = size / each <= reach;
         // Sizes beyond reach only tell how long the job may have to live: whole nodes are enough.

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.SequencedMap;
 import java.util.TreeMap;
@@ -111,6 +112,24 @@ final class Packing {
     }
   }
 
+  /** Gives slots where they are free and nobody has to move; false where they are not. */
+  boolean add(Bid bid, int order, int pool, int slots) {
+    Wish wish = new Wish(bid, order, pool, slots);
+    Spot spot = slots <= pools.nodeSlots()[pool] ? onOne(wish, tightest(wish)) : null;
+    spot = spot == null ? scattered(wish) : spot;
+    if (spot == null) {
+      return false;
+    }
+    wishes.put(order, wish);
+    take(spot);
+    return true;
+  }
+
+  /** Whether a bid got anything. */
+  boolean placed(int order) {
+    return spots.containsKey(order);
+  }
+
   /** What a bid got. */
   Allocation allocation(int order) {
     Spot spot = spots.get(order);
@@ -141,16 +160,23 @@ final class Packing {
   }
 
   private @Nullable Spot single(Wish wish) {
+    int node = tightest(wish);
+    return onOne(wish, node < 0 ? roomMadeFor(wish) : node);
+  }
+
+  private static @Nullable Spot onOne(Wish wish, int node) {
+    return node < 0
+        ? null
+        : new Spot(wish.order(), wish.slots(), new int[] {node}, new int[] {wish.slots()});
+  }
+
+  /** Its own node, or else the one that it fills most; -1 where it fits on none. */
+  private int tightest(Wish wish) {
     int node = own(wish);
     for (int f = wish.slots(); node < 0 && f <= pools.nodeSlots()[wish.pool()]; f++) {
       node = nodesByFree[wish.pool()][f].nextSetBit(0);
     }
-    if (node < 0) {
-      node = roomMadeFor(wish);
-    }
-    return node < 0
-        ? null
-        : new Spot(wish.order(), wish.slots(), new int[] {node}, new int[] {wish.slots()});
+    return node;
   }
 
   /** The node of its own that it would fill most. */
@@ -178,7 +204,7 @@ final class Packing {
         int freed = f;
         List<Integer> leaving = new ArrayList<>();
         for (int order : singlesOn.getOrDefault(n, List.of())) {
-          int slots = wishes.get(order).slots();
+          int slots = wanted(order);
           if (freed < wish.slots() && slots < wish.slots()) {
             freed += slots;
             leaving.add(order);
@@ -247,11 +273,12 @@ final class Packing {
     }
     while (chosen.size() < wanted && !racks.isEmpty()) {
       String rack = tightest(racks, wanted - chosen.size());
-      for (int n : racks.remove(rack)) {
+      for (int n : racks.getOrDefault(rack, List.of())) {
         if (chosen.size() < wanted) {
           chosen.add(n);
         }
       }
+      racks.remove(rack);
     }
     return chosen;
   }
@@ -281,7 +308,8 @@ final class Packing {
           n = nodes.nextSetBit(n + 1)) {
         int movable = 0;
         for (int order : singlesOn.getOrDefault(n, List.of())) {
-          movable += wishes.get(order).slots() < wish.slots() ? wishes.get(order).slots() : 0;
+          int slots = wanted(order);
+          movable += slots < wish.slots() ? slots : 0;
         }
         if (f + movable == node && pools.nodes().get(n).slots() == node && !besides.contains(n)) {
           found.add(n);
@@ -336,6 +364,11 @@ final class Packing {
     }
   }
 
+  /** Slots that a placed bid asked for. */
+  private int wanted(int order) {
+    return Objects.requireNonNull(wishes.get(order)).slots();
+  }
+
   private void evict(int order) {
     Spot spot = spots.remove(order);
     if (spot == null) {
@@ -343,7 +376,7 @@ final class Packing {
     }
     List<Integer> singles = singlesOn.get(spot.nodes()[0]);
     if (singles != null) {
-      singles.remove((Integer) order);
+      singles.remove(Integer.valueOf(order));
     }
     change(spot.nodes()[0], spot.counts()[0]);
     queue.add(wishes.get(order));

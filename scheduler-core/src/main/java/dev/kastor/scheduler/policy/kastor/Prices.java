@@ -95,6 +95,10 @@ final class Prices {
       int best = -1;
       double most = 0;
       for (int o = 0; o < count; o++) {
+        if (offers.slots()[o] > capacity[offers.pool()[o]]) {
+          // No price makes room for it beside those who stay as they are.
+          continue;
+        }
         double gain = bid.worth * offers.rate()[o] - price[offers.pool()[o]] * offers.slots()[o];
         if (gain > most + 1e-12) {
           most = gain;

@@ -11,6 +11,7 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.GoodputModel;
@@ -62,6 +63,33 @@ final class RandomScene {
 
   static Snapshot of(long seed) {
     return new RandomScene(seed).snapshot();
+  }
+
+  /** A minute later, when a plan has been carried out. */
+  static Snapshot after(Snapshot before, Plan plan) {
+    List<JobState> jobs = new ArrayList<>();
+    for (JobState job : before.jobs()) {
+      Allocation given = plan.allocation(job.id());
+      Duration held =
+          given.equals(job.allocation()) ? job.sinceChange().plusSeconds(60) : Duration.ZERO;
+      jobs.add(
+          new JobState(
+              job.spec(),
+              given,
+              job.model(),
+              Math.max(job.maxProfiledReplicas(), given.isEmpty() ? 0 : 1),
+              job.progress(),
+              job.age().plusSeconds(60),
+              job.attainedService() + 60.0 * given.replicas(),
+              job.restarts(),
+              job.rescaleCost(),
+              held,
+              job.pinned(),
+              job.restarting(),
+              job.outlook(),
+              job.foresight()));
+    }
+    return new Snapshot(before.now().plusSeconds(60), before.nodes(), jobs, before.queues());
   }
 
   private Snapshot snapshot() {

@@ -1,0 +1,35 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.Plan;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+/**
+ * What a round came to, before it is put into words.
+ *
+ * @param bids all bids, by index
+ * @param fixed those that were not for sale
+ * @param draft what the others get
+ * @param price price of a slot of each pool
+ * @param given what the market gave before nodes were found
+ * @param pools the cluster
+ */
+@SuppressWarnings("ArrayRecordComponent") // handed from one step to the next, never compared
+record Decision(
+    List<Bid> bids, List<Bid> fixed, Draft draft, double[] price, Shares.Given given, Pools pools) {
+  Plan plan() {
+    Allocation[] allocations = new Allocation[bids.size()];
+    fixed.forEach(bid -> allocations[bid.index] = bid.job.allocation());
+    draft.allocations().forEach((bid, allocation) -> allocations[bid] = allocation);
+    Explanations why = new Explanations(bids, allocations, price, given, pools);
+    SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
+    for (Bid bid : bids) {
+      Allocation allocation = allocations[bid.index];
+      assignments.put(bid.job.id(), new Plan.Assignment(allocation, why.of(bid, allocation)));
+    }
+    return new Plan(assignments);
+  }
+}

@@ -1,0 +1,32 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.JobState;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * What jobs count by their priorities: each level that is in use counts ten times the next lower
+ * one, however far apart their numbers are, but all levels together at most a million times.
+ */
+final class Priorities {
+  private static final double LEVEL = 10;
+  private static final double MOST_LEVELS = 6;
+
+  private final Map<Integer, Double> weights = new HashMap<>();
+
+  Priorities(List<JobState> jobs) {
+    TreeSet<Integer> levels = new TreeSet<>();
+    jobs.forEach(job -> levels.add(job.spec().priority()));
+    double step = Math.min(1, MOST_LEVELS / Math.max(1, levels.size() - 1));
+    for (int level : levels) {
+      weights.put(level, Math.pow(LEVEL, weights.size() * step));
+    }
+  }
+
+  /** 1 for a job of the lowest priority in use. */
+  double weight(JobState job) {
+    return weights.getOrDefault(job.spec().priority(), 1.0);
+  }
+}

@@ -1,0 +1,180 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Snapshot;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** When and whether allocations change, on thousands of random clusters. */
+final class KastorChangesTest {
+  private static final int SCENES = 3000;
+
+  @Test
+  void isNeverWorseByItsOwnObjectiveThanKeepingTodaysAllocation() {
+    int compared = 0;
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Decision decision = new KastorPolicy(KastorOptions.DEFAULT).decide(snapshot);
+      List<Bid> open = decision.bids().stream().filter(b -> !decision.fixed().contains(b)).toList();
+      if (stands(snapshot)) {
+        double kept = Draft.ofHeld(open);
+        assertThat(decision.draft().value())
+            .as("seed %d", seed)
+            .isGreaterThanOrEqualTo(kept * (1 - 1e-9));
+        compared += kept > 0 ? 1 : 0;
+      }
+    }
+    assertThat(compared).isGreaterThan(SCENES / 3);
+  }
+
+  /** Whether all nodes that jobs hold are there, with enough slots. */
+  private static boolean stands(Snapshot snapshot) {
+    Map<String, Integer> left = new HashMap<>();
+    snapshot.nodes().forEach(node -> left.put(node.name(), node.slots()));
+    for (JobState job : snapshot.jobs()) {
+      job.allocation()
+          .replicasByNode()
+          .forEach((node, count) -> left.merge(node, -count, Integer::sum));
+    }
+    return left.values().stream().allMatch(slots -> slots >= 0)
+        && left.size() == snapshot.nodes().size();
+  }
+
+  @Test
+  void leavesJobsAloneThatHaveOnlyJustChanged() {
+    int fresh = 0;
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+      for (JobState job : snapshot.jobs()) {
+        boolean young = job.sinceChange().toSeconds() < KastorOptions.DEFAULT.minimumRun();
+        if (young && mayStay(job, snapshot) && stands(snapshot)) {
+          assertThat(plan.allocation(job.id()))
+              .as("seed %d %s %s", seed, job.id(), plan.reason(job.id()))
+              .isEqualTo(job.allocation());
+          fresh++;
+        }
+      }
+    }
+    assertThat(fresh).isGreaterThan(SCENES / 10);
+  }
+
+  /** Whether it is known to get on with what it holds. */
+  private static boolean mayStay(JobState job, Snapshot snapshot) {
+    Pools pools = Pools.of(snapshot.nodes());
+    Integer node =
+        job.allocation().isEmpty() ? null : pools.indexByName().get(job.allocation().node(0));
+    Offers offers = new OfferBook(KastorOptions.DEFAULT).of(List.of(job), pools)[0];
+    return node != null && offers.find(pools.poolOf()[node], job.allocation().replicas()) >= 0;
+  }
+
+  @Test
+  void leavesPinnedJobsAlone() {
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+      for (JobState job : snapshot.jobs()) {
+        if (job.pinned()) {
+          Allocation given = plan.allocation(job.id());
+          assertThat(given).as("seed %d %s", seed, job.id()).isEqualTo(job.allocation());
+        }
+      }
+    }
+  }
+
+  @Test
+  void isTheSameForTheSameSequenceOfSnapshots() {
+    for (int seed = 0; seed < SCENES / 3; seed++) {
+      KastorPolicy one = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy other = new KastorPolicy(KastorOptions.DEFAULT);
+      Snapshot snapshot = RandomScene.of(seed);
+      for (int round = 0; round < 3; round++) {
+        Plan plan = one.plan(snapshot);
+        assertThat(other.plan(snapshot)).as("seed %d round %d", seed, round).isEqualTo(plan);
+        snapshot = RandomScene.after(snapshot, plan);
+      }
+    }
+  }
+
+  @Test
+  void doesNotDependOnWhatItDecidedBefore() {
+    for (int seed = 0; seed < SCENES / 3; seed++) {
+      KastorPolicy experienced = new KastorPolicy(KastorOptions.DEFAULT);
+      Snapshot snapshot = RandomScene.of(seed);
+      for (int round = 0; round < 3; round++) {
+        Plan plan = experienced.plan(snapshot);
+        assertThat(new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot))
+            .as("seed %d round %d", seed, round)
+            .isEqualTo(plan);
+        snapshot = RandomScene.after(snapshot, plan);
+      }
+    }
+  }
+
+  @Test
+  void comesToRestWhereNothingChanges() {
+    int restless = 0;
+    for (int seed = 0; seed < SCENES / 3; seed++) {
+      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      Snapshot snapshot = RandomScene.of(seed);
+      for (int round = 0; round < 6; round++) {
+        snapshot = RandomScene.after(snapshot, policy.plan(snapshot));
+      }
+      Plan plan = policy.plan(snapshot);
+      boolean same =
+          snapshot.jobs().stream()
+              .allMatch(job -> Objects.equals(plan.allocation(job.id()), job.allocation()));
+      restless += same ? 0 : 1;
+    }
+    assertThat(restless).as("scenes that still change after six rounds").isLessThan(SCENES / 30);
+  }
+
+  @Test
+  void leavesNoSlotsFreeThatAWaitingJobCouldTake() {
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot snapshot = RandomScene.of(seed);
+      Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+      Pools pools = Pools.of(snapshot.nodes());
+      Offers[] offers = new OfferBook(KastorOptions.DEFAULT).of(snapshot.jobs(), pools);
+      int[] free = snapshot.nodes().stream().mapToInt(Node::slots).toArray();
+      for (JobState job : snapshot.jobs()) {
+        Allocation given = plan.allocation(job.id());
+        for (int i = 0; i < given.nodes(); i++) {
+          Integer node = pools.indexByName().get(given.node(i));
+          if (node != null) {
+            free[node] -= given.count(i);
+          }
+        }
+      }
+      for (int j = 0; j < offers.length; j++) {
+        JobState job = snapshot.jobs().get(j);
+        if (!job.pinned() && plan.allocation(job.id()).isEmpty()) {
+          for (int o = 0; o < offers[j].count(); o++) {
+            assertThat(offers[j].slots()[o])
+                .as("seed %d: slots that %s could use", seed, job.id())
+                .isGreaterThan(usable(job, offers[j].pool()[o], pools, free));
+          }
+        }
+      }
+    }
+  }
+
+  /** Free slots of a pool that are of use to a job. */
+  private static int usable(JobState job, int pool, Pools pools, int[] free) {
+    int each = job.spec().gpusPerReplica(pools.gpuType(pool));
+    int unit = each <= pools.nodeSlots()[pool] ? each : 1;
+    int usable = 0;
+    for (int n = 0; n < free.length; n++) {
+      usable += pools.poolOf()[n] == pool ? Math.max(0, free[n]) / unit * unit : 0;
+    }
+    return usable;
+  }
+}
