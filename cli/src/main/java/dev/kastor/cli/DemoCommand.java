@@ -34,9 +34,9 @@ final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--policy",
       paramLabel = "NAME",
-      defaultValue = "pollux",
-      description = "Scheduling policy: pollux or fifo (default: ${DEFAULT-VALUE}).")
-  private String policy = "pollux";
+      defaultValue = "kastor",
+      description = "Scheduling policy: kastor, pollux or another of those of kastor simulate (default: ${DEFAULT-VALUE}).")
+  private String policy = "kastor";
 
   @Option(
       names = "--port",

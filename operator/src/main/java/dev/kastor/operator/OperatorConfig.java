@@ -10,7 +10,7 @@ import java.util.Optional;
 @ConfigMapping(prefix = "kastor")
 public interface OperatorConfig {
   /** Name of the scheduling policy. */
-  @WithDefault("pollux")
+  @WithDefault("kastor")
   String policy();
 
   /** Seed of the policy's random choices. */

@@ -10,7 +10,7 @@ import java.util.function.Function;
 /** The registry of policies by name. */
 public final class Policies {
   /** The policy used where none is named. */
-  public static final String DEFAULT = PolluxPolicy.NAME;
+  public static final String DEFAULT = KastorPolicy.NAME;
 
   private static final SequencedMap<String, Function<PolicyOptions, Policy>> FACTORIES =
       new LinkedHashMap<>();

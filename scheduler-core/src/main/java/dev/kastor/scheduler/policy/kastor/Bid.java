@@ -14,6 +14,9 @@ final class Bid {
   /** Seconds that its work would still take at the best size it may ever have. */
   final double remaining;
 
+  /** Whether its owner or its family says how much work it has; else time left is a guess. */
+  final boolean certain;
+
   /** What its owner's queue, its priority and its wait make its progress count, against 1. */
   final double weight;
 
@@ -26,12 +29,20 @@ final class Bid {
   /** Seconds saved in a second by each offer, the cost of a change taken off. */
   final double[] value;
 
-  Bid(int index, JobState job, Offers offers, int held, double remaining, double weight) {
+  Bid(
+      int index,
+      JobState job,
+      Offers offers,
+      int held,
+      double remaining,
+      boolean certain,
+      double weight) {
     this.index = index;
     this.job = job;
     this.offers = offers;
     this.held = held;
     this.remaining = remaining;
+    this.certain = certain;
     this.weight = weight;
     value = new double[offers.count()];
   }

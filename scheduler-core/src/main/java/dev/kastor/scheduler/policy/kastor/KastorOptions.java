@@ -34,7 +34,7 @@ public record KastorOptions(
     Learning learning) {
   /** What the policy uses unless told otherwise. */
   public static final KastorOptions DEFAULT =
-      new KastorOptions(2000, 4, 4, true, true, true, 2, 30, 2e7, Learning.FULL);
+      new KastorOptions(2000, 4, 4, true, true, true, 2, 10, 2e7, Learning.FULL);
 
   public KastorOptions {
     if (!(hold > 0 && firstReplicas >= 1 && growth > 1 && fairness > 0)) {

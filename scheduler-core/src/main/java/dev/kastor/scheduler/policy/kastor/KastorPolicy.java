@@ -8,7 +8,6 @@ import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -134,9 +133,12 @@ public final class KastorPolicy implements Policy {
               offers[j],
               held(job, offers[j], pools),
               left,
+              job.progress().map(job.outlook()::knowsTotal).orElse(true),
               weight(snapshot, job, offers[j], left, slots) * priorities.weight(job)));
     }
-    rank(bids);
+    if (options.ranking()) {
+      Delays.set(bids);
+    }
     return bids;
   }
 
@@ -169,20 +171,6 @@ public final class KastorPolicy implements Policy {
     }
     Integer node = pools.indexByName().get(allocation.node(0));
     return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.replicas());
-  }
-
-  /** A job delays those who outlast it, and itself. */
-  private void rank(List<Bid> bids) {
-    if (!options.ranking()) {
-      return;
-    }
-    List<Bid> order = new ArrayList<>(bids);
-    order.sort(
-        Comparator.comparingDouble((Bid bid) -> -bid.remaining)
-            .thenComparingInt(bid -> -bid.index));
-    for (int r = 0; r < order.size(); r++) {
-      order.get(r).delays = (r + 1.0) / order.size();
-    }
   }
 
   /** Whether a job has only just got what it holds, and is to keep it if its nodes are there. */

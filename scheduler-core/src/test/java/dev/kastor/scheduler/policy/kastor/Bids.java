@@ -15,7 +15,7 @@ final class Bids {
   static Bid scaling(int index, double scaling, int... slots) {
     double[] rate = IntStream.of(slots).mapToDouble(size -> Math.pow(size, scaling)).toArray();
     Offers offers = new Offers(new int[slots.length], slots, rate, rate[rate.length - 1]);
-    return new Bid(index, job(index), offers, -1, 3600, 1);
+    return new Bid(index, job(index), offers, -1, 3600, true, 1);
   }
 
   /** All sizes up to this. */
@@ -36,7 +36,7 @@ final class Bids {
         slots[o] = 1 + random.nextInt(mostSlots);
         rate[o] = random.nextDouble(1, 10);
       }
-      Bid bid = new Bid(b, job(b), new Offers(pool, slots, rate, 10), -1, 3600, 1);
+      Bid bid = new Bid(b, job(b), new Offers(pool, slots, rate, 10), -1, 3600, true, 1);
       for (int o = 0; o < offers; o++) {
         bid.value[o] = rate[o];
       }

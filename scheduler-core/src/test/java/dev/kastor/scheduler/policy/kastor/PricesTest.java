@@ -96,7 +96,7 @@ final class PricesTest {
     // More than four would be slower.
     Offers offers =
         new Offers(new int[4], new int[] {1, 2, 4, 8}, new double[] {1, 1.8, 2.5, 2.1}, 2.5);
-    Bid stubborn = new Bid(0, alone.job, offers, -1, 3600, 1);
+    Bid stubborn = new Bid(0, alone.job, offers, -1, 3600, true, 1);
     assertThat(wanted(List.of(stubborn), clear(List.of(stubborn), 8))).containsExactly(4);
   }
 
