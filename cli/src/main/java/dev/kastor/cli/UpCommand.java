@@ -33,7 +33,8 @@ final class UpCommand implements Callable<Integer> {
       names = "--policy",
       paramLabel = "NAME",
       defaultValue = "kastor",
-      description = "Scheduling policy: kastor, pollux or another of those of kastor simulate (default: ${DEFAULT-VALUE}).")
+      description =
+          "Scheduling policy: kastor, pollux or another of those of kastor simulate (default: ${DEFAULT-VALUE}).")
   private String policy = "kastor";
 
   @Option(

@@ -354,14 +354,6 @@ final class Packing {
         taken.values().stream().mapToInt(n -> n).toArray());
   }
 
-  private Wish wish(int order) {
-    Wish wish = wishes.get(order);
-    if (wish == null) {
-      throw new IllegalStateException("bid %d has asked for nothing".formatted(order));
-    }
-    return wish;
-  }
-
   private void take(Spot spot) {
     spots.put(spot.bid(), spot);
     for (int i = 0; i < spot.nodes().length; i++) {
