@@ -10,12 +10,11 @@ import dev.kastor.scheduler.Snapshot;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** When and whether allocations change, on thousands of random clusters. */
 final class KastorChangesTest {
-  private static final int SCENES = 3000;
+  private static final int SCENES = 1500;
 
   @Test
   void isNeverWorseByItsOwnObjectiveThanKeepingTodaysAllocation() {
@@ -56,7 +55,7 @@ final class KastorChangesTest {
       Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
       for (JobState job : snapshot.jobs()) {
         boolean young = job.sinceChange().toSeconds() < KastorOptions.DEFAULT.minimumRun();
-        if (young && mayStay(job, snapshot) && stands(snapshot)) {
+        if (young && stands(snapshot) && mayStay(job, snapshot)) {
           assertThat(plan.allocation(job.id()))
               .as("seed %d %s %s", seed, job.id(), plan.reason(job.id()))
               .isEqualTo(job.allocation());
@@ -131,7 +130,7 @@ final class KastorChangesTest {
       Plan plan = policy.plan(snapshot);
       boolean same =
           snapshot.jobs().stream()
-              .allMatch(job -> Objects.equals(plan.allocation(job.id()), job.allocation()));
+              .allMatch(job -> plan.allocation(job.id()).equals(job.allocation()));
       restless += same ? 0 : 1;
     }
     assertThat(restless).as("scenes that still change after six rounds").isLessThan(SCENES / 30);

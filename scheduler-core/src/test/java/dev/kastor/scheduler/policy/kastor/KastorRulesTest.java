@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** What every plan keeps to, on thousands of random clusters. */
 final class KastorRulesTest {
-  private static final int SCENES = 2000;
+  private static final int SCENES = 1500;
 
   private static Plan plan(Snapshot snapshot) {
     return new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
@@ -57,7 +57,7 @@ final class KastorRulesTest {
       for (JobState job : snapshot.jobs()) {
         Allocation given = plan.allocation(job.id());
         for (int i = 0; i < given.nodes() && !given.equals(job.allocation()); i++) {
-          int pool = pools.poolOf()[pools.indexByName().get(given.node(i))];
+          int pool = pools.poolOf()[pools.indexByName().getOrDefault(given.node(i), -1)];
           int each = job.spec().gpusPerReplica(pools.gpuType(pool));
           int unit = each <= pools.nodeSlots()[pool] ? each : 1;
           assertThat(given.count(i) % unit).as("seed %d %s %s", seed, job.id(), given).isZero();

@@ -1,0 +1,71 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import static dev.kastor.scheduler.TestJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.TestJob;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A job that holds two of the four GPUs of its cluster may have them all, for a pause. */
+final class HysteresisTest {
+  private static final KastorOptions OPTIONS = KastorOptions.DEFAULT;
+  private static final List<Node> NODES = List.of(new Node("node-0", "a", 4));
+
+  private static int given(JobState job) {
+    Snapshot snapshot = new Snapshot(Instant.EPOCH, NODES, List.of(job));
+    return new KastorPolicy(OPTIONS).plan(snapshot).allocation(job.id()).replicas();
+  }
+
+  private static TestJob pair() {
+    return job("a").replicas(1, 4).on("node-0", 2).age(Duration.ofHours(1));
+  }
+
+  /**
+   * A job never measured gains {@code 2^0.8} = 1.74 by doubling. A pause of {@code c} seconds costs
+   * {@code c / sqrt(hold c)} of what follows, the same as that gain at {@code hold (1 - 2^-0.8)^2}.
+   */
+  @ParameterizedTest
+  @ValueSource(doubles = {0, 0.5, 0.95, 1.05, 2})
+  void growsWhereTheGainIsMoreThanItsShareOfThePause(double share) {
+    double worthIt = OPTIONS.hold() * Math.pow(1 - Math.pow(2, -0.8), 2);
+    Duration pause = Duration.ofMillis((long) (1000 * share * worthIt));
+    JobState job = pair().rescaleCost(pause).sinceChange(Duration.ofHours(1)).build();
+    assertThat(given(job)).isEqualTo(share < 1 ? 4 : 2);
+  }
+
+  /** To end sooner it must save more than the pause: work / rate(2) > pause + work / rate(4). */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.5, 0.95, 1.05, 1.5})
+  void growsWhereTheWorkThatIsLeftEndsSoonerForAll(double share) {
+    TestJob job =
+        pair()
+            .model(TestJob.SCALABLE, 2)
+            .rescaleCost(Duration.ofSeconds(30))
+            .sinceChange(Duration.ofHours(1));
+    Pools pools = Pools.of(NODES);
+    double two = Rates.rate(job.build(), pools, 0, 2, 1);
+    double four = Rates.rate(job.build(), pools, 0, 4, 1);
+    double worthIt = 30 / (1 / two - 1 / four);
+    assertThat(worthIt / four + 30)
+        .as("within the hold")
+        .isLessThan(Math.sqrt(OPTIONS.hold() * 30));
+    double steps = share * worthIt / job.build().spec().batchLimits().initialGlobalBatch();
+    assertThat(given(job.steps(1000, 1000 + steps).build())).isEqualTo(share > 1 ? 4 : 2);
+  }
+
+  @Test
+  void leavesAloneWhoChangedLessThanTheMinimumRunAgo() {
+    Duration least = Duration.ofSeconds((long) OPTIONS.minimumRun());
+    TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
+    assertThat(given(job.sinceChange(least.minusSeconds(1)).build())).isEqualTo(2);
+    assertThat(given(job.sinceChange(least).build())).isEqualTo(4);
+  }
+}
