@@ -23,7 +23,8 @@ final class ExplanationsTest {
   /** A bid for 1, 2 or 4 slots at rates of 10, 18 and 30. */
   private static Bid bid(int index, JobState job, double... value) {
     Offers offers = new Offers(new int[3], new int[] {1, 2, 4}, new double[] {10, 18, 30}, 30);
-    Bid bid = new Bid(index, job, offers, offers.find(0, job.allocation().replicas()), 600, 1);
+    Bid bid =
+        new Bid(index, job, offers, offers.find(0, job.allocation().replicas()), 600, true, 1);
     System.arraycopy(value, 0, bid.value, 0, value.length);
     return bid;
   }

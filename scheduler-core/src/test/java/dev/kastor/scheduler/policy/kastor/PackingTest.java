@@ -42,7 +42,7 @@ final class PackingTest {
 
   private Bid bid(JobState job) {
     Offers none = new Offers(new int[0], new int[0], new double[0], 0);
-    Bid bid = new Bid(bids.size(), job, none, -1, 1, 1);
+    Bid bid = new Bid(bids.size(), job, none, -1, 1, true, 1);
     bids.add(bid);
     return bid;
   }

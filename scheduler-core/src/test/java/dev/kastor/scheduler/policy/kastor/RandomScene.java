@@ -134,7 +134,7 @@ final class RandomScene {
         random.nextInt(50_000),
         random.nextInt(5),
         Duration.ofMillis(random.nextInt(4) == 0 ? 0 : random.nextInt(120_000)),
-        Duration.ofSeconds(random.nextBoolean() ? random.nextInt(60) : random.nextInt(10_000)),
+        Duration.ofSeconds(random.nextBoolean() ? random.nextInt(20) : random.nextInt(10_000)),
         random.nextInt(10) == 0,
         random.nextInt(10) == 0,
         Outlook.NONE,
