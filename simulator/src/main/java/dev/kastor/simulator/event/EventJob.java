@@ -234,7 +234,7 @@ final class EventJob implements Foresight {
     pace = nodesPace;
     restarts++;
     reporter.moved(steps);
-    train(reporter.batch(spec, to, key(), now));
+    train(reporter.batch(spec, application(), to, key(), now));
   }
 
   /** Whether a replica stays on its node and can hand the training state to the others. */
@@ -290,7 +290,7 @@ final class EventJob implements Foresight {
     double now = clock.now();
     boolean news = reporter.receive(now);
     if (!allocation.isEmpty()) {
-      BatchPlan better = reporter.batch(spec, allocation, key(), now);
+      BatchPlan better = reporter.batch(spec, application(), allocation, key(), now);
       if (!better.equals(batch)) {
         train(better);
         version++;

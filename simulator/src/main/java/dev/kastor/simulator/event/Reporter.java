@@ -6,6 +6,7 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.BatchChoice;
+import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
@@ -15,6 +16,7 @@ import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.Outlook;
+import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -106,10 +108,22 @@ final class Reporter {
     return progress;
   }
 
-  /** The batch it runs with on an allocation, by the rule that all hosts share. */
-  BatchPlan batch(JobSpec spec, Allocation allocation, String gpuType, double now) {
+  /**
+   * The batch it runs with on an allocation, by the rule that all hosts share; never beyond what
+   * was measured there.
+   */
+  BatchPlan batch(
+      JobSpec spec, Application application, Allocation allocation, String gpuType, double now) {
     PlacementShape shape = new PlacementShape(allocation.nodes(), allocation.replicas(), gpuType);
-    return BatchChoice.choose(spec, model(now), shape)
+    BatchLimits limits = spec.batchLimits(gpuType);
+    int measured =
+        Math.min(
+            application.maxAtomicBatch(gpuType, allocation.counts()),
+            application.maxAtomicBatch(gpuType, allocation.replicas()));
+    BatchLimits feasible =
+        limits.withMaxAtomicBatch(
+            Math.max(limits.minAtomicBatch(), Math.min(limits.maxAtomicBatch(), measured)));
+    return BatchChoice.choose(spec, model(now), shape, feasible)
         .orElseThrow(() ->
             new IllegalStateException(
                 "job %s has no batch for %d replicas within %s"
