@@ -1,5 +1,6 @@
 package dev.kastor.cli;
 
+import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.evaluate.Evaluation;
@@ -104,6 +105,16 @@ final class BenchPolicyCommand implements Callable<Integer> {
   private List<String> parts = List.of();
 
   @Option(
+      names = "--policies",
+      paramLabel = "NAME",
+      split = ",",
+      converter = ReplayOptions.PolicyName.class,
+      description =
+          "Policies of the part loads, joined by commas (default: all; shockwave takes minutes for"
+              + " each crowded workload).")
+  private List<String> policies = Policies.names();
+
+  @Option(
       names = "--seeds",
       paramLabel = "K",
       defaultValue = "1",
@@ -166,6 +177,7 @@ final class BenchPolicyCommand implements Callable<Integer> {
           Evaluation.prepare(
               chosen(),
               parts.stream().map(Part::of).distinct().toList(),
+              policies,
               LongStream.rangeClosed(1, seeds).boxed().toList());
       if (plot != null && !LoadPicture.possible(evaluation)) {
         throw new IllegalArgumentException(

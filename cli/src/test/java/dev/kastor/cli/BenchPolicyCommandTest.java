@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,6 +67,22 @@ final class BenchPolicyCommandTest {
           .isEqualTo(mean / baseline.at("/mean/avgJctSeconds").asDouble());
       assertThat(contender.get("workloads")).hasSize(1);
     }
+  }
+
+  @Test
+  void drawsTheLoadsOfThePoliciesThatWereNamed() throws IOException {
+    Path plot = folder.resolve("loads.png");
+    String[] options = {
+      "--parts", "loads", "--policies", "fifo,srtf", "--load", "0.5,1", "--plot", plot.toString()
+    };
+    Terminal.Result result = bench(options);
+    assertThat(result.code()).as(result.err()).isZero();
+    assertThat(result.out()).contains("| policy | load 0.5 | load 1.0 |", "| srtf |");
+    assertThat(result.out()).doesNotContain("| gavel |");
+    assertThat(ImageIO.read(plot.toFile()).getWidth()).isEqualTo(1200);
+    Terminal.Result one = bench("--plot", plot.toString());
+    assertThat(one.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(one.err()).contains("two loads or more");
   }
 
   private static List<List<String>> tables(String markdown) {

@@ -19,14 +19,20 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class Evaluation {
   private final List<WorkloadSet> sets;
   private final List<Part> parts;
+  private final List<String> policies;
   private final List<Long> seeds;
   private final Simulate simulate;
   private final Map<Run, Figures> figures = new ConcurrentHashMap<>();
 
   private Evaluation(
-      List<WorkloadSet> sets, List<Part> parts, List<Long> seeds, Simulate simulate) {
+      List<WorkloadSet> sets,
+      List<Part> parts,
+      List<String> policies,
+      List<Long> seeds,
+      Simulate simulate) {
     this.sets = List.copyOf(sets);
     this.parts = List.copyOf(parts);
+    this.policies = List.copyOf(policies);
     this.seeds = List.copyOf(seeds);
     this.simulate = simulate;
   }
@@ -34,20 +40,22 @@ public final class Evaluation {
   /**
    * Reads all that is needed.
    *
+   * @param policies that {@link Part#LOADS} compares
    * @param seeds of the replays that depend on one, at least one; results are their means
    * @throws TraceException if a file is bad or a job can never fit its cluster
    */
-  public static Evaluation prepare(List<WorkloadSet> sets, List<Part> parts, List<Long> seeds)
+  public static Evaluation prepare(
+      List<WorkloadSet> sets, List<Part> parts, List<String> policies, List<Long> seeds)
       throws TraceException {
     SequencedSet<Run> runs = new LinkedHashSet<>();
     for (WorkloadSet set : sets) {
       for (String workload : set.workloads()) {
-        for (Contender contender : contenders(set, parts)) {
+        for (Contender contender : contenders(set, parts, policies)) {
           contender.seeds(seeds).forEach(seed -> runs.add(contender.run(set, workload, seed)));
         }
       }
     }
-    return new Evaluation(sets, parts, seeds, Simulate.prepare(List.copyOf(runs)));
+    return new Evaluation(sets, parts, policies, seeds, Simulate.prepare(List.copyOf(runs)));
   }
 
   /** What will be replayed. */
@@ -88,16 +96,30 @@ public final class Evaluation {
 
   /** Everyone on a set, the baseline first. */
   List<Contender> contenders(WorkloadSet set) {
-    return contenders(set, parts);
+    return contenders(set, parts, policies);
   }
 
-  private static List<Contender> contenders(WorkloadSet set, List<Part> parts) {
+  /** Who is tried for a part, in the order of its table, without what they are held to. */
+  List<Contender> contenders(Part part) {
+    return contenders(part, policies);
+  }
+
+  private static List<Contender> contenders(Part part, List<String> policies) {
+    return part.contenders().stream()
+        .filter(one -> part != Part.LOADS || policies.contains(one.policy()))
+        .toList();
+  }
+
+  private static List<Contender> contenders(
+      WorkloadSet set, List<Part> parts, List<String> policies) {
     SequencedSet<Contender> all = new LinkedHashSet<>();
     all.add(Contender.baseline(set.mode()));
     for (Part part : parts) {
       if (part != Part.LOADS || set.load().isPresent()) {
-        for (Contender contender : part.contenders()) {
-          all.add(contender.reference());
+        for (Contender contender : contenders(part, policies)) {
+          if (part != Part.LOADS) {
+            all.add(contender.reference());
+          }
           all.add(contender);
         }
       }

@@ -52,7 +52,7 @@ public final class EvaluationJson {
     json.put("name", contender.name());
     ArrayNode parts = json.putArray("parts");
     evaluation.parts().stream()
-        .filter(part -> part.contenders().contains(contender))
+        .filter(part -> evaluation.contenders(part).contains(contender))
         .forEach(part -> parts.add(part.label()));
     json.put("policy", run.policy());
     json.put("mode", run.mode().label());

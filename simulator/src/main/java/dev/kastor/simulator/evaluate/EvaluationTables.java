@@ -161,7 +161,7 @@ public final class EvaluationTables {
     sets.forEach(set -> header.add(set.name()));
     row(header);
     ruler(1, sets.size());
-    for (Contender contender : Part.LOADS.contenders()) {
+    for (Contender contender : evaluation.contenders(Part.LOADS)) {
       List<String> cells = new ArrayList<>(List.of(contender.name()));
       sets.forEach(set -> cells.add(seconds(evaluation.of(set, contender).meanSeconds())));
       row(cells);

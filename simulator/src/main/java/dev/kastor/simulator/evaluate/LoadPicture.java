@@ -1,5 +1,6 @@
 package dev.kastor.simulator.evaluate;
 
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import dev.kastor.simulator.report.LoadChart;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,7 +25,7 @@ public final class LoadPicture {
     List<WorkloadSet> sets = sets(evaluation);
     double[] loads = sets.stream().mapToDouble(set -> set.load().orElseThrow()).toArray();
     SequencedMap<String, double[]> hours = new LinkedHashMap<>();
-    for (Contender contender : Part.LOADS.contenders()) {
+    for (Contender contender : evaluation.contenders(Part.LOADS)) {
       hours.put(
           contender.name(),
           sets.stream()
@@ -43,7 +44,7 @@ public final class LoadPicture {
                     : "mean of %d workloads".formatted(first.workloads().size())),
         loads,
         hours,
-        2);
+        (int) hours.keySet().stream().filter(name -> name.startsWith(KastorPolicy.NAME)).count());
   }
 
   private static List<WorkloadSet> sets(Evaluation evaluation) {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
 import org.knowm.xchart.XYChart;
@@ -32,6 +33,9 @@ public final class LoadChart {
   private static final float OWN_WIDTH = 3.5f;
   private static final float OTHER_WIDTH = 2;
 
+  /** Room for a factor of two on the vertical axis. */
+  private static final int DOUBLING_PIXELS = 90;
+
   private LoadChart() {}
 
   /**
@@ -47,13 +51,24 @@ public final class LoadChart {
     // Without a screen, whatever the environment says.
     System.setProperty("java.awt.headless", "true");
     XYChart chart = Charts.chart(title, "load", "mean job completion time, hours");
+    // The library's logarithmic axis names powers of ten only, of which there is one here.
+    double least = hours.values().stream().flatMapToDouble(Arrays::stream).min().orElse(1);
     double most = hours.values().stream().flatMapToDouble(Arrays::stream).max().orElse(1);
-    chart.getStyler().setYAxisMin(0.0).setYAxisMax(1.05 * most);
-    chart.getStyler().setYAxisDecimalPattern("0.0").setXAxisDecimalPattern("0.0");
+    chart.getStyler().setYAxisMin(Math.floor(log2(least))).setYAxisMax(Math.ceil(log2(most)));
+    chart.getStyler().setYAxisTickMarkSpacingHint(DOUBLING_PIXELS);
+    chart
+        .getStyler()
+        .setYAxisTickLabelsFormattingFunction(
+            power -> String.format(Locale.ROOT, "%.2g", Math.pow(2, power)));
+    chart.getStyler().setXAxisDecimalPattern("0.0");
     chart.getStyler().setXAxisTickMarkSpacingHint(120);
     int line = 0;
     for (Map.Entry<String, double[]> entry : hours.entrySet()) {
-      XYSeries series = chart.addSeries(entry.getKey(), loads, entry.getValue());
+      XYSeries series =
+          chart.addSeries(
+              entry.getKey(),
+              loads,
+              Arrays.stream(entry.getValue()).map(LoadChart::log2).toArray());
       Color colour = COLOURS.get(line % COLOURS.size());
       series.setLineColor(colour);
       series.setMarkerColor(colour);
@@ -62,5 +77,9 @@ public final class LoadChart {
       line++;
     }
     Charts.png(file, chart);
+  }
+
+  private static double log2(double hours) {
+    return Math.log(hours) / Math.log(2);
   }
 }

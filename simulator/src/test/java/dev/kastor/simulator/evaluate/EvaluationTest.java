@@ -3,6 +3,7 @@ package dev.kastor.simulator.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
@@ -32,7 +33,7 @@ final class EvaluationTest {
   }
 
   private static Evaluation evaluate(WorkloadSet set, List<Part> parts) throws Exception {
-    Evaluation evaluation = Evaluation.prepare(List.of(set), parts, List.of(1L));
+    Evaluation evaluation = Evaluation.prepare(List.of(set), parts, Policies.names(), List.of(1L));
     evaluation.run(2, RunListener.NONE);
     return evaluation;
   }
@@ -61,16 +62,28 @@ final class EvaluationTest {
   @Test
   void replaysOnceWhateverAsksForIt() throws Exception {
     WorkloadSet set = small(1);
-    List<Run> runs = Evaluation.prepare(List.of(set), List.of(Part.values()), List.of(1L)).runs();
+    List<Run> runs =
+        Evaluation.prepare(List.of(set), List.of(Part.values()), Policies.names(), List.of(1L))
+            .runs();
     assertThat(runs).doesNotHaveDuplicates();
     assertThat(runs.stream().map(Run::policy)).contains("sia", "fifo", "kastor");
+  }
+
+  @Test
+  void leavesOutPoliciesThatNobodyAskedFor() throws Exception {
+    List<Run> runs =
+        Evaluation.prepare(List.of(small(1)), List.of(Part.LOADS), List.of("srtf"), List.of(1L))
+            .runs();
+    assertThat(runs.stream().map(Run::policy)).containsExactly("sia", "srtf");
   }
 
   @Test
   void repeatsWithOtherSeedsOnlyWhatDependsOnThem() throws Exception {
     WorkloadSet set = small(1);
     List<Run> runs =
-        Evaluation.prepare(List.of(set), List.of(Part.COMPARISON), List.of(1L, 2L, 3L)).runs();
+        Evaluation.prepare(
+                List.of(set), List.of(Part.COMPARISON), Policies.names(), List.of(1L, 2L, 3L))
+            .runs();
     assertThat(runs.stream().filter(run -> run.mode() == Mode.EVENTS)).hasSize(3);
     assertThat(runs.stream().filter(run -> run.mode() == Mode.SIA)).hasSize(3);
     assertThat(Contender.of("pollux").seeds(List.of(1L, 2L, 3L))).hasSize(3);
