@@ -89,9 +89,9 @@ final class Prices {
       double worth = Double.POSITIVE_INFINITY;
       for (int o = 0; o < count; o++) {
         double paid = bid.delays * price[offers.pool()[o]] * offers.slots()[o];
-        worth = Math.min(worth, (1 + (pricing ? paid : 0)) / offers.rate()[o]);
+        worth = Math.min(worth, (bid.weight + (pricing ? paid : 0)) / offers.rate()[o]);
       }
-      bid.worth = count == 0 ? 0 : bid.weight * worth;
+      bid.worth = count == 0 ? 0 : worth;
       int best = -1;
       double most = 0;
       for (int o = 0; o < count; o++) {
