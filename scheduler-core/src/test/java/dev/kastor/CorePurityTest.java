@@ -69,8 +69,8 @@ final class CorePurityTest {
   static final ArchRule ONLY_HOSTS_KNOW_POLICIES =
       noClasses()
           .that()
-          .resideOutsideOfPackage("dev.kastor.scheduler.policy")
+          .resideOutsideOfPackage("dev.kastor.scheduler.policy..")
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("dev.kastor.scheduler.policy");
+          .resideInAPackage("dev.kastor.scheduler.policy..");
 }
