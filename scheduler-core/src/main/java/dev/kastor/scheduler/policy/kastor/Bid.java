@@ -26,8 +26,11 @@ final class Bid {
   /** Seconds of all jobs' time that an effective example of this job saves. */
   double worth;
 
-  /** Seconds saved in a second by each offer, the cost of a change taken off. */
+  /** Seconds saved in a second by each offer; the cost of a change and money are taken off. */
   final double[] value;
+
+  /** The value of what it holds if it gets the same elsewhere. */
+  double valueMoved;
 
   Bid(
       int index,
@@ -47,12 +50,12 @@ final class Bid {
     value = new double[offers.count()];
   }
 
+  /** Seconds for which it keeps what it holds whatever comes; 0 for a bid that is open. */
+  double settledSeconds;
+
   double pause() {
     return job.rescaleCost().toNanos() * 1e-9;
   }
-
-  /** What is left of the value of what it holds if it gets the same elsewhere. */
-  double moveKeep;
 
   /** Seconds left at a rate. */
   double left(double rate) {

@@ -39,7 +39,7 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     for (Bid bid : bids) {
       for (int o = 0; o < bid.value.length && !packing.placed(bid.index); o++) {
         int slots = bid.offers.slots()[o];
-        if (slots <= left[bid.offers.pool()[o]]) {
+        if (bid.value[o] > 0 && slots <= left[bid.offers.pool()[o]]) {
           wanted.add(new Wanted(bid, o, bid.value[o] / slots));
         }
       }
@@ -112,12 +112,12 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       return 0;
     }
     boolean stays = allocation.equals(bid.job.allocation());
-    double paid = bid.worth * bid.offers.rate()[offer];
-    double value = offer == bid.held && !stays ? paid * bid.moveKeep : bid.value[offer];
+    double value = offer == bid.held && !stays ? bid.valueMoved : bid.value[offer];
     int tight = Math.ceilDiv(allocation.replicas(), pools.nodeSlots()[pool]);
     if (allocation.nodes() > tight && !stays) {
       double rate = Rates.rate(bid.job, pools, pool, allocation.replicas(), allocation.nodes());
-      value *= rate / bid.offers.rate()[offer];
+      double money = pools.money()[pool] * allocation.replicas();
+      value = (value + money) * (rate / bid.offers.rate()[offer]) - money;
     }
     return value;
   }

@@ -26,12 +26,17 @@ final class Explanations {
     Integer node = allocation.isEmpty() ? null : pools.indexByName().get(allocation.node(0));
     int pool = node == null ? -1 : pools.poolOf()[node];
     int offer = bid.offers.find(pool, allocation.replicas());
-    SequencedMap<String, Double> numbers = numbers(bid, offer, pool);
+    SequencedMap<String, Double> numbers = numbers(bid, offer, pool, allocation.replicas());
     if (bid.job.pinned()) {
       return new Reason("Pinned", "Its allocation must stay as it is.", numbers);
     }
     if (allocation.isEmpty()) {
       return waits(bid, before);
+    }
+    if (bid.settledSeconds > 0) {
+      numbers.put("secondsUntilChange", bid.settledSeconds);
+      return new Reason(
+          "JustChanged", "It got this only just now and keeps it for a while.", numbers);
     }
     if (allocation.equals(before)) {
       return new Reason("Kept", "No change would gain more than its pause costs.", numbers);
@@ -41,11 +46,21 @@ final class Explanations {
       return new Reason("Started", "Its progress is worth the GPUs' price. " + rival, numbers);
     }
     if (allocation.replicas() == before.replicas()) {
-      return new Reason("Moved", moved(before, pool), numbers);
+      return new Reason("Moved", moved(bid, offer, before, pool), numbers);
     }
-    return allocation.replicas() > before.replicas()
-        ? new Reason("Grown", "More GPUs save more time than they cost others. " + rival, numbers)
+    if (allocation.replicas() > before.replicas()) {
+      return new Reason(
+          "Grown", "More GPUs save more time than they cost others. " + rival, numbers);
+    }
+    return dear(bid, bid.held)
+        ? new Reason("Shrunk", "Its GPUs cost more money than the time they save.", numbers)
         : new Reason("Shrunk", "Others gain more from its GPUs. " + rival, numbers);
+  }
+
+  /** Whether it is money alone that speaks against an offer: nobody else bids for the slots. */
+  private boolean dear(Bid bid, int offer) {
+    int pool = offer < 0 ? -1 : bid.offers.pool()[offer];
+    return pool >= 0 && pools.money()[pool] > 0 && price[pool] == 0;
   }
 
   /** Who else wanted the GPUs, and what each would have been worth to that job. */
@@ -58,14 +73,17 @@ final class Explanations {
     return "Next in line for them: %s.".formatted(next.bid().job.id());
   }
 
-  private String moved(Allocation before, int pool) {
+  private String moved(Bid bid, int offer, Allocation before, int pool) {
     for (int i = 0; i < before.nodes(); i++) {
       Integer node = pools.indexByName().get(before.node(i));
       if (node == null) {
         return "A node that it ran on is gone.";
       }
       if (pools.poolOf()[node] != pool) {
-        return "GPUs of another kind save more time.";
+        boolean slower = bid.held >= 0 && bid.offers.rate()[offer] <= bid.offers.rate()[bid.held];
+        return slower
+            ? "GPUs of another kind cost less, or are needed less by others."
+            : "GPUs of another kind save more time.";
       }
     }
     return "It makes room for a job that needs whole nodes.";
@@ -87,13 +105,27 @@ final class Explanations {
     numbers.put("leastSlots", (double) slots);
     numbers.put("bidPerSlot", bid.value[cheapest] / slots);
     numbers.put("pricePerSlot", price[bid.offers.pool()[cheapest]]);
+    putMoney(numbers, bid.offers.pool()[cheapest], slots);
     numbers.put("remainingSeconds", bid.remaining);
-    return before.isEmpty()
-        ? new Reason("Waiting", "The GPUs save more time elsewhere.", numbers)
-        : new Reason("Stopped", "The GPUs save more time elsewhere.", numbers);
+    String why =
+        dear(bid, cheapest)
+            ? "The GPUs that are free cost more money than the time they save."
+            : "The GPUs save more time elsewhere.";
+    return new Reason(before.isEmpty() ? "Waiting" : "Stopped", why, numbers);
   }
 
-  private SequencedMap<String, Double> numbers(Bid bid, int offer, int pool) {
+  /** What slots cost, where their nodes tell a price. */
+  private void putMoney(SequencedMap<String, Double> numbers, int pool, int slots) {
+    double perHour = pools.kinds().get(pool).pricePerSlotHour() * slots;
+    if (perHour > 0) {
+      numbers.put("moneyPerHour", perHour);
+    }
+    if (pools.money()[pool] > 0) {
+      numbers.put("moneyPerSlot", pools.money()[pool]);
+    }
+  }
+
+  private SequencedMap<String, Double> numbers(Bid bid, int offer, int pool, int slots) {
     SequencedMap<String, Double> numbers = new LinkedHashMap<>();
     if (offer >= 0) {
       numbers.put("goodput", bid.offers.rate()[offer]);
@@ -106,6 +138,7 @@ final class Explanations {
     }
     if (pool >= 0) {
       numbers.put("pricePerSlot", price[pool]);
+      putMoney(numbers, pool, slots);
     }
     numbers.put("planBelowBound", given.bound() > 0 ? 1 - given.value() / given.bound() : 0);
     return numbers;

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.Learning;
+import java.util.function.Consumer;
 
 /**
  * Knobs of the {@code kastor} policy, each of which an ablation may turn off.
@@ -18,6 +19,9 @@ import dev.kastor.scheduler.Learning;
  * @param fairness finish-time fairness beyond which a job's worth grows with its square, so that it
  *     cannot go on without GPUs; infinite for never
  * @param minimumRun seconds for which a job keeps at least what it was given
+ * @param jobHourValue what an hour of one job's waiting is worth, in the currency of the nodes'
+ *     prices; infinite where money only decides between what is else equal
+ * @param interruptionsPerDay how often a preemptible node is expected to be taken away in a day
  * @param budget most steps of the exact solver, a nanosecond or so each; 0 to go by prices alone
  * @param learning what it wants to be told of what reports teach
  */
@@ -30,17 +34,25 @@ public record KastorOptions(
     boolean hysteresis,
     double fairness,
     double minimumRun,
+    double jobHourValue,
+    double interruptionsPerDay,
     double budget,
     Learning learning) {
   /** What the policy uses unless told otherwise. */
   public static final KastorOptions DEFAULT =
-      new KastorOptions(2000, 4, 4, true, true, true, 2, 10, 2e7, Learning.FULL);
+      new KastorOptions(
+          2000, 4, 4, true, true, true, 2, 10, Double.POSITIVE_INFINITY, 1, 2e7, Learning.FULL);
 
   public KastorOptions {
     if (!(hold > 0 && firstReplicas >= 1 && growth > 1 && fairness > 0)) {
       throw new IllegalArgumentException(
           "hold (%s) and fairness (%s) must be above 0, firstReplicas (%d) at least 1, growth (%s) above 1"
               .formatted(hold, fairness, firstReplicas, growth));
+    }
+    if (!(jobHourValue > 0 && interruptionsPerDay >= 0 && interruptionsPerDay <= 1440)) {
+      throw new IllegalArgumentException(
+          "jobHourValue (%s) must be above 0 and interruptionsPerDay (%s) from 0 to 1440"
+              .formatted(jobHourValue, interruptionsPerDay));
     }
     if (!(minimumRun >= 0 && budget >= 0)) {
       throw new IllegalArgumentException(
@@ -50,127 +62,109 @@ public record KastorOptions(
 
   /** The same with another time to hold. */
   public KastorOptions withHold(double seconds) {
-    return new KastorOptions(
-        seconds,
-        firstReplicas,
-        growth,
-        ranking,
-        pricing,
-        hysteresis,
-        fairness,
-        minimumRun,
-        budget,
-        learning);
+    return with(knobs -> knobs.hold = seconds);
   }
 
   /** The same with another bound on what a job begins with. */
   public KastorOptions withFirstReplicas(int most) {
-    return new KastorOptions(
-        hold, most, growth, ranking, pricing, hysteresis, fairness, minimumRun, budget, learning);
+    return with(knobs -> knobs.firstReplicas = most);
   }
 
   /** The same with another bound on growth. */
   public KastorOptions withGrowth(double times) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        times,
-        ranking,
-        pricing,
-        hysteresis,
-        fairness,
-        minimumRun,
-        budget,
-        learning);
+    return with(knobs -> knobs.growth = times);
   }
 
   /** The same with jobs that count only those who outlast them, or all. */
   public KastorOptions withRanking(boolean ranks) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        growth,
-        ranks,
-        pricing,
-        hysteresis,
-        fairness,
-        minimumRun,
-        budget,
-        learning);
+    return with(knobs -> knobs.ranking = ranks);
   }
 
   /** The same with jobs of different worth, or not. */
   public KastorOptions withPricing(boolean prices) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        growth,
-        ranking,
-        prices,
-        hysteresis,
-        fairness,
-        minimumRun,
-        budget,
-        learning);
+    return with(knobs -> knobs.pricing = prices);
   }
 
   /** The same with changes that have to earn their pause, or not. */
   public KastorOptions withHysteresis(boolean earns) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        growth,
-        ranking,
-        pricing,
-        earns,
-        fairness,
-        minimumRun,
-        budget,
-        learning);
+    return with(knobs -> knobs.hysteresis = earns);
   }
 
   /** The same with another bound on unfairness. */
   public KastorOptions withFairness(double bound) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        growth,
-        ranking,
-        pricing,
-        hysteresis,
-        bound,
-        minimumRun,
-        budget,
-        learning);
+    return with(knobs -> knobs.fairness = bound);
+  }
+
+  /** The same with another worth of an hour of waiting. */
+  public KastorOptions withJobHourValue(double money) {
+    return with(knobs -> knobs.jobHourValue = money);
+  }
+
+  /** The same with another life of preemptible nodes. */
+  public KastorOptions withInterruptionsPerDay(double times) {
+    return with(knobs -> knobs.interruptionsPerDay = times);
   }
 
   /** The same with another effort of the exact solver. */
   public KastorOptions withBudget(double steps) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        growth,
-        ranking,
-        pricing,
-        hysteresis,
-        fairness,
-        minimumRun,
-        steps,
-        learning);
+    return with(knobs -> knobs.budget = steps);
   }
 
   /** The same with other lessons from reports. */
   public KastorOptions withLearning(Learning teaches) {
-    return new KastorOptions(
-        hold,
-        firstReplicas,
-        growth,
-        ranking,
-        pricing,
-        hysteresis,
-        fairness,
-        minimumRun,
-        budget,
-        teaches);
+    return with(knobs -> knobs.learning = teaches);
+  }
+
+  private KastorOptions with(Consumer<Knobs> change) {
+    Knobs knobs = new Knobs(this);
+    change.accept(knobs);
+    return knobs.options();
+  }
+
+  /** All knobs while one is turned; the one place besides the record that names them all. */
+  private static final class Knobs {
+    double hold;
+    int firstReplicas;
+    double growth;
+    boolean ranking;
+    boolean pricing;
+    boolean hysteresis;
+    double fairness;
+    double minimumRun;
+    double jobHourValue;
+    double interruptionsPerDay;
+    double budget;
+    Learning learning;
+
+    Knobs(KastorOptions from) {
+      hold = from.hold;
+      firstReplicas = from.firstReplicas;
+      growth = from.growth;
+      ranking = from.ranking;
+      pricing = from.pricing;
+      hysteresis = from.hysteresis;
+      fairness = from.fairness;
+      minimumRun = from.minimumRun;
+      jobHourValue = from.jobHourValue;
+      interruptionsPerDay = from.interruptionsPerDay;
+      budget = from.budget;
+      learning = from.learning;
+    }
+
+    KastorOptions options() {
+      return new KastorOptions(
+          hold,
+          firstReplicas,
+          growth,
+          ranking,
+          pricing,
+          hysteresis,
+          fairness,
+          minimumRun,
+          jobHourValue,
+          interruptionsPerDay,
+          budget,
+          learning);
+    }
   }
 }

@@ -52,7 +52,7 @@ public final class KastorPolicy implements Policy {
   }
 
   Decision decide(Snapshot snapshot) {
-    Pools pools = Pools.of(snapshot.nodes());
+    Pools pools = Pools.of(snapshot.nodes(), options);
     List<Bid> bids = bids(snapshot, pools);
     List<Bid> fixed = new ArrayList<>();
     for (Bid bid : bids) {
@@ -64,16 +64,18 @@ public final class KastorPolicy implements Policy {
     List<Bid> open = new ArrayList<>();
     for (Bid bid : bids) {
       if (!bid.job.pinned()) {
-        boolean settled = fresh(bid) && roomy.holds(bid.job.allocation());
+        double young = options.minimumRun() - bid.job.sinceChange().toNanos() * 1e-9;
+        boolean settled = bid.held >= 0 && young > 0 && roomy.holds(bid.job.allocation());
         if (settled) {
+          bid.settledSeconds = young;
           roomy.fix(bid.job.allocation());
         }
         (settled ? fixed : open).add(bid);
       }
     }
     int[] capacity = roomy.left();
-    double[] price = new Prices(open, capacity, options.pricing()).clear();
-    open.forEach(this::value);
+    double[] price = new Prices(open, capacity, pools.money(), options.pricing()).clear();
+    open.forEach(bid -> value(bid, pools));
     Shares.Given given = new Shares(open, capacity, price, options.budget()).divide();
     Draft draft = Draft.of(open, given.offer(), roomy, pools);
     if (draft.value() < Draft.ofHeld(open)) {
@@ -173,16 +175,26 @@ public final class KastorPolicy implements Policy {
     return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.replicas());
   }
 
-  /** Whether a job has only just got what it holds, and is to keep it if its nodes are there. */
-  private boolean fresh(Bid bid) {
-    return bid.held >= 0 && bid.job.sinceChange().toNanos() * 1e-9 < options.minimumRun();
+  private void value(Bid bid, Pools pools) {
+    for (int o = 0; o < bid.value.length; o++) {
+      double money = pools.money()[bid.offers.pool()[o]] * bid.offers.slots()[o];
+      double gross = bid.worth * bid.offers.rate()[o];
+      double changed = changed(bid, gross, money, keep(bid, o));
+      bid.value[o] = o == bid.held ? gross - money : changed;
+      bid.valueMoved = o == bid.held ? changed : bid.valueMoved;
+    }
   }
 
-  private void value(Bid bid) {
-    for (int o = 0; o < bid.value.length; o++) {
-      bid.value[o] = bid.worth * bid.offers.rate()[o] * (o == bid.held ? 1 : keep(bid, o));
+  /**
+   * What an offer is worth that the job does not hold. While it pauses its slots cost money too. A
+   * job that holds nothing pays for a start whenever it starts: that is no reason to wait.
+   */
+  private static double changed(Bid bid, double gross, double money, double keep) {
+    double net = gross - money;
+    if (net <= 0) {
+      return net;
     }
-    bid.moveKeep = bid.held < 0 ? 1 : keep(bid, bid.held);
+    return bid.held < 0 ? net * keep : Math.max(gross * keep - money, net * LEAST_KEEP);
   }
 
   /** What is left of an offer's value when a pause is paid for it. */

@@ -22,10 +22,15 @@ final class OfferBook {
       JobSpec spec,
       Optional<GoodputModel> model,
       int reach,
+      double interruption,
       Optional<Held> besides,
       Offers offers) {
-    boolean standsFor(JobState job, int nowReach, Optional<Held> held) {
-      boolean same = reach == nowReach && spec.equals(job.spec()) && model.equals(job.model());
+    boolean standsFor(JobState job, int nowReach, double costs, Optional<Held> held) {
+      boolean same =
+          reach == nowReach
+              && interruption == costs
+              && spec.equals(job.spec())
+              && model.equals(job.model());
       // What is held is offered, and nothing that once was held.
       boolean offered = held.isEmpty() || offers.find(held.get().pool(), held.get().slots()) >= 0;
       return same && (besides.isEmpty() ? offered : besides.equals(held));
@@ -49,17 +54,19 @@ final class OfferBook {
         pools.kinds().equals(now.kinds())
             && Arrays.equals(pools.slots(), now.slots())
             && Arrays.equals(pools.nodeSlots(), now.nodeSlots());
+    boolean interrupted = now.interrupted();
     Map<JobId, Entry> kept = HashMap.newHashMap(jobs.size());
     Offers[] offers = new Offers[jobs.size()];
     for (int j = 0; j < offers.length; j++) {
       JobState job = jobs.get(j);
       int reach = reach(job, now);
+      double interruption = interrupted ? Rates.interruption(job) : 0;
       Optional<Held> held = held(job, now);
       Entry known = sameCluster ? entries.get(job.id()) : null;
-      if (known == null || !known.standsFor(job, reach, held)) {
+      if (known == null || !known.standsFor(job, reach, interruption, held)) {
         Optional<Held> besides = held.filter(size -> !onMenu(job, size, now));
         Offers made = offers(job, reach, besides, now);
-        known = new Entry(job.spec(), job.model(), reach, besides, made);
+        known = new Entry(job.spec(), job.model(), reach, interruption, besides, made);
       }
       offers[j] = known.offers();
       kept.put(job.id(), known);

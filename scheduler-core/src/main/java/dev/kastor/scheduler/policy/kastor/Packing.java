@@ -271,8 +271,12 @@ final class Packing {
         racks.computeIfAbsent(pools.nodes().get(n).rack(), rack -> new ArrayList<>()).add(n);
       }
     }
+    // What joins nodes that it keeps joins them in their rack, if that has enough.
+    String home = chosen.isEmpty() ? "" : pools.nodes().get(chosen.getFirst()).rack();
     while (chosen.size() < wanted && !racks.isEmpty()) {
-      String rack = tightest(racks, wanted - chosen.size());
+      int missing = wanted - chosen.size();
+      boolean near = racks.getOrDefault(home, List.of()).size() >= missing && !home.isEmpty();
+      String rack = near ? home : tightest(racks, missing);
       for (int n : racks.getOrDefault(rack, List.of())) {
         if (chosen.size() < wanted) {
           chosen.add(n);
@@ -327,11 +331,10 @@ final class Packing {
 
   /**
    * Wherever slots are free, on as few nodes as possible; null where there are not enough. No
-   * replica is split that a node could hold.
+   * replica is split that a node could hold, and one that none could hold takes whole nodes.
    */
   private @Nullable Spot scattered(Wish wish) {
-    int each = each(wish);
-    int unit = each <= pools.nodeSlots()[wish.pool()] ? each : 1;
+    int unit = Math.min(each(wish), pools.nodeSlots()[wish.pool()]);
     TreeMap<Integer, Integer> taken = new TreeMap<>();
     int left = wish.slots();
     for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {

@@ -18,6 +18,11 @@ import java.util.SequencedMap;
  * @param nodeSlots slots of the largest node of each pool
  * @param nodeCounts nodes of each pool
  * @param indexByName where each node is
+ * @param money what a slot of each pool costs, in seconds of one job's time per slot second: the
+ *     slot's price over what that time is worth; 0 where money is no object
+ * @param favour factor by which a slot's use is valued, so that the cheaper of equal pools wins; 1
+ *     for the cheapest
+ * @param interruptions how often in a second a node of each pool is expected to be taken away
  */
 @SuppressWarnings("ArrayRecordComponent") // read by every look at a node, never compared
 record Pools(
@@ -27,17 +32,32 @@ record Pools(
     int[] slots,
     int[] nodeSlots,
     int[] nodeCounts,
-    Map<String, Integer> indexByName) {
+    Map<String, Integer> indexByName,
+    double[] money,
+    double[] favour,
+    double[] interruptions) {
+  private static final double SECONDS_PER_DAY = 86_400;
+
+  /** Pools that differ by less than this share are equals, between which the price decides. */
+  private static final double EQUAL = 1e-6;
+
   /** What the nodes of a pool have in common. */
   record Kind(String gpuType, boolean preemptible, double pricePerSlotHour) {}
 
+  /** Pools as they are seen with the usual options. */
   static Pools of(List<Node> nodes) {
+    return of(nodes, KastorOptions.DEFAULT);
+  }
+
+  static Pools of(List<Node> nodes, KastorOptions options) {
     SequencedMap<Kind, Integer> indexes = new LinkedHashMap<>();
     Map<String, Integer> byName = HashMap.newHashMap(nodes.size());
     int[] poolOf = new int[nodes.size()];
+    Map<Kind, Integer> sizes = sizes(nodes);
     for (int n = 0; n < poolOf.length; n++) {
       Node node = nodes.get(n);
-      double price = node.slots() == 0 ? 0 : node.pricePerHour() / node.slots();
+      int size = sizes.getOrDefault(ofWhole(node), 0);
+      double price = size == 0 ? 0 : node.pricePerHour() / size;
       Kind kind = new Kind(node.gpuType(), node.preemptible(), price);
       poolOf[n] = indexes.computeIfAbsent(kind, added -> indexes.size());
       byName.put(node.name(), n);
@@ -50,8 +70,52 @@ record Pools(
       largest[poolOf[n]] = Math.max(largest[poolOf[n]], nodes.get(n).slots());
       counts[poolOf[n]]++;
     }
+    List<Kind> kinds = new ArrayList<>(indexes.keySet());
+    double cheapest = Double.POSITIVE_INFINITY;
+    double dearest = 0;
+    for (int p = 0; p < slots.length; p++) {
+      if (slots[p] > 0) {
+        cheapest = Math.min(cheapest, kinds.get(p).pricePerSlotHour());
+        dearest = Math.max(dearest, kinds.get(p).pricePerSlotHour());
+      }
+    }
+    double[] money = new double[kinds.size()];
+    double[] favour = new double[kinds.size()];
+    double[] interruptions = new double[kinds.size()];
+    for (int p = 0; p < money.length; p++) {
+      Kind kind = kinds.get(p);
+      money[p] = kind.pricePerSlotHour() / options.jobHourValue();
+      double above = kind.pricePerSlotHour() - cheapest;
+      favour[p] = above > 0 ? 1 - EQUAL * above / dearest : 1;
+      interruptions[p] = kind.preemptible() ? options.interruptionsPerDay() / SECONDS_PER_DAY : 0;
+    }
     return new Pools(
-        nodes, poolOf, new ArrayList<>(indexes.keySet()), slots, largest, counts, byName);
+        nodes, poolOf, kinds, slots, largest, counts, byName, money, favour, interruptions);
+  }
+
+  /** Slots of the largest node of each type and node price: strangers may hold some of others. */
+  private static Map<Kind, Integer> sizes(List<Node> nodes) {
+    Map<Kind, Integer> sizes = new HashMap<>();
+    for (Node node : nodes) {
+      if (node.pricePerHour() > 0) {
+        sizes.merge(ofWhole(node), node.slots(), Math::max);
+      }
+    }
+    return sizes;
+  }
+
+  private static Kind ofWhole(Node node) {
+    return new Kind(node.gpuType(), node.preemptible(), node.pricePerHour());
+  }
+
+  /** Whether nodes of any pool may be taken away. */
+  boolean interrupted() {
+    for (double rate : interruptions) {
+      if (rate > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   int count() {

@@ -14,6 +14,11 @@ import java.util.List;
  * The price that it meets is today's for a job that ends soon; a job that outlasts others will find
  * their GPUs free, so its price falls with the number of jobs that outlast it (for jobs that scale
  * alike this gives the shares of heSRPT: Berg, Vesilo and Harchol-Balter, PERFORMANCE 2020).
+ *
+ * <p>What slots cost in money comes on top, in full and to the end of the job: {@code worth} is the
+ * least of {@code (1 + price * r + money * r) / rate(r)}, and an offer gains {@code worth * rate(r)
+ * - money * r - price * r}. So a slot costs its money at least, and a job that is alone takes the
+ * size at which its own time and its money together are least.
  */
 final class Prices {
   private static final int HALVINGS = 40;
@@ -22,13 +27,20 @@ final class Prices {
 
   private final List<Bid> bids;
   private final int[] capacity;
+  private final double[] money;
   private final boolean pricing;
   private final double[] price;
   private final double[] demand;
 
-  Prices(List<Bid> bids, int[] capacity, boolean pricing) {
+  /**
+   * A market.
+   *
+   * @param money what a slot of each pool costs besides, in seconds of one job's time per second
+   */
+  Prices(List<Bid> bids, int[] capacity, double[] money, boolean pricing) {
     this.bids = bids;
     this.capacity = capacity;
+    this.money = money;
     this.pricing = pricing;
     price = new double[capacity.length];
     demand = new double[capacity.length];
@@ -89,7 +101,8 @@ final class Prices {
       double worth = Double.POSITIVE_INFINITY;
       for (int o = 0; o < count; o++) {
         double paid = bid.delays * price[offers.pool()[o]] * offers.slots()[o];
-        worth = Math.min(worth, (bid.weight + (pricing ? paid : 0)) / offers.rate()[o]);
+        double cost = bid.weight + (pricing ? paid : 0) + money(offers, o);
+        worth = Math.min(worth, cost / offers.rate()[o]);
       }
       bid.worth = count == 0 ? 0 : worth;
       int best = -1;
@@ -99,7 +112,10 @@ final class Prices {
           // No price makes room for it beside those who stay as they are.
           continue;
         }
-        double gain = bid.worth * offers.rate()[o] - price[offers.pool()[o]] * offers.slots()[o];
+        double gain =
+            bid.worth * offers.rate()[o]
+                - money(offers, o)
+                - price[offers.pool()[o]] * offers.slots()[o];
         if (gain > most + 1e-12) {
           most = gain;
           best = o;
@@ -109,5 +125,9 @@ final class Prices {
         demand[offers.pool()[best]] += offers.slots()[best];
       }
     }
+  }
+
+  private double money(Offers offers, int offer) {
+    return money[offers.pool()[offer]] * offers.slots()[offer];
   }
 }

@@ -14,14 +14,37 @@ import java.util.Optional;
  * <p>On a GPU type that a job has not run on, its goodput is that on a type it knows times the
  * ratio of the two types' speeds for one replica. A job that has run nowhere is taken to gain from
  * more replicas as {@code replicas^0.8}.
+ *
+ * <p>On nodes that may be taken away it makes progress for only a part of the time. Each of {@code
+ * n} nodes goes after an exponential time, {@code l} times in a second; then the job loses a pause
+ * and what it has trained since its last checkpoint, together {@code c} seconds. Of a cycle of
+ * {@code 1 / (n l) + c} seconds the first part remains: a share of {@code 1 / (1 + n l c)} (renewal
+ * reward; the model behind Young's interval between checkpoints, CACM 1974).
  */
 final class Rates {
   private static final double UNKNOWN_SCALING = 0.8;
 
+  /** Seconds of training that an interruption undoes: half of ten minutes between checkpoints. */
+  private static final double LOST_SECONDS = 300;
+
   private Rates() {}
 
-  /** Effective examples a second on so many slots over so many nodes; 0 where it cannot run. */
+  /**
+   * Effective examples a second on so many slots over so many nodes, interruptions taken off; 0
+   * where it cannot run.
+   */
   static double rate(JobState job, Pools pools, int pool, int slots, int nodes) {
+    double rate = undisturbed(job, pools, pool, slots, nodes) * pools.favour()[pool];
+    double often = nodes * pools.interruptions()[pool];
+    return often > 0 ? rate / (1 + often * interruption(job)) : rate;
+  }
+
+  /** Seconds that an interruption costs a job. */
+  static double interruption(JobState job) {
+    return job.rescaleCost().toNanos() * 1e-9 + LOST_SECONDS;
+  }
+
+  private static double undisturbed(JobState job, Pools pools, int pool, int slots, int nodes) {
     JobSpec spec = job.spec();
     String type = pools.gpuType(pool);
     int replicas = slots / spec.gpusPerReplica(type);

@@ -3,13 +3,19 @@ package dev.kastor.scheduler.policy.kastor;
 import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.TestJob;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -67,5 +73,36 @@ final class HysteresisTest {
     TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
     assertThat(given(job.sinceChange(least.minusSeconds(1)).build())).isEqualTo(2);
     assertThat(given(job.sinceChange(least).build())).isEqualTo(4);
+  }
+
+  @Test
+  void saysHowLongItIsLeftAlone() {
+    Duration since = Duration.ofSeconds((long) OPTIONS.minimumRun() - 4);
+    JobState job = pair().sinceChange(since).build();
+    Reason reason =
+        new KastorPolicy(OPTIONS)
+            .plan(new Snapshot(Instant.EPOCH, NODES, List.of(job)))
+            .reason(job.id());
+    assertThat(reason.code()).isEqualTo("JustChanged");
+    assertThat(reason.numbers()).containsEntry("secondsUntilChange", 4.0);
+  }
+
+  @Test
+  void staysOnTwoRacksWhereOneWouldNotBeFaster() {
+    List<Node> nodes =
+        List.of(
+            new Node("n0", "a", 4, "x", false, 0),
+            new Node("n1", "a", 4, "y", false, 0),
+            new Node("n2", "a", 4, "z", false, 0),
+            new Node("n3", "a", 4, "z", false, 0));
+    JobState job =
+        job("a")
+            .elasticity(new Elasticity.Rigid(8))
+            .on(new Allocation(new LinkedHashMap<>(Map.of("n0", 4, "n1", 4))))
+            .sinceChange(Duration.ofHours(1))
+            .rescaleCost(Duration.ZERO)
+            .build();
+    Plan plan = new KastorPolicy(OPTIONS).plan(new Snapshot(Instant.EPOCH, nodes, List.of(job)));
+    assertThat(plan.allocation(job.id())).isEqualTo(job.allocation());
   }
 }

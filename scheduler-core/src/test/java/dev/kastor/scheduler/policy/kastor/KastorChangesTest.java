@@ -35,7 +35,7 @@ final class KastorChangesTest {
   }
 
   /** Whether all nodes that jobs hold are there, with enough slots. */
-  private static boolean stands(Snapshot snapshot) {
+  static boolean stands(Snapshot snapshot) {
     Map<String, Integer> left = new HashMap<>();
     snapshot.nodes().forEach(node -> left.put(node.name(), node.slots()));
     for (JobState job : snapshot.jobs()) {
@@ -169,7 +169,7 @@ final class KastorChangesTest {
   /** Free slots of a pool that are of use to a job. */
   private static int usable(JobState job, int pool, Pools pools, int[] free) {
     int each = job.spec().gpusPerReplica(pools.gpuType(pool));
-    int unit = each <= pools.nodeSlots()[pool] ? each : 1;
+    int unit = Math.min(each, pools.nodeSlots()[pool]);
     int usable = 0;
     for (int n = 0; n < free.length; n++) {
       usable += pools.poolOf()[n] == pool ? Math.max(0, free[n]) / unit * unit : 0;

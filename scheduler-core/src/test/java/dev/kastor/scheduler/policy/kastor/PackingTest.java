@@ -113,6 +113,25 @@ final class PackingTest {
   }
 
   @Test
+  void growsWithinItsRackWhereThatHasRoom() {
+    Packing packing =
+        packing(racked("n0", "b"), racked("n1", "a"), racked("n2", "b"), racked("n3", "b"));
+    int grown = want(packing, bid(Allocation.on("n0", 4)), 8);
+    packing.place();
+    assertThat(packing.allocation(grown).replicasByNode()).containsOnlyKeys("n0", "n2");
+  }
+
+  @Test
+  void movesToOneRackWhereItKeepsNoNode() {
+    Packing packing =
+        packing(racked("n0", "a"), racked("n1", "b"), racked("n2", "c"), racked("n3", "c"));
+    packing.fix(Allocation.on("n1", 4));
+    int moved = want(packing, bid(Allocation.on("n1", 4)), 8);
+    packing.place();
+    assertThat(packing.allocation(moved).replicasByNode()).containsOnlyKeys("n2", "n3");
+  }
+
+  @Test
   void movesASmallerJobAsideWhereAWholeNodeIsNeeded() {
     Packing packing = packing(node("n0", 4), node("n1", 4));
     Bid small = bid(Allocation.on("n0", 1));
@@ -162,6 +181,20 @@ final class PackingTest {
     assertThat(packing.add(tooWide, tooWide.index, 0, 4)).isFalse();
     assertThat(packing.add(tooWide, tooWide.index, 0, 2)).isTrue();
     assertThat(packing.allocation(tooWide.index)).isEqualTo(Allocation.on("n2", 2));
+  }
+
+  @Test
+  void putsReplicasLargerThanANodeOnWholeNodes() {
+    Packing packing = packing(node("n0", 4), node("n1", 4), node("n2", 4));
+    packing.fix(Allocation.on("n1", 1));
+    Bid wide = bid(pipeline(8));
+    assertThat(packing.add(wide, wide.index, 0, 8)).isTrue();
+    assertThat(packing.allocation(wide.index).replicasByNode()).isEqualTo(Map.of("n0", 4, "n2", 4));
+    Packing full = packing(node("n0", 4), node("n1", 4), node("n2", 4));
+    full.fix(Allocation.on("n1", 1));
+    full.fix(Allocation.on("n2", 1));
+    // Ten slots are free, but they are no two whole nodes.
+    assertThat(full.add(wide, wide.index, 0, 8)).isFalse();
   }
 
   private JobState pipeline(int gpusPerReplica) {

@@ -29,7 +29,7 @@ final class PricesTest {
   }
 
   private static double[] clear(List<Bid> bids, int slots) {
-    return new Prices(bids, new int[] {slots}, true).clear();
+    return new Prices(bids, new int[] {slots}, new double[1], true).clear();
   }
 
   /** Slots that each bid wants at the prices that clear the market. */
