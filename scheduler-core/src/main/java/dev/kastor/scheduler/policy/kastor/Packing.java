@@ -1,17 +1,16 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.policy.kastor.Placed.Spot;
+import dev.kastor.scheduler.policy.kastor.Placed.Wish;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
-import java.util.SequencedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -23,49 +22,22 @@ import org.jspecify.annotations.Nullable;
 final class Packing {
   private static final int MOST_LOOKED_AT = 256;
 
-  /** Slots by node. */
-  @SuppressWarnings("ArrayRecordComponent") // thousands in a round, never compared
-  private record Spot(int bid, int slots, int[] nodes, int[] counts) {
-    boolean single() {
-      return nodes.length == 1;
-    }
-  }
-
-  private record Wish(Bid bid, int order, int pool, int slots) {}
-
   private final Pools pools;
-  private final int[] free;
-  private final BitSet[][] nodesByFree;
-  private final Map<Integer, Spot> spots = new HashMap<>();
-  private final Map<Integer, List<Integer>> singlesOn = new HashMap<>();
-  private final Map<Integer, Wish> wishes = new HashMap<>();
+  private final FreeSlots free;
+  private final Placed placed;
   private final PriorityQueue<Wish> queue =
       new PriorityQueue<>(
           Comparator.comparingInt((Wish wish) -> -wish.slots()).thenComparingInt(Wish::order));
 
   Packing(Pools pools) {
     this.pools = pools;
-    free = new int[pools.nodes().size()];
-    nodesByFree = new BitSet[pools.count()][];
-    for (int p = 0; p < nodesByFree.length; p++) {
-      nodesByFree[p] = new BitSet[pools.nodeSlots()[p] + 1];
-      Arrays.setAll(nodesByFree[p], f -> new BitSet());
-    }
-    for (int n = 0; n < free.length; n++) {
-      free[n] = pools.nodes().get(n).slots();
-      nodesByFree[pools.poolOf()[n]][free[n]].set(n);
-    }
+    free = new FreeSlots(pools);
+    placed = new Placed(pools, free);
   }
 
   /** Whether all of an allocation is there and free. */
   boolean holds(Allocation allocation) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      Integer node = pools.indexByName().get(allocation.node(i));
-      if (node == null || free[node] < allocation.count(i)) {
-        return false;
-      }
-    }
-    return true;
+    return free.holds(allocation);
   }
 
   /** Takes what cannot move; slots that a node no longer has do not count. */
@@ -73,7 +45,7 @@ final class Packing {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer node = pools.indexByName().get(allocation.node(i));
       if (node != null) {
-        change(node, -Math.min(free[node], allocation.count(i)));
+        free.take(node, Math.min(free.on(node), allocation.count(i)));
       }
     }
   }
@@ -81,24 +53,20 @@ final class Packing {
   /** Whether all that a job holds is there and free; if so it is taken. */
   boolean keep(Bid bid, int order, int pool) {
     Allocation held = bid.job.allocation();
+    if (!free.holds(held)) {
+      return false;
+    }
     int[] nodes = new int[held.nodes()];
     for (int i = 0; i < nodes.length; i++) {
-      Integer node = pools.indexByName().get(held.node(i));
-      if (node == null || free[node] < held.count(i)) {
-        return false;
-      }
-      nodes[i] = node;
+      nodes[i] = Objects.requireNonNull(pools.indexByName().get(held.node(i)));
     }
-    wishes.put(order, new Wish(bid, order, pool, held.replicas()));
-    take(new Spot(order, held.replicas(), nodes, held.counts()));
+    placed.take(new Wish(bid, order, pool, held.replicas()), new Spot(nodes, held.counts()));
     return true;
   }
 
   /** Asks for slots of a pool. */
   void want(Bid bid, int order, int pool, int slots) {
-    Wish wish = new Wish(bid, order, pool, slots);
-    wishes.put(order, wish);
-    queue.add(wish);
+    queue.add(new Wish(bid, order, pool, slots));
   }
 
   /** Places all that was asked for. */
@@ -107,7 +75,7 @@ final class Packing {
       Wish wish = queue.poll();
       Spot spot = find(wish);
       if (spot != null) {
-        take(spot);
+        placed.take(wish, spot);
       }
     }
   }
@@ -120,27 +88,18 @@ final class Packing {
     if (spot == null) {
       return false;
     }
-    wishes.put(order, wish);
-    take(spot);
+    placed.take(wish, spot);
     return true;
   }
 
   /** Whether a bid got anything. */
   boolean placed(int order) {
-    return spots.containsKey(order);
+    return placed.contains(order);
   }
 
   /** What a bid got. */
   Allocation allocation(int order) {
-    Spot spot = spots.get(order);
-    if (spot == null) {
-      return Allocation.NONE;
-    }
-    SequencedMap<String, Integer> byNode = new LinkedHashMap<>();
-    for (int i = 0; i < spot.nodes().length; i++) {
-      byNode.put(pools.nodes().get(spot.nodes()[i]).name(), spot.counts()[i]);
-    }
-    return new Allocation(byNode);
+    return placed.allocation(order);
   }
 
   private @Nullable Spot find(Wish wish) {
@@ -165,16 +124,14 @@ final class Packing {
   }
 
   private static @Nullable Spot onOne(Wish wish, int node) {
-    return node < 0
-        ? null
-        : new Spot(wish.order(), wish.slots(), new int[] {node}, new int[] {wish.slots()});
+    return node < 0 ? null : new Spot(new int[] {node}, new int[] {wish.slots()});
   }
 
   /** Its own node, or else the one that it fills most; -1 where it fits on none. */
   private int tightest(Wish wish) {
     int node = own(wish);
     for (int f = wish.slots(); node < 0 && f <= pools.nodeSlots()[wish.pool()]; f++) {
-      node = nodesByFree[wish.pool()][f].nextSetBit(0);
+      node = free.with(wish.pool(), f).nextSetBit(0);
     }
     return node;
   }
@@ -187,37 +144,39 @@ final class Packing {
       Integer node = pools.indexByName().get(held.node(i));
       if (node != null
           && pools.poolOf()[node] == wish.pool()
-          && free[node] >= wish.slots()
-          && (best < 0 || free[node] < free[best])) {
+          && free.on(node) >= wish.slots()
+          && (best < 0 || free.on(node) < free.on(best))) {
         best = node;
       }
     }
     return best;
   }
 
-  /** A node that smaller jobs leave for it; -1 if there is none. */
+  /** The node that smaller jobs can leave for it at the least loss; -1 if none is worth it. */
   private int roomMadeFor(Wish wish) {
+    double least = Double.POSITIVE_INFINITY;
+    int best = -1;
+    List<Integer> leaving = List.of();
     int looked = 0;
-    for (int f = wish.slots() - 1; f >= 0; f--) {
-      BitSet nodes = nodesByFree[wish.pool()][f];
-      for (int n = nodes.nextSetBit(0); n >= 0 && looked < MOST_LOOKED_AT; looked++) {
-        int freed = f;
-        List<Integer> leaving = new ArrayList<>();
-        for (int order : singlesOn.getOrDefault(n, List.of())) {
-          int slots = wanted(order);
-          if (freed < wish.slots() && slots < wish.slots()) {
-            freed += slots;
-            leaving.add(order);
-          }
+    for (int f = wish.slots() - 1; f >= 0 && least > 0; f--) {
+      BitSet nodes = free.with(wish.pool(), f);
+      for (int n = nodes.nextSetBit(0);
+          n >= 0 && looked < MOST_LOOKED_AT && least > 0;
+          n = nodes.nextSetBit(n + 1), looked++) {
+        List<Integer> smaller = placed.leaving(n, wish);
+        double loss = placed.loss(smaller);
+        if (!smaller.isEmpty() && loss < least) {
+          least = loss;
+          best = n;
+          leaving = smaller;
         }
-        if (freed >= wish.slots()) {
-          leaving.forEach(this::evict);
-          return n;
-        }
-        n = nodes.nextSetBit(n + 1);
       }
     }
-    return -1;
+    if (best < 0 || least > wish.gain()) {
+      return -1;
+    }
+    leaving.forEach(order -> queue.add(placed.evict(order)));
+    return best;
   }
 
   private @Nullable Spot whole(Wish wish, int node) {
@@ -234,7 +193,7 @@ final class Packing {
     }
     int last = -1;
     for (int f = rest; rest > 0 && last < 0 && f <= node; f++) {
-      BitSet nodes = nodesByFree[wish.pool()][f];
+      BitSet nodes = free.with(wish.pool(), f);
       for (int n = nodes.nextSetBit(0); n >= 0 && last < 0; n = nodes.nextSetBit(n + 1)) {
         last = chosen.contains(n) ? -1 : n;
       }
@@ -251,13 +210,13 @@ final class Packing {
       nodes[full] = last;
       counts[full] = rest;
     }
-    return new Spot(wish.order(), wish.slots(), nodes, counts);
+    return new Spot(nodes, counts);
   }
 
   /** Free nodes: its own first, then those of the rack that they fill most. */
   private List<Integer> wholeNodes(Wish wish, int node, int wanted) {
     List<Integer> chosen = new ArrayList<>();
-    BitSet open = nodesByFree[wish.pool()][node];
+    BitSet open = free.with(wish.pool(), node);
     Allocation held = wish.bid().job.allocation();
     for (int i = 0; i < held.nodes() && chosen.size() < wanted; i++) {
       Integer own = pools.indexByName().get(held.node(i));
@@ -302,17 +261,15 @@ final class Packing {
     return best;
   }
 
-  /** Nodes that smaller jobs on single nodes leave, those with the least on them first. */
+  /** Nodes that smaller jobs on single nodes can leave at the least loss; none if not worth it. */
   private List<Integer> emptied(Wish wish, int node, int wanted, List<Integer> besides) {
     List<Integer> found = new ArrayList<>();
-    for (int f = node - 1; f >= 0 && found.size() < wanted; f--) {
-      BitSet nodes = nodesByFree[wish.pool()][f];
-      for (int n = nodes.nextSetBit(0);
-          n >= 0 && found.size() < wanted;
-          n = nodes.nextSetBit(n + 1)) {
+    for (int f = node - 1; f >= 0; f--) {
+      BitSet nodes = free.with(wish.pool(), f);
+      for (int n = nodes.nextSetBit(0); n >= 0; n = nodes.nextSetBit(n + 1)) {
         int movable = 0;
-        for (int order : singlesOn.getOrDefault(n, List.of())) {
-          int slots = wanted(order);
+        for (int order : placed.singlesOn(n)) {
+          int slots = placed.slots(order);
           movable += slots < wish.slots() ? slots : 0;
         }
         if (f + movable == node && pools.nodes().get(n).slots() == node && !besides.contains(n)) {
@@ -323,8 +280,17 @@ final class Packing {
     if (found.size() < wanted) {
       return List.of();
     }
+    found.sort(Comparator.comparingDouble(n -> placed.loss(placed.singlesOn(n))));
+    found.subList(wanted, found.size()).clear();
+    double loss = 0;
     for (int n : found) {
-      List.copyOf(singlesOn.getOrDefault(n, List.of())).forEach(this::evict);
+      loss += placed.loss(placed.singlesOn(n));
+    }
+    if (loss > wish.gain()) {
+      return List.of();
+    }
+    for (int n : found) {
+      placed.singlesOn(n).forEach(order -> queue.add(placed.evict(order)));
     }
     return found;
   }
@@ -338,7 +304,7 @@ final class Packing {
     TreeMap<Integer, Integer> taken = new TreeMap<>();
     int left = wish.slots();
     for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {
-      BitSet nodes = nodesByFree[wish.pool()][f];
+      BitSet nodes = free.with(wish.pool(), f);
       for (int n = nodes.nextSetBit(0); n >= 0 && left > 0; n = nodes.nextSetBit(n + 1)) {
         int here = Math.min(f / unit * unit, left);
         if (here > 0) {
@@ -351,53 +317,12 @@ final class Packing {
       return null;
     }
     return new Spot(
-        wish.order(),
-        wish.slots(),
         taken.keySet().stream().mapToInt(n -> n).toArray(),
         taken.values().stream().mapToInt(n -> n).toArray());
   }
 
-  private void take(Spot spot) {
-    spots.put(spot.bid(), spot);
-    for (int i = 0; i < spot.nodes().length; i++) {
-      change(spot.nodes()[i], -spot.counts()[i]);
-    }
-    if (spot.single()) {
-      singlesOn.computeIfAbsent(spot.nodes()[0], node -> new ArrayList<>()).add(spot.bid());
-    }
-  }
-
-  /** Slots that a placed bid asked for. */
-  private int wanted(int order) {
-    return Objects.requireNonNull(wishes.get(order)).slots();
-  }
-
-  private void evict(int order) {
-    Spot spot = spots.remove(order);
-    if (spot == null) {
-      throw new IllegalStateException("bid %d holds nothing to leave".formatted(order));
-    }
-    List<Integer> singles = singlesOn.get(spot.nodes()[0]);
-    if (singles != null) {
-      singles.remove(Integer.valueOf(order));
-    }
-    change(spot.nodes()[0], spot.counts()[0]);
-    queue.add(wishes.get(order));
-  }
-
-  private void change(int node, int by) {
-    int pool = pools.poolOf()[node];
-    nodesByFree[pool][free[node]].clear(node);
-    free[node] += by;
-    nodesByFree[pool][free[node]].set(node);
-  }
-
   /** Free slots of each pool. */
   int[] left() {
-    int[] left = new int[pools.count()];
-    for (int n = 0; n < free.length; n++) {
-      left[pools.poolOf()[n]] += free[n];
-    }
-    return left;
+    return free.left();
   }
 }

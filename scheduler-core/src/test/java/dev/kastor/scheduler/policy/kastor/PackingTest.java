@@ -47,6 +47,27 @@ final class PackingTest {
     return bid;
   }
 
+  /** One slot of a node, worth 1 there and so much elsewhere, is kept for a job. */
+  private Bid settled(Packing packing, String node, double elsewhere) {
+    JobState job = job("job-" + bids.size()).on(Allocation.on(node, 1)).build();
+    Offers one = new Offers(new int[1], new int[] {1}, new double[] {1}, 1);
+    Bid bid = new Bid(bids.size(), job, one, 0, 1, true, 1);
+    bid.value[0] = 1;
+    bid.moveKeep = elsewhere;
+    bids.add(bid);
+    packing.keep(bid, bid.index, 0);
+    return bid;
+  }
+
+  /** A new job for which four slots are worth so much. */
+  private Bid worth(double value) {
+    Offers four = new Offers(new int[1], new int[] {4}, new double[] {1}, 1);
+    Bid bid = new Bid(bids.size(), job("job-" + bids.size()).build(), four, -1, 1, true, 1);
+    bid.value[0] = value;
+    bids.add(bid);
+    return bid;
+  }
+
   private int want(Packing packing, Bid bid, int slots) {
     packing.want(bid, bid.index, 0, slots);
     return bid.index;
@@ -143,6 +164,30 @@ final class PackingTest {
     assertThat(packing.allocation(whole)).isEqualTo(Allocation.on("n0", 4));
     assertThat(packing.allocation(small.index)).isEqualTo(Allocation.on("n1", 1));
     assertThat(packing.allocation(wider.index)).isEqualTo(Allocation.on("n1", 2));
+  }
+
+  @Test
+  void movesTheJobThatLosesLeastByIt() {
+    Packing packing = packing(node("n0", 4), node("n1", 4), node("n2", 2));
+    Bid nearItsEnd = settled(packing, "n0", 0.1);
+    Bid hardlyBothered = settled(packing, "n1", 0.9);
+    int whole = want(packing, worth(3), 4);
+    packing.place();
+    assertThat(packing.allocation(whole)).isEqualTo(Allocation.on("n1", 4));
+    assertThat(packing.allocation(nearItsEnd.index)).isEqualTo(Allocation.on("n0", 1));
+    assertThat(packing.allocation(hardlyBothered.index)).isEqualTo(Allocation.on("n2", 1));
+  }
+
+  @Test
+  void movesNobodyWhoLosesMoreThanIsGained() {
+    Packing packing = packing(node("n0", 4), node("n1", 4), node("n2", 2));
+    settled(packing, "n0", 0.1);
+    settled(packing, "n1", 0.1);
+    int whole = want(packing, worth(0.5), 4);
+    packing.place();
+    assertThat(packing.allocation(whole).nodes()).isEqualTo(2);
+    assertThat(packing.allocation(0)).isEqualTo(Allocation.on("n0", 1));
+    assertThat(packing.allocation(1)).isEqualTo(Allocation.on("n1", 1));
   }
 
   @Test

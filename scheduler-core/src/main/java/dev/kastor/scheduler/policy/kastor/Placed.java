@@ -1,0 +1,146 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import dev.kastor.scheduler.Allocation;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+
+/** Who is where so far, and what it costs to make them leave. Owned by one planning call. */
+final class Placed {
+  /** What a job is to get, not yet where. */
+  record Wish(Bid bid, int order, int pool, int slots) {
+    /** What it is worth more than the best that is smaller. */
+    double gain() {
+      Offers offers = bid.offers;
+      double smaller = 0;
+      double own = 0;
+      for (int o = 0; o < offers.count(); o++) {
+        if (offers.slots()[o] < slots) {
+          smaller = Math.max(smaller, bid.value[o]);
+        } else if (offers.slots()[o] == slots && offers.pool()[o] == pool) {
+          own = bid.value[o];
+        }
+      }
+      return own - smaller;
+    }
+  }
+
+  /** Slots by node. */
+  @SuppressWarnings("ArrayRecordComponent") // thousands in a round, never compared
+  record Spot(int[] nodes, int[] counts) {}
+
+  private record Place(Wish wish, Spot spot) {}
+
+  private final Pools pools;
+  private final FreeSlots free;
+  private final Map<Integer, Place> places = new HashMap<>();
+  private final Map<Integer, List<Integer>> singlesOn = new HashMap<>();
+
+  Placed(Pools pools, FreeSlots free) {
+    this.pools = pools;
+    this.free = free;
+  }
+
+  void take(Wish wish, Spot spot) {
+    places.put(wish.order(), new Place(wish, spot));
+    for (int i = 0; i < spot.nodes().length; i++) {
+      free.take(spot.nodes()[i], spot.counts()[i]);
+    }
+    if (spot.nodes().length == 1) {
+      singlesOn.computeIfAbsent(spot.nodes()[0], node -> new ArrayList<>()).add(wish.order());
+    }
+  }
+
+  /** Makes one of a single node leave; the answer is what it now wishes for. */
+  Wish evict(int order) {
+    Place place = places.remove(order);
+    if (place == null) {
+      throw new IllegalStateException("bid %d holds nothing to leave".formatted(order));
+    }
+    int node = place.spot().nodes()[0];
+    singlesOn.getOrDefault(node, new ArrayList<>()).remove(Integer.valueOf(order));
+    free.take(node, -place.spot().counts()[0]);
+    return place.wish();
+  }
+
+  boolean contains(int order) {
+    return places.containsKey(order);
+  }
+
+  /** What a bid got. */
+  Allocation allocation(int order) {
+    Place place = places.get(order);
+    if (place == null) {
+      return Allocation.NONE;
+    }
+    Spot spot = place.spot();
+    SequencedMap<String, Integer> byNode = new LinkedHashMap<>();
+    for (int i = 0; i < spot.nodes().length; i++) {
+      byNode.put(pools.nodes().get(spot.nodes()[i]).name(), spot.counts()[i]);
+    }
+    return new Allocation(byNode);
+  }
+
+  /** The bids that have slots on this node only. */
+  List<Integer> singlesOn(int node) {
+    return List.copyOf(singlesOn.getOrDefault(node, List.of()));
+  }
+
+  /** Slots that a bid got. */
+  int slots(int order) {
+    return place(order).wish().slots();
+  }
+
+  /**
+   * The jobs smaller than a wish that lose least by leaving a node to it; none if all of them are
+   * not enough.
+   */
+  List<Integer> leaving(int node, Wish wish) {
+    List<Integer> smaller = new ArrayList<>(singlesOn(node));
+    smaller.removeIf(order -> slots(order) >= wish.slots());
+    smaller.sort(Comparator.comparingDouble(order -> loss(order) / slots(order)));
+    int freed = free.on(node);
+    int count = 0;
+    while (freed < wish.slots() && count < smaller.size()) {
+      freed += slots(smaller.get(count++));
+    }
+    if (freed < wish.slots()) {
+      return List.of();
+    }
+    List<Integer> leaving = new ArrayList<>();
+    for (int i = count - 1; i >= 0; i--) {
+      int order = smaller.get(i);
+      if (freed - slots(order) >= wish.slots()) {
+        freed -= slots(order);
+      } else {
+        leaving.add(order);
+      }
+    }
+    return leaving;
+  }
+
+  /** What these lose if they have to leave, in seconds saved in a second. */
+  double loss(List<Integer> orders) {
+    double sum = 0;
+    for (int order : orders) {
+      sum += loss(order);
+    }
+    return sum;
+  }
+
+  /** The pause, if it is where it was. */
+  private double loss(int order) {
+    Bid bid = place(order).wish().bid();
+    boolean stays = bid.held >= 0 && allocation(order).equals(bid.job.allocation());
+    return stays ? bid.value[bid.held] * (1 - bid.moveKeep) : 0;
+  }
+
+  private Place place(int order) {
+    return Objects.requireNonNull(places.get(order));
+  }
+}
