@@ -29,29 +29,21 @@ record PolluxRules(List<Node> nodes) implements TickRules {
   @Override
   public JobSpec spec(Workload.Job job, Application application, Control control) {
     BatchLimits limits = application.batchLimits("");
-    int most = Math.min(job.maxReplicas(), application.maxReplicas());
-    AllowedReplicas any = new AllowedReplicas.Any();
-    int tuned = job.globalBatch() == 0 ? limits.initialGlobalBatch() : job.globalBatch();
-    Elasticity elasticity =
-        switch (control) {
-          case PLACEMENT -> new Elasticity.Rigid(job.requestedReplicas());
-          case SIZE -> new Elasticity.Elastic(1, most, any);
-          case SIZE_AND_BATCH ->
-              application.fixedGlobalBatch().isPresent()
-                  ? new Elasticity.Elastic(1, most, any)
-                  : new Elasticity.Adaptive(1, most, any);
-        };
-    int target =
-        control == Control.SIZE_AND_BATCH
-            ? application.fixedGlobalBatch().orElse(limits.initialGlobalBatch())
-            : tuned;
+    Elasticity elasticity = SiaRules.elasticity(job, application, control);
+    BatchLimits target = SiaRules.target(job, limits, elasticity);
+    if (elasticity instanceof Elasticity.Adaptive && application.fixedGlobalBatch().isPresent()) {
+      // An application that was measured with one batch only keeps it.
+      elasticity =
+          new Elasticity.Elastic(elasticity.min(), elasticity.max(), new AllowedReplicas.Any());
+      target = limits.withTarget(application.fixedGlobalBatch().getAsInt());
+    }
     return new JobSpec(
         new JobId("replay", job.name()),
         Instant.EPOCH.plus(Duration.ofNanos(Math.round(job.submitSeconds() * 1e9))),
         job.application(),
         elasticity,
         job.requestedReplicas(),
-        limits.withTarget(target),
+        target,
         "",
         new LinkedHashMap<>(),
         job.queue(),

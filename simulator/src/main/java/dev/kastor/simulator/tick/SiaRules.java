@@ -48,11 +48,14 @@ final class SiaRules implements TickRules {
 
   @Override
   public JobSpec spec(Workload.Job job, Application application, Control control) {
+    Elasticity elasticity = elasticity(job, application, control);
     SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
     for (ClusterShape.Group group : cluster.groups()) {
       if (application.gpuTypes().contains(group.gpuType())) {
         GpuTraits measured = application.traits(group.gpuType());
-        traits.put(group.gpuType(), measured.withBatchLimits(target(job, measured.batchLimits())));
+        traits.put(
+            group.gpuType(),
+            measured.withBatchLimits(target(job, measured.batchLimits(), elasticity)));
       }
     }
     if (traits.isEmpty()) {
@@ -68,7 +71,7 @@ final class SiaRules implements TickRules {
         new JobId("replay", job.name()),
         Instant.EPOCH.plus(Duration.ofNanos(Math.round(job.submitSeconds() * 1e9))),
         job.application(),
-        elasticity(job, application, control),
+        elasticity,
         job.requestedReplicas(),
         traits.firstEntry().getValue().batchLimits(),
         "",
@@ -77,9 +80,16 @@ final class SiaRules implements TickRules {
         job.priority());
   }
 
-  /** Jobs of a published workload name the batch that they were tuned for. */
-  static BatchLimits target(Workload.Job job, BatchLimits limits) {
-    int tuned = job.globalBatch() == 0 ? limits.initialGlobalBatch() : job.globalBatch();
+  /**
+   * Jobs of a published workload name the batch that they were tuned for. Without one, a job keeps
+   * its initial batch, or, where it may choose, may believe in any.
+   */
+  static BatchLimits target(Workload.Job job, BatchLimits limits, Elasticity elasticity) {
+    int untuned =
+        elasticity instanceof Elasticity.Adaptive
+            ? limits.maxGlobalBatch()
+            : limits.initialGlobalBatch();
+    int tuned = job.globalBatch() == 0 ? untuned : job.globalBatch();
     return limits.withTarget(Math.min(tuned, limits.maxGlobalBatch()));
   }
 

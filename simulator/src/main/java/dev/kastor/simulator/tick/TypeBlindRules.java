@@ -73,12 +73,13 @@ final class TypeBlindRules implements TickRules {
                 .formatted(application.name(), job.name(), group.gpuType()));
       }
     }
-    BatchLimits limits = SiaRules.target(job, believed(application));
+    Elasticity elasticity = bounded(SiaRules.elasticity(job, application, control));
+    BatchLimits limits = SiaRules.target(job, believed(application), elasticity);
     return new JobSpec(
         new JobId("replay", job.name()),
         Instant.EPOCH.plus(Duration.ofNanos(Math.round(job.submitSeconds() * 1e9))),
         job.application(),
-        bounded(SiaRules.elasticity(job, application, control)),
+        elasticity,
         job.requestedReplicas(),
         limits,
         "",
