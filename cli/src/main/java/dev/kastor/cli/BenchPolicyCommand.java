@@ -1,28 +1,37 @@
 package dev.kastor.cli;
 
+import dev.kastor.local.StateFolder;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.evaluate.Evaluation;
 import dev.kastor.simulator.evaluate.EvaluationJson;
 import dev.kastor.simulator.evaluate.EvaluationTables;
+import dev.kastor.simulator.evaluate.KnownResults;
 import dev.kastor.simulator.evaluate.LoadPicture;
 import dev.kastor.simulator.evaluate.Part;
 import dev.kastor.simulator.evaluate.PublishedSets;
+import dev.kastor.simulator.evaluate.ResultJournal;
+import dev.kastor.simulator.evaluate.TriedPolicy;
 import dev.kastor.simulator.evaluate.WorkloadSet;
+import dev.kastor.simulator.sweep.SweepException;
 import dev.kastor.traces.AtomicFile;
 import dev.kastor.traces.TraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code kastor bench policy}. */
 @Command(
@@ -32,7 +41,10 @@ import picocli.CommandLine.Spec;
       "workloads: as it is, with family memory, and with live rescale besides; with",
       "what it knows disturbed; with each of its ideas off; and beside all other",
       "policies as load grows. Prints Markdown. Workloads: the published ones of",
-      "--traces, or those of --workload at each --load."
+      "--traces, or those of --workload at each --load. Stopped and started again,",
+      "it goes on where it was: results are kept in a journal and serve as long as",
+      "arguments, files and code of a replay are the same. A replay that fails is a",
+      "row that says why, and the exit status is 1."
     },
     footerHeading = "%nExamples:%n",
     footer = {
@@ -57,7 +69,8 @@ final class BenchPolicyCommand implements Callable<Integer> {
       split = ",",
       description =
           "Published sets, joined by commas: pollux-0.5, pollux-1.0, pollux-1.5, pollux-2.0,"
-              + " sia-philly, sia-saturn, sia-newtrace (default: all).")
+              + " sia-philly, sia-saturn, sia-newtrace, sia-mixed (default: all, but"
+              + " robustness and ablation on pollux-1.0 and sia-philly only).")
   private List<String> sets = List.of();
 
   @Option(
@@ -101,7 +114,7 @@ final class BenchPolicyCommand implements Callable<Integer> {
       names = "--parts",
       paramLabel = "PART",
       split = ",",
-      defaultValue = "comparison,robustness,ablation,loads",
+      defaultValue = "comparison,fairness,robustness,ablation,loads",
       description = "What to answer, joined by commas (default: ${DEFAULT-VALUE}).")
   private List<String> parts = List.of();
 
@@ -109,11 +122,15 @@ final class BenchPolicyCommand implements Callable<Integer> {
       names = "--policies",
       paramLabel = "NAME",
       split = ",",
-      converter = ReplayOptions.PolicyName.class,
+      converter = Tried.class,
       description =
-          "Policies of the part loads, joined by commas (default: all; shockwave takes minutes for"
-              + " each crowded workload).")
-  private List<String> policies = Policies.names();
+          "Policies of the part loads, joined by commas; NAME@LOAD is not tried at more than this"
+              + " load (default: all, and shockwave@1, which takes minutes for each crowded"
+              + " workload).")
+  private List<TriedPolicy> policies =
+      Policies.names().stream()
+          .map(name -> TriedPolicy.parse(name.equals("shockwave") ? name + "@1" : name))
+          .toList();
 
   @Option(
       names = "--seeds",
@@ -129,6 +146,14 @@ final class BenchPolicyCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "Replays at a time, one core each (default: all cores).")
   private @Nullable Integer jobs;
+
+  @Option(
+      names = "--journal",
+      paramLabel = "FILE",
+      description =
+          "Where results are kept from call to call (default: FILE.journal of --json, else"
+              + " bench-policy.journal in KASTOR_HOME or ~/.kastor).")
+  private @Nullable Path journal;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write all figures as JSON.")
   private @Nullable Path json;
@@ -151,10 +176,35 @@ final class BenchPolicyCommand implements Callable<Integer> {
       SimulateCommand.writable(plot);
     }
     int threads = jobs == null ? Runtime.getRuntime().availableProcessors() : jobs;
-    Evaluation evaluation = prepare(threads);
-    try (ReplayProgress progress =
-        new ReplayProgress(spec.commandLine().getErr(), evaluation.runs(), quiet)) {
-      evaluation.run(threads, progress);
+    try (ResultJournal known = ResultJournal.open(journal())) {
+      return compare(threads, known);
+    } catch (SweepException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private Path journal() {
+    if (journal != null) {
+      return journal;
+    }
+    return json == null
+        ? StateFolder.home().resolve("bench-policy.journal")
+        : json.resolveSibling(json.getFileName() + ".journal");
+  }
+
+  private int compare(int threads, KnownResults known) throws IOException, InterruptedException {
+    Evaluation evaluation = prepare(threads, known);
+    PrintWriter err = spec.commandLine().getErr();
+    int reused = evaluation.runs().size() - evaluation.left().size();
+    if (reused > 0 && !quiet) {
+      err.println(
+          "going on: %d of %d replays are done".formatted(reused, evaluation.runs().size()));
+      err.flush();
+    }
+    try (ReplayProgress progress = new ReplayProgress(err, evaluation.left(), quiet)) {
+      evaluation.run(threads, known, progress);
+    } catch (UncheckedIOException e) {
+      throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     }
     PrintWriter out = spec.commandLine().getOut();
     EvaluationTables.of(evaluation).forEach(out::println);
@@ -165,10 +215,22 @@ final class BenchPolicyCommand implements Callable<Integer> {
     if (plot != null) {
       LoadPicture.write(evaluation, plot);
     }
-    return ExitCode.OK;
+    if (!quiet) {
+      for (Evaluation.Cost cost : evaluation.costs()) {
+        err.println(
+            String.format(
+                Locale.ROOT,
+                "%s: %d replays, %,.0f CPU s",
+                cost.part().label(),
+                cost.replays(),
+                cost.cpuSeconds()));
+      }
+      err.flush();
+    }
+    return evaluation.failures().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
   }
 
-  private Evaluation prepare(int threads) throws IOException {
+  private Evaluation prepare(int threads, KnownResults known) throws IOException {
     try {
       if (seeds < 1 || threads < 1) {
         throw new IllegalArgumentException(
@@ -179,7 +241,8 @@ final class BenchPolicyCommand implements Callable<Integer> {
               chosen(),
               parts.stream().map(Part::of).distinct().toList(),
               policies,
-              LongStream.rangeClosed(1, seeds).boxed().toList());
+              LongStream.rangeClosed(1, seeds).boxed().toList(),
+              known);
       if (plot != null && !LoadPicture.possible(evaluation)) {
         throw new IllegalArgumentException(
             "--plot needs the part loads and two loads or more: --load 0.5,1 or --set pollux-0.5,pollux-1.0");
@@ -192,7 +255,9 @@ final class BenchPolicyCommand implements Callable<Integer> {
 
   private List<WorkloadSet> chosen() throws IOException {
     if (workloads.isEmpty()) {
-      return PublishedSets.read(published(), sets.isEmpty() ? PublishedSets.names() : sets);
+      return sets.isEmpty()
+          ? PublishedSets.all(published())
+          : PublishedSets.read(published(), sets);
     }
     if (!sets.isEmpty()) {
       throw new IllegalArgumentException("name either --set or --workload, not both");
@@ -211,5 +276,17 @@ final class BenchPolicyCommand implements Callable<Integer> {
           "name the folder of the published traces with --traces or KASTOR_TRACES, or workloads of your own with --workload and --profiles");
     }
     return traces;
+  }
+
+  /** A policy, or one and the most load it is tried at. */
+  static final class Tried implements ITypeConverter<TriedPolicy> {
+    @Override
+    public TriedPolicy convert(String text) {
+      try {
+        return TriedPolicy.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(String.valueOf(e.getMessage()));
+      }
+    }
   }
 }

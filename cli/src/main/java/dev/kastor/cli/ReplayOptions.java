@@ -150,12 +150,13 @@ final class ReplayOptions {
 
   @Option(
       names = "--declared-work",
-      paramLabel = "exact|absent|OFF",
+      paramLabel = "exact|absent|OFF|xFACTOR",
       defaultValue = "exact",
       converter = Declared.class,
       description =
-          "What jobs say of their work: the truth, nothing, or a total that is off by up to this"
-              + " share, such as 0.5 (default: ${DEFAULT-VALUE}).")
+          "What jobs say of their work: the truth, nothing, a total that is off by up to this"
+              + " share, such as 0.5, or one that is this many times the true one, such as x1.5"
+              + " (default: ${DEFAULT-VALUE}).")
   private DeclaredWork declaredWork = DeclaredWork.EXACT;
 
   @Option(

@@ -107,6 +107,24 @@ final class ReplayProgress implements RunListener, AutoCloseable {
     err.flush();
   }
 
+  @Override
+  public synchronized boolean failed(int run, RuntimeException why) {
+    took[run] = (nanos.getAsLong() - started[run]) / NANOS;
+    ended++;
+    if (!quiet) {
+      err.println(
+          "%s%d/%d  %s: failed: %s"
+              .formatted(
+                  live ? "\r\033[K" : "",
+                  ended,
+                  runs.size(),
+                  runs.get(run).label(),
+                  why.getMessage()));
+      err.flush();
+    }
+    return false;
+  }
+
   /** Virtual hours replayed in a second. */
   private String rate() {
     double seconds = Math.max(1, nanos.getAsLong() - began) / NANOS;

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,7 +19,7 @@ final class BenchPolicyCommandTest {
 
   @TempDir private Path folder;
 
-  private static Terminal.Result bench(String... more) {
+  private Terminal.Result bench(String... more) {
     String[] fixed = {
       "bench",
       "policy",
@@ -31,7 +32,9 @@ final class BenchPolicyCommandTest {
       "--workload",
       TRACES.resolve("workloads/small-40.csv").toString(),
       "--jobs",
-      "2"
+      "2",
+      "--journal",
+      folder.resolve("known.journal").toString()
     };
     String[] all = new String[fixed.length + more.length];
     System.arraycopy(fixed, 0, all, 0, fixed.length);
@@ -43,10 +46,10 @@ final class BenchPolicyCommandTest {
   void printsATableForEachPartAndWritesJson() throws IOException {
     Path json = folder.resolve("policy.json");
     Terminal.Result result =
-        bench("--parts", "comparison,robustness,ablation", "--json", json.toString());
+        bench("--parts", "comparison,fairness,robustness,ablation", "--json", json.toString());
     assertThat(result.code()).as(result.err()).isZero();
     assertThat(result.out())
-        .contains("### Comparison", "### Robustness", "### Ablation")
+        .contains("### Comparison", "### Fairness", "### Robustness", "### Ablation")
         .contains("| small-40 | sia |", "| small-40 | kastor, memory, live |", "| no pricing |")
         .doesNotContain("NaN");
     for (List<String> table : tables(result.out())) {
@@ -54,7 +57,7 @@ final class BenchPolicyCommandTest {
           .as(table.getFirst())
           .hasSize(1);
     }
-    assertThat(tables(result.out())).hasSize(4);
+    assertThat(tables(result.out())).hasSize(5);
     JsonNode set = new ObjectMapper().readTree(Files.readString(json)).at("/sets/0");
     assertThat(set.get("baseline").asText()).isEqualTo("sia");
     JsonNode baseline = set.at("/contenders/0");
@@ -93,6 +96,41 @@ final class BenchPolicyCommandTest {
   }
 
   @Test
+  void goesOnFromItsJournalAndPrintsTheSame() {
+    Terminal.Result first = bench("--parts", "comparison");
+    assertThat(first.code()).as(first.err()).isZero();
+    assertThat(first.err()).contains("comparison: 4 replays, ").doesNotContain("going on");
+    Terminal.Result again = bench("--parts", "comparison");
+    assertThat(again.err()).contains("going on: 4 of 4 replays are done");
+    assertThat(again.out()).isEqualTo(first.out());
+  }
+
+  @Test
+  void showsAFailedReplayWithTheOthersAndEndsWithOne() throws IOException {
+    Path endless =
+        Files.writeString(
+            folder.resolve("endless.csv"),
+            Files.readString(TRACES.resolve("workloads/small-40.csv"))
+                    .lines()
+                    .limit(3)
+                    .collect(Collectors.joining("\n"))
+                + "\nlate,40000000,images,1,,4,256,adaptive,,completed\n");
+    Path json = folder.resolve("policy.json");
+    String[] options = {
+      "--parts", "comparison", "--workload", endless.toString(), "--json", json.toString()
+    };
+    Terminal.Result result = bench(options);
+    assertThat(result.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(result.out())
+        .contains("| endless | kastor | failed: policy kastor left 1 of 2 jobs")
+        .contains("| small-40 | kastor |", "### Failed replays");
+    assertThat(result.err()).contains("failed: policy kastor left 1 of 2 jobs");
+    JsonNode written = new ObjectMapper().readTree(Files.readString(json));
+    assertThat(written.get("failed").size()).isEqualTo(4);
+    assertThat(written.at("/sets/0/contenders/0/mean").isEmpty()).isTrue();
+  }
+
+  @Test
   void refusesBeforeItReplays() {
     Terminal.Result part = bench("--parts", "all");
     assertThat(part.code()).isEqualTo(ExitCode.USAGE);
@@ -101,7 +139,15 @@ final class BenchPolicyCommandTest {
     assertThat(both.code()).isEqualTo(ExitCode.USAGE);
     assertThat(both.err()).contains("either --set or --workload");
     Terminal.Result set =
-        Terminal.runPlain("bench", "policy", "--traces", folder.toString(), "--set", "helios");
+        Terminal.runPlain(
+            "bench",
+            "policy",
+            "--traces",
+            folder.toString(),
+            "--set",
+            "helios",
+            "--journal",
+            folder.resolve("other.journal").toString());
     assertThat(set.code()).isEqualTo(ExitCode.USAGE);
     assertThat(set.err()).contains("there is no set 'helios'");
   }

@@ -7,20 +7,25 @@ import java.util.SplittableRandom;
  * when their true work is done.
  *
  * @param declared whether they say anything
- * @param error by what share a declared total may be off: each job's is the true one times a factor
- *     drawn uniformly from {@code [1 - error, 1 + error]}, in [0, 1)
+ * @param factor by how much the declared totals of all jobs are too large, above 0
+ * @param error by what share a declared total may be off besides: each job's is multiplied by a
+ *     number drawn uniformly from {@code [1 - error, 1 + error]}, in [0, 1)
  */
-public record DeclaredWork(boolean declared, double error) {
+public record DeclaredWork(boolean declared, double factor, double error) {
   /** The truth. */
-  public static final DeclaredWork EXACT = new DeclaredWork(true, 0);
+  public static final DeclaredWork EXACT = new DeclaredWork(true, 1, 0);
 
   /** Nothing. */
-  public static final DeclaredWork ABSENT = new DeclaredWork(false, 0);
+  public static final DeclaredWork ABSENT = new DeclaredWork(false, 1, 0);
 
   /** Keeps these draws apart from all others that follow from the same seed. */
   private static final long STREAM = 0x6465636c61726564L;
 
   public DeclaredWork {
+    if (!(factor > 0 && Double.isFinite(factor))) {
+      throw new IllegalArgumentException(
+          "the factor of declared work must be above 0 but is " + factor);
+    }
     if (!(error >= 0 && error < 1)) {
       throw new IllegalArgumentException(
           "the error of declared work must be at least 0 and below 1 but is " + error);
@@ -28,7 +33,8 @@ public record DeclaredWork(boolean declared, double error) {
   }
 
   /**
-   * Reads {@code exact}, {@code absent} or an error such as {@code 0.5}.
+   * Reads {@code exact}, {@code absent}, an error such as {@code 0.5}, or a factor for all such as
+   * {@code x1.5}.
    *
    * @throws IllegalArgumentException with what is wrong and how it should look
    */
@@ -38,10 +44,13 @@ public record DeclaredWork(boolean declared, double error) {
       case "absent" -> ABSENT;
       default -> {
         try {
-          yield new DeclaredWork(true, Double.parseDouble(text));
+          yield text.startsWith("x")
+              ? new DeclaredWork(true, Double.parseDouble(text.substring(1)), 0)
+              : new DeclaredWork(true, 1, Double.parseDouble(text));
         } catch (NumberFormatException e) {
           throw new IllegalArgumentException(
-              "declared work '%s' must be exact, absent or an error such as 0.5".formatted(text),
+              "declared work '%s' must be exact, absent, an error such as 0.5 or a factor such as x1.5"
+                  .formatted(text),
               e);
         }
       }
@@ -68,15 +77,20 @@ public record DeclaredWork(boolean declared, double error) {
       if (!work.declared) {
         return 0;
       }
-      return work.error == 0 ? 1 : 1 + work.error * (2 * random.nextDouble() - 1);
+      return work.error == 0
+          ? work.factor
+          : work.factor * (1 + work.error * (2 * random.nextDouble() - 1));
     }
   }
 
-  /** The form that {@link #parse} reads. */
+  /** The form that {@link #parse} reads, as far as it has one. */
   @Override
   public String toString() {
     if (!declared) {
       return "absent";
+    }
+    if (factor != 1) {
+      return error == 0 ? "x" + factor : "x%s, %s".formatted(factor, error);
     }
     return error == 0 ? "exact" : Double.toString(error);
   }

@@ -40,7 +40,9 @@ final class Inputs {
       known = new Workload(run.workload(), Workload.read(Path.of(run.workload()), names).jobs());
       workloads.put(key, known);
     }
-    return run.load() == 1 ? known : denser(known, run.load());
+    Workload workload = known;
+    Workload mixed = run.categories().map(drawn -> drawn.of(workload)).orElse(workload);
+    return run.load() == 1 ? mixed : denser(mixed, run.load());
   }
 
   private static Workload denser(Workload workload, double load) {

@@ -3,6 +3,7 @@ package dev.kastor.simulator;
 import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * One replay to be made.
@@ -18,6 +19,8 @@ import java.time.Duration;
  * @param conditions what disturbs it
  * @param familyMemory whether jobs of one family learn from each other
  * @param variant knobs of Kastor's own policy
+ * @param categories what policies may change about each job, where the workload's own word does not
+ *     hold
  */
 public record Run(
     Mode mode,
@@ -30,7 +33,8 @@ public record Run(
     double load,
     Conditions conditions,
     boolean familyMemory,
-    PolicyVariant variant) {
+    PolicyVariant variant,
+    Optional<DrawnCategories> categories) {
   public Run {
     if (!round.isPositive() || !round.equals(Duration.ofSeconds(round.toSeconds()))) {
       throw new IllegalArgumentException(
@@ -73,7 +77,8 @@ public record Run(
         load,
         conditions,
         familyMemory,
-        PolicyVariant.USUAL);
+        PolicyVariant.USUAL,
+        Optional.empty());
   }
 
   /** A replay whose jobs learn alone. */
@@ -103,7 +108,8 @@ public record Run(
         load,
         conditions,
         familyMemory,
-        variant);
+        variant,
+        categories);
   }
 
   /** Short, for a line of progress. */

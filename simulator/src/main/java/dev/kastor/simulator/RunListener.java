@@ -17,4 +17,13 @@ public interface RunListener {
 
   /** A run has ended. */
   void finished(int run, Outcome outcome);
+
+  /**
+   * A run could not be made to its end.
+   *
+   * @return whether the others go on; if not, the failure ends them all
+   */
+  default boolean failed(int run, RuntimeException why) {
+    return false;
+  }
 }

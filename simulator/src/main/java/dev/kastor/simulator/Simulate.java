@@ -130,7 +130,18 @@ public final class Simulate {
             }
             listener.at(run, seconds, finished, all);
           };
-      listener.finished(run, one(runs.get(run), own, progress));
+      Outcome outcome;
+      try {
+        outcome = one(runs.get(run), own, progress);
+      } catch (CancellationException stopped) {
+        throw stopped;
+      } catch (RuntimeException why) {
+        if (listener.failed(run, why)) {
+          continue;
+        }
+        throw why;
+      }
+      listener.finished(run, outcome);
     }
   }
 

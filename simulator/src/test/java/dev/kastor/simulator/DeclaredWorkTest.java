@@ -27,7 +27,8 @@ final class DeclaredWorkTest {
   void exactIsOneAndAbsentIsZero() {
     assertThat(draws(DeclaredWork.parse("exact"), 1)).containsOnly(1);
     assertThat(draws(DeclaredWork.parse("absent"), 1)).containsOnly(0);
-    for (String text : new String[] {"exact", "absent", "0.5"}) {
+    assertThat(draws(DeclaredWork.parse("x1.5"), 1)).containsOnly(1.5);
+    for (String text : new String[] {"exact", "absent", "0.5", "x1.5"}) {
       assertThat(DeclaredWork.parse(text)).hasToString(text);
     }
   }
@@ -35,8 +36,10 @@ final class DeclaredWorkTest {
   @Test
   void refusesWhatIsNeither() {
     assertThatThrownBy(() -> DeclaredWork.parse("maybe"))
-        .hasMessageContaining("must be exact, absent or an error such as 0.5");
+        .hasMessageContaining("must be exact, absent, an error such as 0.5");
     assertThatThrownBy(() -> DeclaredWork.parse("1")).hasMessageContaining("below 1 but is 1.0");
+    assertThatThrownBy(() -> DeclaredWork.parse("x0")).hasMessageContaining("above 0 but is 0.0");
+    assertThatThrownBy(() -> DeclaredWork.parse("xyz")).hasMessageContaining("such as x1.5");
     assertThatThrownBy(() -> DeclaredWork.parse("NaN")).hasMessageContaining("below 1 but is NaN");
   }
 }

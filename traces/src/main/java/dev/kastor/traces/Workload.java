@@ -138,6 +138,23 @@ public record Workload(String name, List<Job> jobs) {
           priority);
     }
 
+    /** The same with another bound on its replicas. */
+    public Job atMost(int replicas) {
+      return new Job(
+          name,
+          submitSeconds,
+          application,
+          minReplicas,
+          replicas,
+          requestedReplicas,
+          globalBatch,
+          category,
+          durationSeconds,
+          outcome,
+          queue,
+          priority);
+    }
+
     /** The same, submitted at another time. */
     public Job submittedAt(double seconds) {
       return new Job(

@@ -3,6 +3,7 @@ package dev.kastor.simulator.evaluate;
 import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import dev.kastor.simulator.Conditions;
+import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PolicyVariant;
 import dev.kastor.simulator.Run;
@@ -62,7 +63,10 @@ public record Contender(
 
   /** What it is without what sets it apart from {@code kastor} in a table of its own. */
   Contender reference() {
-    return events ? LIVE : KASTOR;
+    if (!policy.equals(KastorPolicy.NAME)) {
+      return KASTOR;
+    }
+    return events ? LIVE : familyMemory ? REMEMBERING : KASTOR;
   }
 
   Contender without(String idea, KastorOptions options) {
@@ -71,7 +75,31 @@ public record Contender(
   }
 
   Contender disturbed(String by, Adversity other) {
-    return new Contender(by, policy, variant, familyMemory, events, other);
+    return new Contender(name + ": " + by, policy, variant, familyMemory, events, other);
+  }
+
+  /**
+   * The published policy under the same rules of time and what it notices of the same disturbance:
+   * declared work is nothing to it.
+   */
+  Contender published(Mode mode) {
+    if (!events) {
+      return baseline(mode);
+    }
+    Adversity noticed =
+        new Adversity(
+            DeclaredWork.EXACT,
+            adversity.timingNoise(),
+            adversity.reports(),
+            adversity.stragglers());
+    String named = mode.label() + ", live";
+    return new Contender(
+        noticed.equals(Adversity.USUAL) ? named : named + ": " + name,
+        mode.label(),
+        PolicyVariant.USUAL,
+        false,
+        true,
+        noticed);
   }
 
   /** The seeds that matter to it: others would give the same replay again. */
@@ -100,6 +128,7 @@ public record Contender(
             Optional.empty(),
             new LinkedHashMap<>()),
         familyMemory,
-        variant);
+        variant,
+        set.categories(workload));
   }
 }

@@ -5,10 +5,16 @@ import dev.kastor.simulator.Run;
 import dev.kastor.simulator.RunListener;
 import dev.kastor.simulator.Simulate;
 import dev.kastor.traces.TraceException;
+import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -19,22 +25,28 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class Evaluation {
   private final List<WorkloadSet> sets;
   private final List<Part> parts;
-  private final List<String> policies;
+  private final List<TriedPolicy> policies;
   private final List<Long> seeds;
-  private final Simulate simulate;
-  private final Map<Run, Figures> figures = new ConcurrentHashMap<>();
+  private final List<Run> runs;
+  private final Simulate left;
+  private final Map<Run, Result> results;
+  private final Map<Run, String> failures = new ConcurrentHashMap<>();
 
   private Evaluation(
       List<WorkloadSet> sets,
       List<Part> parts,
-      List<String> policies,
+      List<TriedPolicy> policies,
       List<Long> seeds,
-      Simulate simulate) {
+      List<Run> runs,
+      Map<Run, Result> known)
+      throws TraceException {
     this.sets = List.copyOf(sets);
     this.parts = List.copyOf(parts);
     this.policies = List.copyOf(policies);
     this.seeds = List.copyOf(seeds);
-    this.simulate = simulate;
+    this.runs = runs;
+    results = new ConcurrentHashMap<>(known);
+    left = Simulate.prepare(runs.stream().filter(run -> !known.containsKey(run)).toList());
   }
 
   /**
@@ -42,30 +54,55 @@ public final class Evaluation {
    *
    * @param policies that {@link Part#LOADS} compares
    * @param seeds of the replays that depend on one, at least one; results are their means
+   * @param known replays that need not be made again
    * @throws TraceException if a file is bad or a job can never fit its cluster
    */
   public static Evaluation prepare(
-      List<WorkloadSet> sets, List<Part> parts, List<String> policies, List<Long> seeds)
-      throws TraceException {
+      List<WorkloadSet> sets,
+      List<Part> parts,
+      List<TriedPolicy> policies,
+      List<Long> seeds,
+      KnownResults known)
+      throws TraceException, IOException {
     SequencedSet<Run> runs = new LinkedHashSet<>();
-    for (WorkloadSet set : sets) {
-      for (String workload : set.workloads()) {
-        for (Contender contender : contenders(set, parts, policies)) {
-          contender.seeds(seeds).forEach(seed -> runs.add(contender.run(set, workload, seed)));
+    // Part by part, so that one which is stopped has some tables whole when it is asked again.
+    for (Part part : parts) {
+      for (WorkloadSet set : sets) {
+        for (String workload : set.workloads()) {
+          for (Contender contender : needed(part, set, policies)) {
+            contender.seeds(seeds).forEach(seed -> runs.add(contender.run(set, workload, seed)));
+          }
         }
       }
     }
-    return new Evaluation(sets, parts, policies, seeds, Simulate.prepare(List.copyOf(runs)));
+    Map<Run, Result> found = new LinkedHashMap<>();
+    for (Run run : runs) {
+      Optional<Result> result = known.find(run);
+      if (result.isPresent()) {
+        found.put(run, result.get());
+      }
+    }
+    return new Evaluation(sets, parts, policies, seeds, List.copyOf(runs), found);
   }
 
-  /** What will be replayed. */
+  /** All replays that the answer needs. */
   public List<Run> runs() {
-    return simulate.runs();
+    return runs;
   }
 
-  /** Makes all replays on so many threads. */
-  public void run(int threads, RunListener listener) throws InterruptedException {
-    simulate.each(
+  /** Those that are still to be made; a listener counts in them. */
+  public List<Run> left() {
+    return left.runs();
+  }
+
+  /**
+   * Makes the replays that are left on so many threads.
+   *
+   * @param keep is told of each that ends well, by the thread that made it
+   */
+  public void run(int threads, KnownResults keep, RunListener listener)
+      throws InterruptedException {
+    left.each(
         threads,
         new RunListener() {
           @Override
@@ -76,11 +113,74 @@ public final class Evaluation {
           @Override
           public void finished(int run, Outcome outcome) {
             // A replay holds megabytes; only its figures are kept.
-            figures.put(outcome.run(), Figures.of(outcome));
+            Result result = Result.of(outcome);
+            keep.note(outcome.run(), result);
+            results.put(outcome.run(), result);
             listener.finished(run, outcome);
+          }
+
+          @Override
+          public boolean failed(int run, RuntimeException why) {
+            failures.put(left.runs().get(run), why(why));
+            var _ = listener.failed(run, why);
+            return true;
           }
         });
   }
+
+  private static String why(RuntimeException failure) {
+    String said = failure.getMessage();
+    // One cell of a table.
+    return said == null
+        ? failure.getClass().getSimpleName()
+        : said.lines().findFirst().orElse("").replace('|', '/');
+  }
+
+  /** Replays that could not be made to their end, and why, in the order in which they were due. */
+  public SequencedMap<Run, String> failures() {
+    SequencedMap<Run, String> ordered = new LinkedHashMap<>();
+    for (Run run : runs) {
+      String why = failures.get(run);
+      if (why != null) {
+        ordered.put(run, why);
+      }
+    }
+    return Collections.unmodifiableSequencedMap(ordered);
+  }
+
+  /** How many replays each part needs besides those before, and what they cost. */
+  public List<Cost> costs() {
+    List<Cost> costs = new ArrayList<>();
+    SequencedSet<Run> counted = new LinkedHashSet<>();
+    for (Part part : parts) {
+      int replays = 0;
+      double cpuSeconds = 0;
+      for (WorkloadSet set : sets) {
+        for (Contender contender : needed(part, set, policies)) {
+          for (String workload : set.workloads()) {
+            for (Run run : runs(set, contender, workload)) {
+              Result result = results.get(run);
+              if (counted.add(run) && result != null) {
+                replays++;
+                cpuSeconds += result.cpuSeconds();
+              }
+            }
+          }
+        }
+      }
+      costs.add(new Cost(part, replays, cpuSeconds));
+    }
+    return costs;
+  }
+
+  /**
+   * What a part cost.
+   *
+   * @param part the part
+   * @param replays that no part before it needed
+   * @param cpuSeconds of the replaying threads, whenever they were made
+   */
+  public record Cost(Part part, int replays, double cpuSeconds) {}
 
   List<WorkloadSet> sets() {
     return sets;
@@ -96,43 +196,74 @@ public final class Evaluation {
 
   /** Everyone on a set, the baseline first. */
   List<Contender> contenders(WorkloadSet set) {
-    return contenders(set, parts, policies);
+    SequencedSet<Contender> all = new LinkedHashSet<>();
+    all.add(Contender.baseline(set.mode()));
+    parts.forEach(part -> all.addAll(needed(part, set, policies)));
+    return List.copyOf(all);
   }
 
-  /** Who is tried for a part, in the order of its table, without what they are held to. */
-  List<Contender> contenders(Part part) {
-    return contenders(part, policies);
+  /** Who stands in the table of a part, in its order. */
+  List<Contender> contenders(Part part, WorkloadSet set) {
+    return contenders(part, set, policies);
   }
 
-  private static List<Contender> contenders(Part part, List<String> policies) {
-    return part.contenders().stream()
-        .filter(one -> part != Part.LOADS || policies.contains(one.policy()))
+  /** Who was tried on any of some sets as load grows. */
+  List<Contender> tried(List<WorkloadSet> sets) {
+    return Part.LOADS.contenders().stream()
+        .filter(one -> sets.stream().anyMatch(set -> contenders(Part.LOADS, set).contains(one)))
         .toList();
   }
 
   private static List<Contender> contenders(
-      WorkloadSet set, List<Part> parts, List<String> policies) {
+      Part part, WorkloadSet set, List<TriedPolicy> policies) {
+    SequencedSet<Contender> all = new LinkedHashSet<>();
+    if (part == Part.COMPARISON || part == Part.FAIRNESS) {
+      all.add(Contender.baseline(set.mode()));
+    }
+    if (part == Part.FAIRNESS) {
+      set.rivals().forEach(rival -> all.add(Contender.of(rival)));
+    }
+    part.contenders().stream()
+        .filter(one ->
+            part != Part.LOADS || policies.stream().anyMatch(policy -> policy.tries(one, set)))
+        .forEach(all::add);
+    return List.copyOf(all);
+  }
+
+  /** Those, and whom they are held to. */
+  private static List<Contender> needed(Part part, WorkloadSet set, List<TriedPolicy> policies) {
+    if (!part.asks(set)) {
+      return List.of();
+    }
     SequencedSet<Contender> all = new LinkedHashSet<>();
     all.add(Contender.baseline(set.mode()));
-    for (Part part : parts) {
-      if (part != Part.LOADS || set.load().isPresent()) {
-        for (Contender contender : contenders(part, policies)) {
-          if (part != Part.LOADS) {
-            all.add(contender.reference());
-          }
-          all.add(contender);
-        }
+    for (Contender one : contenders(part, set, policies)) {
+      if (part == Part.ROBUSTNESS || part == Part.ABLATION) {
+        all.add(one.reference());
       }
+      if (part == Part.ROBUSTNESS) {
+        all.add(one.reference().published(set.mode()));
+        all.add(one.published(set.mode()));
+      }
+      all.add(one);
     }
-    return new ArrayList<>(all);
+    return List.copyOf(all);
+  }
+
+  static List<WorkloadSet> byLoad(List<WorkloadSet> sets) {
+    return sets.stream()
+        .filter(set -> set.load().isPresent())
+        .sorted(Comparator.comparingDouble(set -> set.load().orElseThrow()))
+        .toList();
+  }
+
+  private List<Run> runs(WorkloadSet set, Contender contender, String workload) {
+    return contender.seeds(seeds).stream().map(seed -> contender.run(set, workload, seed)).toList();
   }
 
   /** On one workload, in the mean of the seeds. */
   Figures of(WorkloadSet set, Contender contender, String workload) {
-    return Figures.mean(
-        contender.seeds(seeds).stream()
-            .map(seed -> known(contender.run(set, workload, seed)))
-            .toList());
+    return Figures.mean(runs(set, contender, workload).stream().map(this::figures).toList());
   }
 
   /** On a whole set. */
@@ -141,16 +272,42 @@ public final class Evaluation {
         set.workloads().stream().map(workload -> of(set, contender, workload)).toList());
   }
 
+  /** Of each replay on a set: workload by workload, seed by seed. */
+  List<Figures> each(WorkloadSet set, Contender contender) {
+    return set.workloads().stream()
+        .flatMap(workload -> runs(set, contender, workload).stream())
+        .map(this::figures)
+        .toList();
+  }
+
   /** The mean completion time of one on a set over that of another. */
   double ratio(WorkloadSet set, Contender contender, Contender to) {
     return of(set, contender).meanSeconds() / of(set, to).meanSeconds();
   }
 
-  private Figures known(Run run) {
-    Figures found = figures.get(run);
+  /** Why there are no figures of a set. */
+  Optional<String> failure(WorkloadSet set, Contender contender) {
+    return set.workloads().stream()
+        .flatMap(workload -> failure(set, contender, workload).stream())
+        .findFirst();
+  }
+
+  /** Why there are no figures of a workload. */
+  Optional<String> failure(WorkloadSet set, Contender contender, String workload) {
+    return runs(set, contender, workload).stream()
+        .flatMap(run -> Optional.ofNullable(failures.get(run)).stream())
+        .map(why -> "failed: " + why)
+        .findFirst();
+  }
+
+  private Figures figures(Run run) {
+    if (failures.containsKey(run)) {
+      return Figures.NONE;
+    }
+    Result found = results.get(run);
     if (found == null) {
       throw new IllegalStateException("not replayed: " + run.label());
     }
-    return found;
+    return found.figures();
   }
 }

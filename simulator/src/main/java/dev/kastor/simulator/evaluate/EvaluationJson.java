@@ -8,8 +8,9 @@ import dev.kastor.simulator.Run;
 
 /**
  * An evaluation as JSON: {@code sets[]}, each with {@code contenders[]}, each with its figures in
- * the mean and by workload. Ratios are those of means: to the baseline, and to the same contender
- * without what sets it apart.
+ * the mean and by workload, and {@code failed[]}. Ratios are those of means: to the baseline, to
+ * the same contender without what sets it apart, and to the published policy by the same rules and
+ * as disturbed; what failed has none.
  */
 public final class EvaluationJson {
   /** Says what a file holds, and in which version. */
@@ -25,6 +26,18 @@ public final class EvaluationJson {
     document.put("schema", SCHEMA);
     ArrayNode seeds = document.putArray("seeds");
     evaluation.seeds().forEach(seeds::add);
+    ArrayNode failed = document.putArray("failed");
+    evaluation
+        .failures()
+        .forEach((run, why) -> {
+          ObjectNode json = failed.addObject();
+          json.put("workload", run.workload());
+          json.put("policy", run.policy());
+          json.put("variant", run.variant().name());
+          json.put("mode", run.mode().label());
+          json.put("seed", run.seed());
+          json.put("why", why);
+        });
     ArrayNode sets = document.putArray("sets");
     evaluation.sets().forEach(set -> sets.add(set(evaluation, set)));
     try {
@@ -52,7 +65,7 @@ public final class EvaluationJson {
     json.put("name", contender.name());
     ArrayNode parts = json.putArray("parts");
     evaluation.parts().stream()
-        .filter(part -> evaluation.contenders(part).contains(contender))
+        .filter(part -> part.asks(set) && evaluation.contenders(part, set).contains(contender))
         .forEach(part -> parts.add(part.label()));
     json.put("policy", run.policy());
     json.put("mode", run.mode().label());
@@ -60,27 +73,31 @@ public final class EvaluationJson {
     json.put("variant", run.variant().name());
     json.put("options", run.variant().options().toString());
     json.put("conditions", run.conditions().toString());
+    run.categories().ifPresent(drawn -> json.put("categories", drawn.toString()));
     json.put("seeds", contender.seeds(evaluation.seeds()).size());
-    json.put("ratioToBaseline", evaluation.ratio(set, contender, Contender.baseline(set.mode())));
-    if (evaluation.contenders(set).contains(contender.reference())) {
-      json.put("ratioToUsual", evaluation.ratio(set, contender, contender.reference()));
-    }
-    put(json.putObject("mean"), evaluation.of(set, contender));
+    ratio(json, "ratioToBaseline", evaluation, set, contender, Contender.baseline(set.mode()));
+    ratio(json, "ratioToUsual", evaluation, set, contender, contender.reference());
+    ratio(json, "ratioToPublished", evaluation, set, contender, contender.published(set.mode()));
+    evaluation.of(set, contender).put(json.putObject("mean"));
     ArrayNode workloads = json.putArray("workloads");
     for (String workload : set.workloads()) {
-      put(workloads.addObject().put("workload", workload), evaluation.of(set, contender, workload));
+      evaluation.of(set, contender, workload).put(workloads.addObject().put("workload", workload));
     }
     return json;
   }
 
-  private static void put(ObjectNode json, Figures figures) {
-    json.put("avgJctSeconds", figures.meanSeconds());
-    json.put("p50JctSeconds", figures.p50Seconds());
-    json.put("p90JctSeconds", figures.p90Seconds());
-    json.put("p99JctSeconds", figures.p99Seconds());
-    json.put("restarts", figures.restarts());
-    ObjectNode fairness = json.putObject("finishTimeFairness");
-    fairness.put("worst", figures.worst());
-    fairness.put("shareAboveOne", figures.shareAboveOne());
+  private static void ratio(
+      ObjectNode json,
+      String name,
+      Evaluation evaluation,
+      WorkloadSet set,
+      Contender contender,
+      Contender to) {
+    if (evaluation.contenders(set).contains(to)) {
+      double ratio = evaluation.ratio(set, contender, to);
+      if (!Double.isNaN(ratio)) {
+        json.put(name, ratio);
+      }
+    }
   }
 }

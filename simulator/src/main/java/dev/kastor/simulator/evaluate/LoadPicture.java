@@ -4,7 +4,6 @@ import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import dev.kastor.simulator.report.LoadChart;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
@@ -17,19 +16,23 @@ public final class LoadPicture {
 
   /** Whether an evaluation has what a picture shows: {@link Part#LOADS} at two loads or more. */
   public static boolean possible(Evaluation evaluation) {
-    return evaluation.parts().contains(Part.LOADS) && sets(evaluation).size() > 1;
+    return evaluation.parts().contains(Part.LOADS)
+        && Evaluation.byLoad(evaluation.sets()).size() > 1;
   }
 
   /** Draws it. */
   public static void write(Evaluation evaluation, Path file) throws IOException {
-    List<WorkloadSet> sets = sets(evaluation);
+    List<WorkloadSet> sets = Evaluation.byLoad(evaluation.sets());
     double[] loads = sets.stream().mapToDouble(set -> set.load().orElseThrow()).toArray();
     SequencedMap<String, double[]> hours = new LinkedHashMap<>();
-    for (Contender contender : evaluation.contenders(Part.LOADS)) {
+    for (Contender contender : evaluation.tried(sets)) {
       hours.put(
           contender.name(),
           sets.stream()
-              .mapToDouble(set -> evaluation.of(set, contender).meanSeconds() / HOUR)
+              .mapToDouble(set ->
+                  evaluation.contenders(Part.LOADS, set).contains(contender)
+                      ? evaluation.of(set, contender).meanSeconds() / HOUR
+                      : Double.NaN)
               .toArray());
     }
     WorkloadSet first = sets.getFirst();
@@ -45,12 +48,5 @@ public final class LoadPicture {
         loads,
         hours,
         (int) hours.keySet().stream().filter(name -> name.startsWith(KastorPolicy.NAME)).count());
-  }
-
-  private static List<WorkloadSet> sets(Evaluation evaluation) {
-    return evaluation.sets().stream()
-        .filter(set -> set.load().isPresent())
-        .sorted(Comparator.comparingDouble(set -> set.load().orElseThrow()))
-        .toList();
   }
 }

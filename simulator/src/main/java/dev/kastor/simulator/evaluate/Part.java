@@ -18,6 +18,9 @@ public enum Part {
   /** How the policy does beside the published one. */
   COMPARISON,
 
+  /** Who pays for it. */
+  FAIRNESS,
+
   /** What is lost when it knows less, or knows wrongly. */
   ROBUSTNESS,
 
@@ -52,28 +55,43 @@ public enum Part {
   /** Who is tried, in the order of its table, without what they are held to. */
   public List<Contender> contenders() {
     return switch (this) {
-      case COMPARISON -> List.of(Contender.KASTOR, Contender.REMEMBERING, Contender.LIVE);
+      case COMPARISON, FAIRNESS -> List.of(Contender.KASTOR, Contender.REMEMBERING, Contender.LIVE);
       case ROBUSTNESS -> disturbed();
       case ABLATION -> ablated();
       case LOADS -> all();
     };
   }
 
+  /** Whether it is asked of a set. */
+  boolean asks(WorkloadSet set) {
+    return switch (this) {
+      case COMPARISON, FAIRNESS -> true;
+      case ROBUSTNESS, ABLATION -> set.dissected();
+      case LOADS -> set.load().isPresent();
+    };
+  }
+
   private static List<Contender> disturbed() {
     Adversity usual = Adversity.USUAL;
-    Adversity off = declaring(new DeclaredWork(true, 0.5));
-    Adversity absent = declaring(DeclaredWork.ABSENT);
+    Contender kastor = Contender.KASTOR;
+    Contender memory = Contender.REMEMBERING;
     Contender live = Contender.LIVE;
+    Adversity absent = declaring(DeclaredWork.ABSENT);
+    Adversity off = declaring(DeclaredWork.parse("0.5"));
     return List.of(
-        Contender.KASTOR.disturbed("declared work off by up to 50 %", off),
-        Contender.KASTOR.disturbed("no declared work", absent),
-        live.disturbed("live: declared work off by up to 50 %", off),
-        live.disturbed("live: no declared work", absent),
-        live.disturbed("live: step times off by 10 %", usual.withTimingNoise(0.1)),
-        live.disturbed("live: 30 % of the reports lost", reporting(0.3, Duration.ZERO)),
-        live.disturbed("live: reports 2 min late", reporting(0, Duration.ofMinutes(2))),
+        kastor.disturbed("declared work 50 % too large", declaring(DeclaredWork.parse("x1.5"))),
+        kastor.disturbed("declared work 50 % too small", declaring(DeclaredWork.parse("x0.5"))),
+        kastor.disturbed("declared work off by up to 50 %", off),
+        kastor.disturbed("no declared work", absent),
+        memory.disturbed("declared work off by up to 50 %", off),
+        memory.disturbed("no declared work", absent),
+        live.disturbed("declared work off by up to 50 %", off),
+        live.disturbed("no declared work", absent),
+        live.disturbed("step times off by 10 %", usual.withTimingNoise(0.1)),
+        live.disturbed("30 % of the reports lost", reporting(0.3, Duration.ZERO)),
+        live.disturbed("reports 2 min late", reporting(0, Duration.ofMinutes(2))),
         live.disturbed(
-            "live: 10 % of the nodes half as fast",
+            "10 % of the nodes half as fast",
             new Adversity(
                 usual.declaredWork(),
                 usual.timingNoise(),

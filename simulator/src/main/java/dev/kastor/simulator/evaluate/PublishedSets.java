@@ -1,39 +1,83 @@
 package dev.kastor.simulator.evaluate;
 
 import dev.kastor.simulator.Mode;
+import dev.kastor.traces.CategoryMix;
+import dev.kastor.traces.Workload.Category;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Stream;
 
 /** The workload sets that Pollux's (OSDI 2021) and Sia's (SOSP 2023) artifacts were tried on. */
 public final class PublishedSets {
-  private static final SequencedMap<String, String> FOLDERS = new LinkedHashMap<>();
+  /** One third each (Sia, section 5.4, tries several shares). */
+  private static final CategoryMix MIX =
+      new CategoryMix(
+          Map.of(Category.ADAPTIVE, 1.0, Category.SCALE_GPUS, 1.0, Category.RIGID, 1.0));
+
+  /**
+   * A set's workloads, and what is particular to it.
+   *
+   * @param folder below the traces
+   * @param mix what schedulers may change about its jobs
+   * @param rivals see {@link WorkloadSet}; none where their replays take hours, and no {@code
+   *     pollux} where rigid jobs would lose GPUs under it
+   * @param dissected whether it is by default
+   */
+  private record Published(
+      String folder, Optional<CategoryMix> mix, List<String> rivals, boolean dissected) {
+    private Published(String folder, List<String> rivals, boolean dissected) {
+      this(folder, Optional.empty(), rivals, dissected);
+    }
+  }
+
+  private static final SequencedMap<String, Published> SETS = new LinkedHashMap<>();
 
   static {
-    FOLDERS.put("pollux-0.5", "pollux/workloads-0.5");
-    FOLDERS.put("pollux-1.0", "pollux/workloads");
-    FOLDERS.put("pollux-1.5", "pollux/workloads-1.5");
-    FOLDERS.put("pollux-2.0", "pollux/workloads-2.0");
-    FOLDERS.put("sia-philly", "sia/workloads/philly");
-    FOLDERS.put("sia-saturn", "sia/workloads/saturn");
-    FOLDERS.put("sia-newtrace", "sia/workloads/newtrace");
+    List<String> pollux = List.of("pollux");
+    List<String> sia = List.of("sia");
+    SETS.put("pollux-1.0", new Published("pollux/workloads", sia, true));
+    SETS.put("pollux-2.0", new Published("pollux/workloads-2.0", sia, false));
+    SETS.put("pollux-0.5", new Published("pollux/workloads-0.5", sia, false));
+    SETS.put("pollux-1.5", new Published("pollux/workloads-1.5", sia, false));
+    SETS.put("sia-philly", new Published("sia/workloads/philly", pollux, true));
+    SETS.put(
+        "sia-mixed", new Published("sia/workloads/philly", Optional.of(MIX), List.of(), false));
+    SETS.put("sia-saturn", new Published("sia/workloads/saturn", pollux, false));
+    SETS.put("sia-newtrace", new Published("sia/workloads/newtrace", List.of(), false));
   }
 
   private PublishedSets() {}
 
-  /** All names. */
+  /** All names; what is asked first is most telling. */
   public static List<String> names() {
-    return List.copyOf(FOLDERS.keySet());
+    return List.copyOf(SETS.keySet());
   }
 
   /**
-   * Sets of these names.
+   * All sets. The parts that try many variants are asked of one of each mode only.
+   *
+   * @param traces folder that holds {@code pollux} and {@code sia}
+   * @throws IOException if a folder cannot be listed
+   */
+  public static List<WorkloadSet> all(Path traces) throws IOException {
+    return read(traces, names()).stream()
+        .map(set -> {
+          Published published = SETS.get(set.name());
+          return set.dissected(published != null && published.dissected());
+        })
+        .toList();
+  }
+
+  /**
+   * Sets of these names, each asked for all parts.
    *
    * @param traces folder that holds {@code pollux} and {@code sia}
    * @throws IllegalArgumentException if there is no such set; the message lists all
@@ -42,8 +86,8 @@ public final class PublishedSets {
   public static List<WorkloadSet> read(Path traces, List<String> names) throws IOException {
     List<WorkloadSet> sets = new ArrayList<>();
     for (String name : names) {
-      String folder = FOLDERS.get(name);
-      if (folder == null) {
+      Published set = SETS.get(name);
+      if (set == null) {
         throw new IllegalArgumentException(
             "there is no set '%s'. Use some of: %s".formatted(name, String.join(", ", names())));
       }
@@ -54,11 +98,14 @@ public final class PublishedSets {
               mode,
               traces.resolve(profiles(mode)),
               WorkloadSet.publishedCluster(mode),
-              files(traces.resolve(folder)),
+              files(traces.resolve(set.folder())),
               mode == Mode.SIA
                   ? OptionalDouble.empty()
                   : OptionalDouble.of(Double.parseDouble(name.substring(name.indexOf('-') + 1))),
-              1));
+              1,
+              set.mix(),
+              set.rivals(),
+              true));
     }
     return sets;
   }

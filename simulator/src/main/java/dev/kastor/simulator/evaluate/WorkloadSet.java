@@ -1,9 +1,12 @@
 package dev.kastor.simulator.evaluate;
 
 import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.DrawnCategories;
 import dev.kastor.simulator.Mode;
+import dev.kastor.traces.CategoryMix;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -16,6 +19,9 @@ import java.util.OptionalDouble;
  * @param workloads paths, as given
  * @param load its place on the axis of loads; empty where it has none
  * @param factor how many times faster than in the file jobs arrive
+ * @param mix what schedulers may change about jobs, drawn for each; empty where the files say it
+ * @param rivals policies besides the mode's published one whose fairness is shown
+ * @param dissected whether the parts that try many variants are asked of it
  */
 public record WorkloadSet(
     String name,
@@ -24,9 +30,13 @@ public record WorkloadSet(
     ClusterShape cluster,
     List<String> workloads,
     OptionalDouble load,
-    double factor) {
+    double factor,
+    Optional<CategoryMix> mix,
+    List<String> rivals,
+    boolean dissected) {
   public WorkloadSet {
     workloads = List.copyOf(workloads);
+    rivals = List.copyOf(rivals);
     if (mode == Mode.EVENTS) {
       throw new IllegalArgumentException(
           "mode events has no published policy to compare with. Use pollux or sia.");
@@ -47,7 +57,30 @@ public record WorkloadSet(
     return loads.stream()
         .map(load ->
             new WorkloadSet(
-                "load " + load, mode, profiles, cluster, workloads, OptionalDouble.of(load), load))
+                "load " + load,
+                mode,
+                profiles,
+                cluster,
+                workloads,
+                OptionalDouble.of(load),
+                load,
+                Optional.empty(),
+                List.of(),
+                true))
         .toList();
+  }
+
+  /** The same, asked for the parts that try many variants or not. */
+  WorkloadSet dissected(boolean whether) {
+    return new WorkloadSet(
+        name, mode, profiles, cluster, workloads, load, factor, mix, rivals, whether);
+  }
+
+  /**
+   * What schedulers may change about the jobs of a workload. The first workload of a set is drawn
+   * with seed 1, the second with 2 and so on, as {@code kastor trace convert --categories} draws.
+   */
+  Optional<DrawnCategories> categories(String workload) {
+    return mix.map(weights -> new DrawnCategories(weights, workloads.indexOf(workload) + 1));
   }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.stream.DoubleStream;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.markers.SeriesMarkers;
@@ -42,7 +43,8 @@ public final class LoadChart {
    * Draws it.
    *
    * @param loads rising, at least two
-   * @param hours mean completion time at each load, by the name of the line
+   * @param hours mean completion time at each load, by the name of the line; not a number where
+   *     there is none
    * @param own how many of the first lines are drawn stronger
    */
   public static void write(
@@ -52,8 +54,8 @@ public final class LoadChart {
     System.setProperty("java.awt.headless", "true");
     XYChart chart = Charts.chart(title, "load", "mean job completion time, hours");
     // The library's logarithmic axis names powers of ten only, of which there is one here.
-    double least = hours.values().stream().flatMapToDouble(Arrays::stream).min().orElse(1);
-    double most = hours.values().stream().flatMapToDouble(Arrays::stream).max().orElse(1);
+    double least = hours.values().stream().flatMapToDouble(LoadChart::known).min().orElse(1);
+    double most = hours.values().stream().flatMapToDouble(LoadChart::known).max().orElse(1);
     chart.getStyler().setYAxisMin(Math.floor(log2(least))).setYAxisMax(Math.ceil(log2(most)));
     chart.getStyler().setYAxisTickMarkSpacingHint(DOUBLING_PIXELS);
     chart
@@ -64,6 +66,10 @@ public final class LoadChart {
     chart.getStyler().setXAxisTickMarkSpacingHint(120);
     int line = 0;
     for (Map.Entry<String, double[]> entry : hours.entrySet()) {
+      if (known(entry.getValue()).findAny().isEmpty()) {
+        line++;
+        continue;
+      }
       XYSeries series =
           chart.addSeries(
               entry.getKey(),
@@ -77,6 +83,10 @@ public final class LoadChart {
       line++;
     }
     Charts.png(file, chart);
+  }
+
+  private static DoubleStream known(double[] values) {
+    return Arrays.stream(values).filter(value -> !Double.isNaN(value));
   }
 
   private static double log2(double hours) {

@@ -8,31 +8,48 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.SequencedSet;
 import java.util.stream.Stream;
 
 /** What the results of some runs depend on: their settings and the content of their files. */
-final class Fingerprint {
+public final class Fingerprint {
   private Fingerprint() {}
 
   static String of(List<Run> runs) throws IOException {
     MessageDigest digest = sha256();
-    Set<Path> files = new LinkedHashSet<>();
+    SequencedSet<Path> files = new LinkedHashSet<>();
     for (Run run : runs) {
       digest.update((run + "\n").getBytes(StandardCharsets.UTF_8));
       files.addAll(below(Path.of(run.workload())));
       files.addAll(below(run.profiles()));
     }
+    add(files, digest);
+    return HexFormat.of().formatHex(digest.digest());
+  }
+
+  /** The content of a file, or of all files below a folder. */
+  public static String of(Path path) throws IOException {
+    MessageDigest digest = sha256();
+    add(below(path), digest);
+    return HexFormat.of().formatHex(digest.digest());
+  }
+
+  /** A text. */
+  public static String of(String text) {
+    return HexFormat.of().formatHex(sha256().digest(text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static void add(Collection<Path> files, MessageDigest digest) throws IOException {
     for (Path file : files) {
       digest.update(file.toString().getBytes(StandardCharsets.UTF_8));
       // The length ends the name, so that no two lists of files give the same bytes.
       digest.update("\n%d\n".formatted(Files.size(file)).getBytes(StandardCharsets.UTF_8));
       digest.update(Files.readAllBytes(file));
     }
-    return HexFormat.of().formatHex(digest.digest());
   }
 
   private static List<Path> below(Path path) throws IOException {

@@ -18,31 +18,35 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The finished runs of a sweep, one line each, behind a line that says which sweep it is. A line
- * counts once its line end is on disk; what a killed process left of a line is cut off. One process
- * at a time holds it.
+ * Finished runs, one line each, behind a line that says what they belong to. A line counts once its
+ * line end is on disk; what a killed process left of a line is cut off. One process at a time holds
+ * it.
  */
-final class Journal implements Closeable {
+public final class Journal implements Closeable {
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final String SWEEP = "sweep";
   private static final String RUN = "run";
 
   private final FileChannel channel;
-  private final Map<Integer, ObjectNode> entries;
+  private final Map<String, ObjectNode> entries;
 
-  private Journal(FileChannel channel, Map<Integer, ObjectNode> entries) {
+  private Journal(FileChannel channel, Map<String, ObjectNode> entries) {
     this.channel = channel;
     this.entries = entries;
   }
 
-  /** Opens a journal of the sweep with this fingerprint, or begins one. */
-  static Journal open(Path file, String fingerprint) throws IOException, SweepException {
+  /**
+   * Opens a journal of what has this fingerprint, or begins one.
+   *
+   * @throws SweepException if the file holds something else or is in use
+   */
+  public static Journal open(Path file, String fingerprint) throws IOException, SweepException {
     FileChannel channel =
         FileChannel.open(
             file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     try {
       lock(channel, file);
-      Map<Integer, ObjectNode> entries = read(channel, file, fingerprint);
+      Map<String, ObjectNode> entries = read(channel, file, fingerprint);
       Journal journal = new Journal(channel, entries);
       if (channel.position() == 0) {
         journal.append(MAPPER.createObjectNode().put(SWEEP, fingerprint));
@@ -63,19 +67,23 @@ final class Journal implements Closeable {
     }
     if (lock == null) {
       throw new SweepException(
-          "another sweep is writing %s. Wait for it or name another output.".formatted(file));
+          "another process is writing %s. Wait for it or name another output.".formatted(file));
     }
   }
 
-  private static Map<Integer, ObjectNode> read(FileChannel channel, Path file, String fingerprint)
+  private static Map<String, ObjectNode> read(FileChannel channel, Path file, String fingerprint)
       throws IOException, SweepException {
     ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
     while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
       // Until all is there.
     }
     String text = new String(bytes.array(), StandardCharsets.UTF_8);
+    String begin = "{\"%s\":\"".formatted(SWEEP);
+    if (!text.isEmpty() && !text.startsWith(begin) && !begin.startsWith(text)) {
+      throw new SweepException("%s is not a journal. Name another file.".formatted(file));
+    }
     int whole = text.lastIndexOf('\n') + 1;
-    Map<Integer, ObjectNode> entries = new LinkedHashMap<>();
+    Map<String, ObjectNode> entries = new LinkedHashMap<>();
     boolean first = true;
     for (String line : text.substring(0, whole).lines().toList()) {
       JsonNode json = parse(line, file);
@@ -85,7 +93,7 @@ final class Journal implements Closeable {
                 .formatted(file));
       }
       if (!first && json instanceof ObjectNode entry) {
-        entries.put(entry.path(RUN).asInt(), entry);
+        entries.put(entry.path(RUN).asText(), entry);
       }
       first = false;
     }
@@ -105,13 +113,13 @@ final class Journal implements Closeable {
     }
   }
 
-  /** Finished runs by their place in the grid. */
-  synchronized Map<Integer, ObjectNode> entries() {
+  /** Finished runs by their key. */
+  public synchronized Map<String, ObjectNode> entries() {
     return new LinkedHashMap<>(entries);
   }
 
   /** Adds a finished run; it is on disk when this returns. */
-  synchronized void add(int run, ObjectNode entry) throws IOException {
+  public synchronized void add(String run, ObjectNode entry) throws IOException {
     entry.put(RUN, run);
     append(entry);
     entries.put(run, entry);

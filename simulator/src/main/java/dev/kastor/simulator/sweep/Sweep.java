@@ -41,9 +41,9 @@ public final class Sweep implements Closeable {
     this.runs = runs;
     this.output = output;
     this.journal = journal;
-    Map<Integer, ObjectNode> done = journal.entries();
+    Map<String, ObjectNode> done = journal.entries();
     for (int r = 0; r < runs.size(); r++) {
-      if (!done.containsKey(r)) {
+      if (!done.containsKey(Integer.toString(r))) {
         left.add(r);
       }
     }
@@ -121,7 +121,7 @@ public final class Sweep implements Closeable {
     costs.put("decisionP99Millis", outcome.replay().decisions().p99());
     costs.put("decisionMaxMillis", outcome.replay().decisions().max());
     try {
-      journal.add(run, entry);
+      journal.add(Integer.toString(run), entry);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "%s cannot be written: %s".formatted(journal(output), e.getMessage()), e);
@@ -129,13 +129,13 @@ public final class Sweep implements Closeable {
   }
 
   private void finish() throws IOException {
-    Map<Integer, ObjectNode> entries = journal.entries();
+    Map<String, ObjectNode> entries = journal.entries();
     ArrayNode results = MAPPER.createArrayNode();
     StringBuilder costs =
         new StringBuilder(
             "run,cpuSeconds,decisionMeanMillis,decisionP99Millis,decisionMaxMillis\n");
     for (int r = 0; r < runs.size(); r++) {
-      ObjectNode entry = Objects.requireNonNull(entries.get(r));
+      ObjectNode entry = Objects.requireNonNull(entries.get(Integer.toString(r)));
       results.add(entry.get(RESULT));
       costs.append(r);
       entry.path(COSTS).forEach(value -> costs.append(',').append(value.asDouble()));

@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PolicyVariant;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.RunListener;
+import dev.kastor.traces.CategoryMix;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,9 +35,15 @@ final class EvaluationTest {
         .getFirst();
   }
 
+  private static Evaluation prepare(WorkloadSet set, List<Part> parts, List<Long> seeds)
+      throws Exception {
+    List<TriedPolicy> policies = Policies.names().stream().map(TriedPolicy::parse).toList();
+    return Evaluation.prepare(List.of(set), parts, policies, seeds, KnownResults.NOTHING);
+  }
+
   private static Evaluation evaluate(WorkloadSet set, List<Part> parts) throws Exception {
-    Evaluation evaluation = Evaluation.prepare(List.of(set), parts, Policies.names(), List.of(1L));
-    evaluation.run(2, RunListener.NONE);
+    Evaluation evaluation = prepare(set, parts, List.of(1L));
+    evaluation.run(2, KnownResults.NOTHING, RunListener.NONE);
     return evaluation;
   }
 
@@ -62,31 +71,83 @@ final class EvaluationTest {
   @Test
   void replaysOnceWhateverAsksForIt() throws Exception {
     WorkloadSet set = small(1);
-    List<Run> runs =
-        Evaluation.prepare(List.of(set), List.of(Part.values()), Policies.names(), List.of(1L))
-            .runs();
+    List<Run> runs = prepare(set, List.of(Part.values()), List.of(1L)).runs();
     assertThat(runs).doesNotHaveDuplicates();
     assertThat(runs.stream().map(Run::policy)).contains("sia", "fifo", "kastor");
   }
 
+  private static List<String> policiesAt(double load) throws Exception {
+    return Evaluation.prepare(
+            List.of(small(load)),
+            List.of(Part.LOADS),
+            List.of(TriedPolicy.parse("srtf"), TriedPolicy.parse("shockwave@1")),
+            List.of(1L),
+            KnownResults.NOTHING)
+        .runs()
+        .stream()
+        .map(Run::policy)
+        .toList();
+  }
+
   @Test
   void leavesOutPoliciesThatNobodyAskedFor() throws Exception {
-    List<Run> runs =
-        Evaluation.prepare(List.of(small(1)), List.of(Part.LOADS), List.of("srtf"), List.of(1L))
-            .runs();
-    assertThat(runs.stream().map(Run::policy)).containsExactly("sia", "srtf");
+    assertThat(policiesAt(1)).containsExactly("sia", "srtf", "shockwave");
+    assertThat(policiesAt(2)).containsExactly("sia", "srtf");
+    assertThatThrownBy(() -> TriedPolicy.parse("shockwave@")).hasMessageContaining("shockwave@1");
+    assertThatThrownBy(() -> TriedPolicy.parse("lottery@1")).hasMessageContaining("no policy");
   }
 
   @Test
   void repeatsWithOtherSeedsOnlyWhatDependsOnThem() throws Exception {
-    WorkloadSet set = small(1);
-    List<Run> runs =
-        Evaluation.prepare(
-                List.of(set), List.of(Part.COMPARISON), Policies.names(), List.of(1L, 2L, 3L))
-            .runs();
+    List<Run> runs = prepare(small(1), List.of(Part.COMPARISON), List.of(1L, 2L, 3L)).runs();
     assertThat(runs.stream().filter(run -> run.mode() == Mode.EVENTS)).hasSize(3);
     assertThat(runs.stream().filter(run -> run.mode() == Mode.SIA)).hasSize(3);
     assertThat(Contender.of("pollux").seeds(List.of(1L, 2L, 3L))).hasSize(3);
+  }
+
+  @Test
+  void holdsADisturbedPolicyToThePublishedOneAsDisturbed() throws Exception {
+    for (Contender contender : Part.ROBUSTNESS.contenders()) {
+      Contender published = contender.published(Mode.SIA);
+      assertThat(published.policy()).isEqualTo("sia");
+      assertThat(published.events()).isEqualTo(contender.events());
+      assertThat(published.adversity().stragglers()).isEqualTo(contender.adversity().stragglers());
+      assertThat(published.adversity().reports()).isEqualTo(contender.adversity().reports());
+      assertThat(published.adversity().timingNoise())
+          .isEqualTo(contender.adversity().timingNoise());
+      assertThat(published.adversity().declaredWork()).isEqualTo(DeclaredWork.EXACT);
+    }
+    // Those that differ in declared work only are held to one replay.
+    assertThat(
+            prepare(small(1), List.of(Part.ROBUSTNESS), List.of(1L)).runs().stream()
+                .filter(run -> run.policy().equals("sia")))
+        .hasSize(6);
+  }
+
+  @Test
+  void drawnCategoriesAreTheSameForAllAndReachTheReplay() throws Exception {
+    WorkloadSet plain = small(1);
+    WorkloadSet mixed =
+        new WorkloadSet(
+            "mixed",
+            plain.mode(),
+            plain.profiles(),
+            plain.cluster(),
+            plain.workloads(),
+            plain.load(),
+            1,
+            Optional.of(CategoryMix.parse("adaptive=1,scale-gpus=1,rigid=1")),
+            List.of("pollux"),
+            true);
+    Evaluation evaluation = evaluate(mixed, List.of(Part.FAIRNESS));
+    assertThat(evaluation.runs().stream().map(Run::categories).distinct())
+        .containsExactly(mixed.categories(mixed.workloads().getFirst()));
+    assertThat(evaluation.runs().stream().map(Run::policy)).contains("sia", "pollux", "kastor");
+    assertThat(evaluation.of(mixed, Contender.KASTOR).meanSeconds())
+        .isNotEqualTo(
+            evaluate(plain, List.of(Part.FAIRNESS)).of(plain, Contender.KASTOR).meanSeconds());
+    assertThat(EvaluationTables.of(evaluation))
+        .anyMatch(line -> line.startsWith("| mixed | pollux |"));
   }
 
   @Test

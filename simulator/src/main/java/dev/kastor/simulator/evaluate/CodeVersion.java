@@ -1,0 +1,107 @@
+package dev.kastor.simulator.evaluate;
+
+import dev.kastor.scheduler.Policy;
+import dev.kastor.simulator.Simulate;
+import dev.kastor.simulator.sweep.Fingerprint;
+import dev.kastor.traces.Application;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
+
+/**
+ * Which code makes replays: the content of the compiled classes, so that building the same source
+ * again is the same version.
+ *
+ * <p>Kastor's own policy counts only for its own replays: no other policy uses it, and theirs take
+ * most of the time. What only writes results down does not count.
+ */
+final class CodeVersion {
+  private static final String OWN_POLICY = "dev/kastor/scheduler/policy/kastor/";
+  private static final List<String> WITHOUT_INFLUENCE =
+      List.of(
+          "META-INF/",
+          "dev/kastor/simulator/bench/",
+          "dev/kastor/simulator/compare/",
+          "dev/kastor/simulator/evaluate/",
+          "dev/kastor/simulator/report/",
+          "dev/kastor/simulator/sweep/");
+
+  private final String common;
+  private final String own;
+
+  private CodeVersion(String common, String own) {
+    this.common = common;
+    this.own = own;
+  }
+
+  /** Of this process. */
+  static CodeVersion read() throws IOException {
+    SortedMap<String, Long> checksums = new TreeMap<>();
+    for (Class<?> one : List.of(Policy.class, Application.class, Simulate.class)) {
+      add(place(one), checksums);
+    }
+    SortedMap<String, Long> own = new TreeMap<>(checksums);
+    own.keySet().removeIf(name -> !name.startsWith(OWN_POLICY));
+    checksums
+        .keySet()
+        .removeIf(name ->
+            name.startsWith(OWN_POLICY) || WITHOUT_INFLUENCE.stream().anyMatch(name::startsWith));
+    if (own.isEmpty() || checksums.isEmpty()) {
+      throw new IllegalStateException("the code of this process cannot be found on disk");
+    }
+    return new CodeVersion(Fingerprint.of(checksums.toString()), Fingerprint.of(own.toString()));
+  }
+
+  /** Of all that takes part in a replay of Kastor's own policy, or of another. */
+  String of(boolean ownPolicy) {
+    return ownPolicy ? common + own : common;
+  }
+
+  private static Path place(Class<?> one) {
+    CodeSource source = one.getProtectionDomain().getCodeSource();
+    try {
+      return Path.of(source.getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException("%s is no place of a class".formatted(source), e);
+    }
+  }
+
+  private static void add(Path place, SortedMap<String, Long> checksums) throws IOException {
+    if (Files.isDirectory(place)) {
+      try (Stream<Path> files = Files.walk(place)) {
+        files
+            .filter(Files::isRegularFile)
+            .forEach(file ->
+                checksums.put(
+                    place.relativize(file).toString().replace('\\', '/'), checksum(file)));
+      }
+      return;
+    }
+    try (JarFile jar = new JarFile(place.toFile())) {
+      jar.stream()
+          .filter(entry -> !entry.isDirectory())
+          .forEach(entry -> checksums.put(entry.getName(), entry.getCrc()));
+    }
+  }
+
+  /** The checksum that an archive has of its entries. */
+  private static long checksum(Path file) {
+    CRC32 crc = new CRC32();
+    try (InputStream in = Files.newInputStream(file)) {
+      crc.update(in.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return crc.getValue();
+  }
+}

@@ -1,0 +1,75 @@
+package dev.kastor.simulator.evaluate;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.simulator.Run;
+import dev.kastor.simulator.sweep.Journal;
+import dev.kastor.simulator.sweep.SweepException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Results in a file: each is on disk as soon as its replay has ended. A result serves again while
+ * the settings of its replay, the content of the files and the {@link CodeVersion} are the same;
+ * others stay where they are. One process at a time holds the file.
+ */
+public final class ResultJournal implements KnownResults, Closeable {
+  private static final String KIND = "policy evaluation";
+
+  private final Path file;
+  private final Journal journal;
+  private final RunKeys keys;
+  private final Map<String, ObjectNode> known;
+
+  private ResultJournal(Path file, Journal journal, RunKeys keys) {
+    this.file = file;
+    this.journal = journal;
+    this.keys = keys;
+    known = journal.entries();
+  }
+
+  /**
+   * Opens a file, or begins one.
+   *
+   * @throws SweepException if it holds something else or is in use
+   */
+  public static ResultJournal open(Path file) throws IOException, SweepException {
+    RunKeys keys = new RunKeys(CodeVersion.read());
+    Files.createDirectories(file.toAbsolutePath().resolveSibling("."));
+    return new ResultJournal(file, Journal.open(file, KIND), keys);
+  }
+
+  @Override
+  public synchronized Optional<Result> find(Run run) {
+    ObjectNode entry = known.get(key(run));
+    return entry == null ? Optional.empty() : Result.of(entry);
+  }
+
+  @Override
+  public synchronized void note(Run run, Result result) {
+    try {
+      ObjectNode entry = result.json();
+      entry.put("label", run.label());
+      journal.add(key(run), entry);
+    } catch (IOException e) {
+      throw new UncheckedIOException("%s cannot be written: %s".formatted(file, e.getMessage()), e);
+    }
+  }
+
+  private String key(Run run) {
+    try {
+      return keys.of(run);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    journal.close();
+  }
+}

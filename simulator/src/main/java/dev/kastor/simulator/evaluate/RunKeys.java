@@ -1,0 +1,51 @@
+package dev.kastor.simulator.evaluate;
+
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.simulator.Run;
+import dev.kastor.simulator.sweep.Fingerprint;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Keys of replays: equal where settings, the files' content and the code are, so that a result may
+ * stand for another replay of the same key. Owned by one thread.
+ */
+final class RunKeys {
+  private final CodeVersion code;
+  private final Map<Path, String> files = new HashMap<>();
+
+  RunKeys(CodeVersion code) {
+    this.code = code;
+  }
+
+  String of(Run run) throws IOException {
+    boolean own = run.policy().equals(KastorPolicy.NAME);
+    return Fingerprint.of(
+        String.join(
+            "\n",
+            code.of(own),
+            run.mode().label(),
+            file(run.profiles()),
+            file(Path.of(run.workload())),
+            run.cluster().toString(),
+            run.policy(),
+            Long.toString(run.seed()),
+            run.round().toString(),
+            Double.toString(run.load()),
+            run.conditions().toString(),
+            Boolean.toString(run.familyMemory()),
+            own ? run.variant().options().toString() : "",
+            run.categories().toString()));
+  }
+
+  private String file(Path path) throws IOException {
+    String known = files.get(path);
+    if (known == null) {
+      known = Fingerprint.of(path);
+      files.put(path, known);
+    }
+    return known;
+  }
+}
