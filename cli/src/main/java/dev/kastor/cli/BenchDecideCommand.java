@@ -41,7 +41,7 @@ final class BenchDecideCommand implements Callable<Integer> {
       names = "--policies",
       paramLabel = "NAME",
       split = ",",
-      converter = ReplayOptions.PolicyName.class,
+      converter = ReplayTexts.PolicyName.class,
       description = "Policies to measure, joined by commas (default: kastor).")
   private List<String> policies = List.of(KastorPolicy.NAME);
 

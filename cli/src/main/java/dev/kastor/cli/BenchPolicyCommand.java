@@ -83,7 +83,7 @@ final class BenchPolicyCommand implements Callable<Integer> {
       names = "--mode",
       paramLabel = "MODE",
       defaultValue = "pollux",
-      converter = ReplayOptions.ModeName.class,
+      converter = ReplayTexts.ModeName.class,
       description = "Whose rules hold for --workload: pollux or sia (default: ${DEFAULT-VALUE}).")
   private Mode mode = Mode.POLLUX;
 
@@ -96,7 +96,7 @@ final class BenchPolicyCommand implements Callable<Integer> {
   @Option(
       names = "--cluster",
       paramLabel = "NODESxGPUS",
-      converter = ReplayOptions.Shape.class,
+      converter = ReplayTexts.Shape.class,
       description = "Nodes for --workload (default: those of the mode's published experiments).")
   private @Nullable ClusterShape cluster;
 

@@ -5,10 +5,13 @@ import dev.kastor.local.LocalException;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.advice.NodeRules;
 import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.PolicyVariant;
+import dev.kastor.simulator.Run;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.NodeFailures;
@@ -22,14 +25,10 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.StringJoiner;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** What {@code simulate} and {@code sweep} both let one choose about replays. */
 final class ReplayOptions {
@@ -40,7 +39,7 @@ final class ReplayOptions {
       names = "--mode",
       paramLabel = "MODE",
       defaultValue = "events",
-      converter = ModeName.class,
+      converter = ReplayTexts.ModeName.class,
       description =
           "Whose rules of time hold: events (Kastor's), or pollux or sia, tick for tick as the"
               + " published simulators (default: ${DEFAULT-VALUE}).")
@@ -64,7 +63,7 @@ final class ReplayOptions {
       names = "--policy",
       paramLabel = "NAME",
       split = ",",
-      converter = PolicyName.class,
+      converter = ReplayTexts.PolicyName.class,
       description = "Policies to compare, joined by commas (default: all).")
   private List<String> policies = List.of();
 
@@ -119,7 +118,7 @@ final class ReplayOptions {
   @Option(
       names = "--resize",
       paramLabel = "HOURS:[TYPE=]NODES",
-      converter = ResizeText.class,
+      converter = ReplayTexts.ResizeText.class,
       description = "From this time on the cluster has so many nodes; repeatable (mode events).")
   private List<Resize> resizes = List.of();
 
@@ -133,7 +132,7 @@ final class ReplayOptions {
   @Option(
       names = "--autoscale",
       paramLabel = "LOW:HIGH:[TYPE=]MIN-MAX",
-      converter = Rules.class,
+      converter = ReplayTexts.Rules.class,
       description =
           "Follow the advice on how many nodes keep the cluster's utility between LOW and HIGH, such"
               + " as 0.55:0.75:1-16 (mode events).")
@@ -149,10 +148,27 @@ final class ReplayOptions {
   private double nodeDelaySeconds = 180;
 
   @Option(
+      names = "--interruptions-per-day",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "How often each spot node is taken away in a day; policy kastor reckons with it (mode"
+              + " events; default: ${DEFAULT-VALUE}).")
+  private double interruptionsPerDay = 1;
+
+  @Option(
+      names = "--job-hour-value",
+      paramLabel = "MONEY",
+      description =
+          "What policy kastor takes an hour of one job's waiting to be worth, in the currency of the"
+              + " nodes' prices (default: prices only decide between equals).")
+  private @Nullable Double jobHourValue;
+
+  @Option(
       names = "--declared-work",
       paramLabel = "exact|absent|OFF|xFACTOR",
       defaultValue = "exact",
-      converter = Declared.class,
+      converter = ReplayTexts.Declared.class,
       description =
           "What jobs say of their work: the truth, nothing, a total that is off by up to this"
               + " share, such as 0.5, or one that is this many times the true one, such as x1.5"
@@ -183,7 +199,7 @@ final class ReplayOptions {
   @Option(
       names = "--stragglers",
       paramLabel = "SHARE:FACTOR",
-      converter = StragglersText.class,
+      converter = ReplayTexts.StragglersText.class,
       description =
           "Share of the nodes, and how many times longer a step takes there, such as 0.1:2"
               + " (mode events).")
@@ -264,10 +280,37 @@ final class ReplayOptions {
               stragglers),
           Optional.ofNullable(autoscale)
               .map(rules -> new Autoscaling(rules, seconds(nodeDelaySeconds))),
+          interruptionsPerDay,
           Queue.parse(queues));
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /** The same, with what the policy of Kastor's own is told of money and interruptions. */
+  List<Run> informed(List<Run> runs) {
+    PolicyVariant variant = variant();
+    return runs.stream()
+        .map(run -> run.policy().equals(KastorPolicy.NAME) ? run.withVariant(variant) : run)
+        .toList();
+  }
+
+  private PolicyVariant variant() {
+    KastorOptions options = KastorOptions.DEFAULT;
+    StringJoiner name = new StringJoiner(", ");
+    try {
+      if (interruptionsPerDay != options.interruptionsPerDay()) {
+        options = options.withInterruptionsPerDay(interruptionsPerDay);
+        name.add("%s interruptions a day".formatted(interruptionsPerDay));
+      }
+      if (jobHourValue != null && jobHourValue < Double.POSITIVE_INFINITY) {
+        options = options.withJobHourValue(jobHourValue);
+        name.add("job hour worth %s".formatted(jobHourValue));
+      }
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+    return new PolicyVariant(name.toString(), options);
   }
 
   private static Duration seconds(double seconds) {
@@ -296,104 +339,5 @@ final class ReplayOptions {
     Path folder = Installation.current().root().resolve("traces");
     Path here = Path.of("").toAbsolutePath();
     return folder.startsWith(here) ? here.relativize(folder) : folder;
-  }
-
-  /** A mode as it is spelled. */
-  static final class ModeName implements ITypeConverter<Mode> {
-    @Override
-    public Mode convert(String text) {
-      try {
-        return Mode.of(text);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(String.valueOf(e.getMessage()));
-      }
-    }
-  }
-
-  /** A policy that exists. */
-  static final class PolicyName implements ITypeConverter<String> {
-    @Override
-    public String convert(String text) {
-      if (!Policies.names().contains(text)) {
-        throw new TypeConversionException(
-            "there is no policy '%s'. Use one of: %s"
-                .formatted(text, String.join(", ", Policies.names())));
-      }
-      return text;
-    }
-  }
-
-  /** Nodes and their GPUs. */
-  static final class Shape implements ITypeConverter<ClusterShape> {
-    @Override
-    public ClusterShape convert(String text) {
-      try {
-        return ClusterShape.parse(text);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(String.valueOf(e.getMessage()));
-      }
-    }
-  }
-
-  /** What size the cluster should have. */
-  static final class Rules implements ITypeConverter<NodeRules> {
-    @Override
-    public NodeRules convert(String text) {
-      return converted(text, NodeRules::parse);
-    }
-  }
-
-  /** What jobs say of their work. */
-  static final class Declared implements ITypeConverter<DeclaredWork> {
-    @Override
-    public DeclaredWork convert(String text) {
-      return converted(text, DeclaredWork::parse);
-    }
-  }
-
-  /** Slow nodes. */
-  static final class StragglersText implements ITypeConverter<Stragglers> {
-    private static final Pattern FORM = Pattern.compile("(\\d*\\.?\\d+):(\\d*\\.?\\d+)");
-
-    @Override
-    public Stragglers convert(String text) {
-      Matcher matcher = FORM.matcher(text);
-      if (!matcher.matches()) {
-        throw new TypeConversionException(
-            "'%s' must be SHARE:FACTOR such as 0.1:2".formatted(text));
-      }
-      return converted(
-          text,
-          t ->
-              new Stragglers(
-                  Double.parseDouble(matcher.group(1)), Double.parseDouble(matcher.group(2))));
-    }
-  }
-
-  private static <T> T converted(String text, Function<String, T> reader) {
-    try {
-      return reader.apply(text);
-    } catch (IllegalArgumentException e) {
-      throw new TypeConversionException(String.valueOf(e.getMessage()));
-    }
-  }
-
-  /** A planned change of the cluster. */
-  static final class ResizeText implements ITypeConverter<Resize> {
-    private static final Pattern FORM =
-        Pattern.compile("(\\d+(?:\\.\\d+)?):(?:([A-Za-z0-9._-]+)=)?(\\d{1,6})");
-
-    @Override
-    public Resize convert(String text) {
-      Matcher matcher = FORM.matcher(text);
-      if (!matcher.matches()) {
-        throw new TypeConversionException(
-            "'%s' must be HOURS:NODES such as 2.5:8, or HOURS:TYPE=NODES".formatted(text));
-      }
-      return new Resize(
-          seconds(3600 * Double.parseDouble(matcher.group(1))),
-          matcher.group(2) == null ? "" : matcher.group(2),
-          Integer.parseInt(matcher.group(3)));
-    }
   }
 }

@@ -33,8 +33,10 @@ final class RunTable {
                   first.run().cluster(),
                   first.run().mode().label(),
                   seeds ? "" : ", seed " + first.run().seed()));
-      Table table =
-          new Table(
+      boolean priced = first.run().cluster().priced();
+      List<String> columns =
+          new ArrayList<>(
+              List.of(
                   "POLICY",
                   "MEAN JCT",
                   "P50",
@@ -46,11 +48,23 @@ final class RunTable {
                   "WORST FTF",
                   "FTF>1",
                   "DECISION",
-                  "CPU")
-              .rightFrom(TEXT_COLUMNS);
+                  "CPU"));
+      if (priced) {
+        columns.add("NODES COST");
+        columns.add("JOBS COST");
+        columns.add("PER JOB");
+      }
+      Table table = new Table(columns.toArray(String[]::new)).rightFrom(TEXT_COLUMNS);
       for (Outcome outcome : outcomes) {
         if (outcome.run().workload().equals(workload)) {
-          table.row(row(outcome, seeds));
+          List<String> row = new ArrayList<>(row(outcome, seeds));
+          if (priced) {
+            Replay replay = outcome.replay();
+            row.add(text("%.2f", replay.nodeMoney()));
+            row.add(text("%.2f", replay.jobMoney()));
+            row.add(text("%.4f", replay.jobMoney() / replay.jobs().size()));
+          }
+          table.row(row);
         }
       }
       lines.addAll(table.lines());

@@ -49,10 +49,11 @@ final class SimulateCommand implements Callable<Integer> {
       names = "--cluster",
       paramLabel = "NODESxGPUS",
       defaultValue = "4x4",
-      converter = ReplayOptions.Shape.class,
+      converter = ReplayTexts.Shape.class,
       description =
-          "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8"
-              + " (default: ${DEFAULT-VALUE}).")
+          "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8; each may"
+              + " be followed by :price=AMOUNT (of a node in an hour), :spot and :racks=COUNT, such"
+              + " as aws=6x4:price=3.5:spot,aws=2x4:price=12.24 (default: ${DEFAULT-VALUE}).")
   private ClusterShape cluster = ClusterShape.parse("4x4");
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write all results as JSON.")
@@ -139,7 +140,7 @@ final class SimulateCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
-    return runs;
+    return options.informed(runs);
   }
 
   static Simulate prepare(List<Run> runs) {

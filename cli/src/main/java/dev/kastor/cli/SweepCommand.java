@@ -41,9 +41,10 @@ final class SweepCommand implements Callable<Integer> {
       names = "--cluster",
       paramLabel = "NODESxGPUS",
       defaultValue = "4x4",
-      converter = ReplayOptions.Shape.class,
+      converter = ReplayTexts.Shape.class,
       description =
-          "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8;"
+          "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8, and what"
+              + " kastor simulate takes besides, such as aws=6x4:price=3.5:spot;"
               + " may be given several times (default: ${DEFAULT-VALUE}).")
   private List<ClusterShape> clusters = List.of();
 
@@ -94,7 +95,8 @@ final class SweepCommand implements Callable<Integer> {
 
   private List<Run> runs() {
     try {
-      return new Grid(
+      Grid grid =
+          new Grid(
               options.mode(),
               options.profiles(),
               options.workloads(),
@@ -104,8 +106,8 @@ final class SweepCommand implements Callable<Integer> {
               options.policies(),
               options::round,
               options.conditions(),
-              options.familyMemory())
-          .runs();
+              options.familyMemory());
+      return options.informed(grid.runs());
     } catch (LocalException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     } catch (IllegalArgumentException e) {

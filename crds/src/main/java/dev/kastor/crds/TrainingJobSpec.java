@@ -47,7 +47,7 @@ public record TrainingJobSpec(
         @Nullable Boolean suspend,
     @JsonPropertyDescription(
             "Queue that the job belongs to. Queues share the cluster by their weights.")
-        @Pattern("[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+        @Pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
         @Size(max = 63)
         @Nullable String queue,
     @JsonPropertyDescription("Jobs of a higher priority come before jobs of a lower one.")

@@ -2,16 +2,16 @@ package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Node;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Map;
+import java.util.SequencedMap;
 
 /**
  * The nodes of a simulated cluster, in groups of one kind.
  *
- * @param groups in the order in which policies see them
+ * @param groups in the order in which policies see them; several may be of one GPU type
  */
 public record ClusterShape(List<Group> groups) {
   /**
@@ -20,88 +20,126 @@ public record ClusterShape(List<Group> groups) {
    * @param gpuType empty where there is only one
    * @param nodes how many
    * @param gpusPerNode slots on each
+   * @param pricePerHour what each costs in an hour, in any one currency; 0 for nothing
+   * @param spot whether they may be taken away at any time
+   * @param racks how many racks they stand in, as evenly as possible; 0 where none is known
    */
-  public record Group(String gpuType, int nodes, int gpusPerNode) {
+  public record Group(
+      String gpuType, int nodes, int gpusPerNode, double pricePerHour, boolean spot, int racks) {
     public Group {
       if (nodes < 1 || gpusPerNode < 1) {
         throw new IllegalArgumentException(
             "a cluster needs at least one node with one GPU, not %dx%d"
                 .formatted(nodes, gpusPerNode));
       }
+      if (!(pricePerHour >= 0 && pricePerHour < Double.POSITIVE_INFINITY)) {
+        throw new IllegalArgumentException(
+            "a node's price in an hour must be a number of at least 0, not " + pricePerHour);
+      }
+      if (racks < 0 || racks > nodes) {
+        throw new IllegalArgumentException(
+            "%d nodes stand in at least one rack and at most as many as there are nodes, not %d"
+                .formatted(nodes, racks));
+      }
+    }
+
+    /** Permanent nodes without a price, whose racks nobody knows. */
+    public Group(String gpuType, int nodes, int gpusPerNode) {
+      this(gpuType, nodes, gpusPerNode, 0, false, 0);
+    }
+
+    /** The same with another number of nodes. */
+    public Group of(int others) {
+      return new Group(gpuType, others, gpusPerNode, pricePerHour, spot, Math.min(racks, others));
+    }
+
+    /** GPUs of all its nodes. */
+    public int gpus() {
+      return nodes * gpusPerNode;
+    }
+
+    private Node node(int index, String name) {
+      String prefix = name.substring(0, name.lastIndexOf('-'));
+      String rack =
+          racks == 0 ? "" : "%s-rack-%d".formatted(prefix, (int) ((long) index * racks / nodes));
+      return new Node(name, gpuType, gpusPerNode, rack, spot, pricePerHour);
     }
   }
-
-  private static final Pattern GROUP =
-      Pattern.compile("(?:([A-Za-z0-9._-]+)=)?(\\d{1,6})x(\\d{1,4})");
 
   public ClusterShape {
     groups = List.copyOf(groups);
-    Set<String> types = new HashSet<>();
-    for (Group group : groups) {
-      if (!types.add(group.gpuType())) {
-        throw new IllegalArgumentException(
-            "GPU type '%s' appears twice in the cluster".formatted(group.gpuType()));
-      }
-    }
     if (groups.isEmpty()) {
       throw new IllegalArgumentException("a cluster needs at least one node");
     }
+    groups.stream()
+        .mapToLong(group -> (long) group.nodes() * group.gpusPerNode())
+        .reduce(Math::addExact)
+        .ifPresent(gpus -> {
+          if (gpus > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("a cluster of %d GPUs is too large".formatted(gpus));
+          }
+        });
   }
 
   /**
-   * Parses {@code 16x4} (nodes, GPUs on each) or {@code aws=6x4,rtx=3x8}.
+   * Parses {@code 16x4} (nodes, GPUs on each), by GPU type {@code aws=6x4,rtx=3x8}, and what else
+   * is known of each group: {@code aws=6x4:price=3.5:spot,aws=2x4:price=12.24:racks=2}.
    *
-   * @throws IllegalArgumentException with what is wrong and how it should look
+   * @throws IllegalArgumentException with what is wrong, where, and how it should look
    */
   public static ClusterShape parse(String text) {
-    List<Group> groups = new ArrayList<>();
-    for (String part : text.split(",", -1)) {
-      Matcher matcher = GROUP.matcher(part.strip());
-      if (!matcher.matches()) {
-        throw new IllegalArgumentException(
-            "cluster '%s' must be NODESxGPUS such as 16x4, or TYPE=NODESxGPUS joined by commas such as aws=6x4,rtx=3x8"
-                .formatted(text));
-      }
-      String type = matcher.group(1);
-      groups.add(
-          new Group(
-              type == null ? "" : type,
-              Integer.parseInt(matcher.group(2)),
-              Integer.parseInt(matcher.group(3))));
-    }
-    return new ClusterShape(groups);
+    return new ClusterText(text).read();
   }
 
-  /** Every node; names sort in this order within a group. */
+  /** Every node; names sort in this order within a GPU type. */
   public List<Node> nodes() {
+    Map<String, Integer> count = new HashMap<>();
+    groups.forEach(group -> count.merge(group.gpuType(), group.nodes(), Integer::sum));
+    Map<String, Integer> named = new HashMap<>();
     List<Node> nodes = new ArrayList<>();
     for (Group group : groups) {
       String prefix = group.gpuType().isEmpty() ? "node" : group.gpuType();
-      int digits = String.valueOf(group.nodes() - 1).length();
+      int digits = String.valueOf(count.getOrDefault(group.gpuType(), 1) - 1).length();
+      int first = named.getOrDefault(group.gpuType(), 0);
       for (int n = 0; n < group.nodes(); n++) {
-        nodes.add(
-            new Node(
-                (prefix + "-%0" + digits + "d").formatted(n),
-                group.gpuType(),
-                group.gpusPerNode()));
+        nodes.add(group.node(n, (prefix + "-%0" + digits + "d").formatted(first + n)));
       }
+      named.put(group.gpuType(), first + group.nodes());
     }
     return nodes;
   }
 
   /** GPUs of all nodes. */
   public int gpus() {
-    return groups.stream().mapToInt(group -> group.nodes() * group.gpusPerNode()).sum();
+    return groups.stream().mapToInt(Group::gpus).sum();
+  }
+
+  /** Whether any group says more than its type and its size. */
+  public boolean hasAttributes() {
+    return groups.stream()
+        .anyMatch(group -> group.pricePerHour() > 0 || group.spot() || group.racks() > 0);
+  }
+
+  /** Whether any node has a price. */
+  public boolean priced() {
+    return groups.stream().anyMatch(group -> group.pricePerHour() > 0);
+  }
+
+  /** The same nodes in groups that differ in GPU type and size only. */
+  public ClusterShape alike() {
+    record Kind(String gpuType, int gpusPerNode) {}
+    SequencedMap<Kind, Integer> nodes = new LinkedHashMap<>();
+    groups.forEach(group ->
+        nodes.merge(new Kind(group.gpuType(), group.gpusPerNode()), group.nodes(), Integer::sum));
+    List<Group> merged = new ArrayList<>();
+    nodes.forEach(
+        (kind, count) -> merged.add(new Group(kind.gpuType(), count, kind.gpusPerNode())));
+    return new ClusterShape(merged);
   }
 
   /** The form that {@link #parse} reads. */
   @Override
   public String toString() {
-    List<String> parts = new ArrayList<>();
-    for (Group group : groups) {
-      String type = group.gpuType().isEmpty() ? "" : group.gpuType() + "=";
-      parts.add(type + group.nodes() + "x" + group.gpusPerNode());
-    }
-    return String.join(",", parts);
+    return ClusterText.of(this);
   }
 }

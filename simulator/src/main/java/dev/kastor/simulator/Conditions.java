@@ -1,6 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.EventSettings;
@@ -26,6 +27,8 @@ import java.util.StringJoiner;
  * @param resizes planned changes of the cluster; mode events only
  * @param adversity what a scheduler does not know; but for declared work mode events only
  * @param autoscaling how the cluster follows advice on its size; mode events only
+ * @param interruptionsPerDay how often each preemptible node is taken away in a day; mode events
+ *     only
  * @param queues queues with a weight of their own, by name
  */
 public record Conditions(
@@ -35,6 +38,7 @@ public record Conditions(
     List<Resize> resizes,
     Adversity adversity,
     Optional<Autoscaling> autoscaling,
+    double interruptionsPerDay,
     SequencedMap<String, Queue> queues) {
   /** Nothing disturbs, and rescaling costs what Kastor's agent was measured to need. */
   public static final Conditions PLAIN =
@@ -45,6 +49,7 @@ public record Conditions(
           List.of(),
           Adversity.USUAL,
           Optional.empty(),
+          KastorOptions.DEFAULT.interruptionsPerDay(),
           new LinkedHashMap<>());
 
   public Conditions {
@@ -53,6 +58,10 @@ public record Conditions(
     if (!(interference >= 0 && interference < 1)) {
       throw new IllegalArgumentException(
           "interference must be at least 0 and below 1 but is " + interference);
+    }
+    if (!(interruptionsPerDay >= 0 && interruptionsPerDay <= 1440)) {
+      throw new IllegalArgumentException(
+          "interruptionsPerDay must be from 0 to 1440 but is " + interruptionsPerDay);
     }
     if (liveRescale.isNegative()) {
       throw new IllegalArgumentException(
@@ -66,6 +75,7 @@ public record Conditions(
         || failures.isPresent()
         || !resizes.isEmpty()
         || autoscaling.isPresent()
+        || interruptionsPerDay != PLAIN.interruptionsPerDay
         || adversity.timingNoise() != Adversity.USUAL.timingNoise()
         || !adversity.reports().equals(ReportFaults.NONE)
         || !adversity.stragglers().equals(Stragglers.NONE);
@@ -83,6 +93,7 @@ public record Conditions(
             .withAdversity(adversity)
             .withQueues(queues)
             .withAutoscaling(autoscaling)
+            .withPreemptions(NodeFailures.preemptions(interruptionsPerDay))
             .withResizes(resizes);
     return failures
         .map(nodes -> settings.withFailures(nodes, settings.checkpointInterval()))
@@ -112,6 +123,9 @@ public record Conditions(
                     resize.nodes(),
                     resize.at().toSeconds())));
     describe(adversity, parts);
+    if (interruptionsPerDay != PLAIN.interruptionsPerDay) {
+      parts.add("spot nodes are taken away %s times a day".formatted(interruptionsPerDay));
+    }
     autoscaling.ifPresent(follows ->
         parts.add(
             "nodes as advised %s after %d s"

@@ -1,19 +1,19 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.advice.NodeRules;
 import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyOptions;
-import dev.kastor.simulator.event.Resize;
+import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.simulator.event.Largest;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;
 import dev.kastor.traces.CsvRow;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 /** Refuses a workload with a job that could never run on the cluster. */
 final class Fit {
@@ -22,9 +22,10 @@ final class Fit {
   static void check(Run run, Workload workload, Map<String, Application> applications)
       throws TraceException {
     Control control = Policies.create(run.policy(), PolicyOptions.defaults(run.seed())).control();
+    ClusterShape largest = largest(run);
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
-      int usable = usable(run, application);
+      int usable = usable(run, largest, application);
       boolean sizeIsGiven =
           control == Control.PLACEMENT || job.category() == Workload.Category.RIGID;
       // Kastor's own mode gives no job more than its application can use.
@@ -39,32 +40,35 @@ final class Fit {
     }
   }
 
-  /** GPUs that one job could ever hold: a job that knows types uses one of them at a time. */
-  private static int usable(Run run, Application application) {
-    IntStream groups =
-        run.cluster().groups().stream()
-            .filter(
-                group -> anyType(application) || application.gpuTypes().contains(group.gpuType()))
-            .mapToInt(group -> most(run, group) * group.gpusPerNode());
-    return anyType(application) ? groups.sum() : groups.max().orElse(0);
+  /**
+   * GPUs that one job could ever hold: a job that knows types uses one of them at a time, and
+   * Kastor's policy nodes of one kind.
+   */
+  private static int usable(Run run, ClusterShape largest, Application application) {
+    Map<Object, Integer> pools = new HashMap<>();
+    boolean alone = run.policy().equals(KastorPolicy.NAME);
+    for (ClusterShape.Group group : largest.groups()) {
+      if (anyType(application) || application.gpuTypes().contains(group.gpuType())) {
+        Object pool =
+            alone
+                ? List.of(group.gpuType(), group.spot(), group.pricePerHour() / group.gpusPerNode())
+                : anyType(application) ? "" : group.gpuType();
+        pools.merge(pool, group.gpus(), Integer::sum);
+      }
+    }
+    return pools.values().stream().mapToInt(gpus -> gpus).max().orElse(0);
+  }
+
+  private static ClusterShape largest(Run run) throws TraceException {
+    try {
+      return Largest.of(run.cluster(), run.conditions().resizes(), run.conditions().autoscaling());
+    } catch (IllegalArgumentException e) {
+      throw new TraceException("%s: %s".formatted(run.workload(), e.getMessage()), e);
+    }
   }
 
   private static boolean anyType(Application application) {
     return application.gpuTypes().contains("");
-  }
-
-  /** Nodes of a group when it is largest. */
-  private static int most(Run run, ClusterShape.Group group) {
-    int scaled =
-        run.conditions()
-            .autoscaling()
-            .flatMap(follows -> follows.rules().range(group.gpuType()))
-            .map(NodeRules.Range::max)
-            .orElse(0);
-    return run.conditions().resizes().stream()
-        .filter(resize -> resize.gpuType().equals(group.gpuType()))
-        .mapToInt(Resize::nodes)
-        .reduce(Math.max(group.nodes(), scaled), Math::max);
   }
 
   private static TraceException refusal(

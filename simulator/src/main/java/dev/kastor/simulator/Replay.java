@@ -14,6 +14,8 @@ import java.util.function.ToDoubleFunction;
  * @param cpuSeconds CPU time of the thread that replayed
  * @param decisions how long the policy took
  * @param samples the cluster after each decision, by rising time
+ * @param nodeMoney what the nodes that were up cost from the first submission to the last end, in
+ *     the currency of their prices
  */
 public record Replay(
     String policy,
@@ -23,7 +25,8 @@ public record Replay(
     List<Completed> jobs,
     double cpuSeconds,
     DecisionTimes decisions,
-    List<Sample> samples) {
+    List<Sample> samples,
+    double nodeMoney) {
   /**
    * A finished job; times in seconds from the start of the replay.
    *
@@ -34,6 +37,7 @@ public record Replay(
    * @param finishSeconds when its work was done
    * @param restarts changes to another allocation after the first
    * @param slotSeconds slots it held, summed over time
+   * @param money what these slots cost: their share of their nodes' prices
    */
   public record Completed(
       String name,
@@ -42,7 +46,33 @@ public record Replay(
       double startSeconds,
       double finishSeconds,
       int restarts,
-      double slotSeconds) {
+      double slotSeconds,
+      double money) {
+    /** A job on nodes without prices. */
+    public Completed(
+        String name,
+        String application,
+        double submitSeconds,
+        double startSeconds,
+        double finishSeconds,
+        int restarts,
+        double slotSeconds) {
+      this(name, application, submitSeconds, startSeconds, finishSeconds, restarts, slotSeconds, 0);
+    }
+
+    /** The same on slots that cost this. */
+    public Completed withMoney(double spent) {
+      return new Completed(
+          name,
+          application,
+          submitSeconds,
+          startSeconds,
+          finishSeconds,
+          restarts,
+          slotSeconds,
+          spent);
+    }
+
     /** Job completion time: from submission to the end. */
     public double completionSeconds() {
       return finishSeconds - submitSeconds;
@@ -57,6 +87,24 @@ public record Replay(
   public Replay {
     jobs = List.copyOf(jobs);
     samples = List.copyOf(samples);
+  }
+
+  /** A replay on nodes without prices. */
+  public Replay(
+      String policy,
+      String workload,
+      Mode mode,
+      long seed,
+      List<Completed> jobs,
+      double cpuSeconds,
+      DecisionTimes decisions,
+      List<Sample> samples) {
+    this(policy, workload, mode, seed, jobs, cpuSeconds, decisions, samples, 0);
+  }
+
+  /** What the slots that jobs held cost. */
+  public double jobMoney() {
+    return sum(Completed::money);
   }
 
   /**

@@ -47,9 +47,14 @@ public record Run(
       throw new IllegalArgumentException(
           "policy %s has no variant '%s'".formatted(policy, variant.name()));
     }
+    if (mode != Mode.EVENTS && cluster.hasAttributes()) {
+      throw new IllegalArgumentException(
+          "mode %s knows no prices, spot nodes or racks (cluster %s). Use mode events."
+              .formatted(mode.label(), cluster));
+    }
     if (mode != Mode.EVENTS && conditions.needEvents()) {
       throw new IllegalArgumentException(
-          "mode %s knows no live rescale, failures, resizes, autoscaling, noise, lost or late reports, or stragglers. Use mode events."
+          "mode %s knows no live rescale, failures, resizes, autoscaling, interruptions, noise, lost or late reports, or stragglers. Use mode events."
               .formatted(mode.label()));
     }
   }
@@ -109,6 +114,23 @@ public record Run(
         conditions,
         familyMemory,
         variant,
+        categories);
+  }
+
+  /** The same under another variant of the policy. */
+  public Run withVariant(PolicyVariant other) {
+    return new Run(
+        mode,
+        profiles,
+        workload,
+        cluster,
+        policy,
+        seed,
+        round,
+        load,
+        conditions,
+        familyMemory,
+        other,
         categories);
   }
 

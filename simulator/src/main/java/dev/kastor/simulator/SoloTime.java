@@ -33,7 +33,7 @@ final class SoloTime {
   private record Key(ClusterShape.Group group, int fewest, int most, int fixedBatch) {}
 
   SoloTime(ClusterShape cluster, Application application) {
-    this.cluster = cluster;
+    this.cluster = cluster.alike();
     this.application = application;
   }
 

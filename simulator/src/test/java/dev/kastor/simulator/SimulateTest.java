@@ -99,6 +99,50 @@ final class SimulateTest {
     assertThat(json.at("/finishTimeFairness/worst").asDouble()).isPositive();
   }
 
+  @Test
+  void saysWhatWasSpentWhereNodesHavePrices() throws Exception {
+    Outcome outcome =
+        replay(1, run(burst(), "kastor", 1, "1x4:price=8,1x4:price=3:spot")).getFirst();
+    JsonNode money = new ObjectMapper().readTree(RunsJson.of(List.of(outcome))).at("/runs/0/money");
+    double sum = 0;
+    for (JsonNode spent : money.get("byJob")) {
+      sum += spent.asDouble();
+    }
+    assertThat(money.get("jobs").asDouble()).isPositive().isCloseTo(sum, within());
+    assertThat(money.get("perJob").asDouble()).isCloseTo(sum / 8, within());
+    assertThat(money.get("nodes").asDouble()).isGreaterThan(sum);
+    Outcome free = replay(1, run(burst(), "kastor", 1, "2x4")).getFirst();
+    assertThat(RunsJson.run(free, false).has("money")).isFalse();
+  }
+
+  @Test
+  void refusesAJobThatNoKindOfNodeHasRoomFor() throws Exception {
+    String wide =
+        Files.writeString(folder.resolve("wide.csv"), HEADER + "a,0,digits,8,8,8\n").toString();
+    assertThatThrownBy(() -> Simulate.prepare(List.of(run(wide, "kastor", 1, "1x4,1x4:spot"))))
+        .isInstanceOf(TraceException.class)
+        .hasMessageContaining("wide.csv")
+        .hasMessageContaining("has 4");
+    Simulate.prepare(List.of(run(wide, "kastor", 1, "1x4,1x4")));
+  }
+
+  @Test
+  void knowsPricesInModeEventsOnly() {
+    assertThatThrownBy(() ->
+            new Run(
+                Mode.POLLUX,
+                TRACES.resolve("profiles/kastor.csv"),
+                burst(),
+                ClusterShape.parse("4x4:spot"),
+                "kastor",
+                1,
+                Duration.ofSeconds(60),
+                1,
+                Conditions.PLAIN))
+        .hasMessageContaining("mode pollux knows no prices, spot nodes or racks")
+        .hasMessageContaining("4x4:spot");
+  }
+
   private static Offset<Double> within() {
     return Offset.offset(1e-6);
   }

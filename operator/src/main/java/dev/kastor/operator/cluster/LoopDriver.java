@@ -1,12 +1,11 @@
 package dev.kastor.operator.cluster;
 
+import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -40,9 +39,7 @@ public final class LoopDriver {
       Signals signals,
       OperatorConfig config) {
     this.advice = advice;
-    loop =
-        new SchedulingLoop(
-            cluster, Policies.create(config.policy(), PolicyOptions.defaults(config.seed())));
+    loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
     this.metrics = metrics;
     interval = config.roundInterval();
     delay = config.roundDelay();

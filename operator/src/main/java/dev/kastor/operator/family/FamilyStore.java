@@ -1,6 +1,7 @@
 package dev.kastor.operator.family;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
@@ -10,8 +11,6 @@ import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.RememberedFamily;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -61,7 +60,7 @@ public final class FamilyStore {
     this.client = client;
     this.clock = clock;
     image = config.agent().image();
-    learning = Policies.create(config.policy(), PolicyOptions.defaults(config.seed())).learning();
+    learning = ConfiguredPolicy.of(config).learning();
   }
 
   /** One that learns a job from its family and teaches it. */

@@ -126,6 +126,7 @@ public record Contender(
             List.of(),
             adversity,
             Optional.empty(),
+            Conditions.PLAIN.interruptionsPerDay(),
             new LinkedHashMap<>()),
         familyMemory,
         variant,

@@ -6,16 +6,17 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * When nodes fail and return: each has its own stream of random times, so that what one node does
- * depends neither on the others nor on the policy. Owned by one simulation.
+ * When nodes fail, or are taken away, and return: each has its own stream of random times, so that
+ * what one node does depends neither on the others nor on the policy. Owned by one simulation.
  */
 final class Breakdowns {
-  private final Optional<NodeFailures> failures;
+  private final List<Optional<NodeFailures>> failures;
   private final List<SplittableRandom> random = new ArrayList<>();
 
-  Breakdowns(Optional<NodeFailures> failures, int nodes, SplittableRandom seeds) {
-    this.failures = failures;
-    for (int n = 0; n < nodes; n++) {
+  /** How each node fails; empty for one that never does. */
+  Breakdowns(List<Optional<NodeFailures>> failures, SplittableRandom seeds) {
+    this.failures = List.copyOf(failures);
+    for (int n = 0; n < failures.size(); n++) {
       random.add(seeds.split());
     }
   }
@@ -27,13 +28,15 @@ final class Breakdowns {
   }
 
   void failed(Agenda.Event event, Agenda agenda) {
-    failures.ifPresent(f ->
-        agenda.note(
-            event.seconds()
-                + exponential(event.subject(), VirtualClock.seconds(f.meanTimeToRepair())),
-            Agenda.Kind.NODE_RETURNS,
-            event.subject(),
-            0));
+    int node = event.subject();
+    failures
+        .get(node)
+        .ifPresent(f ->
+            agenda.note(
+                event.seconds() + exponential(node, VirtualClock.seconds(f.meanTimeToRepair())),
+                Agenda.Kind.NODE_RETURNS,
+                node,
+                0));
   }
 
   void returned(Agenda.Event event, Agenda agenda) {
@@ -41,12 +44,14 @@ final class Breakdowns {
   }
 
   private void fails(double from, int node, Agenda agenda) {
-    failures.ifPresent(f ->
-        agenda.note(
-            from + exponential(node, VirtualClock.seconds(f.meanTimeBetween())),
-            Agenda.Kind.NODE_FAILS,
-            node,
-            0));
+    failures
+        .get(node)
+        .ifPresent(f ->
+            agenda.note(
+                from + exponential(node, VirtualClock.seconds(f.meanTimeBetween())),
+                Agenda.Kind.NODE_FAILS,
+                node,
+                0));
   }
 
   private double exponential(int node, double mean) {

@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param failures how nodes fail; empty if they never do
  * @param resizes planned changes of the cluster, by rising time
  * @param autoscaling how the cluster follows advice on its size; empty if it does not
+ * @param preemptions how preemptible nodes are taken away; empty if they never are
  * @param queues queues with a weight of their own, by name
  * @param limit virtual time after which a replay is given up
  */
@@ -37,6 +38,7 @@ public record EventSettings(
     Optional<NodeFailures> failures,
     List<Resize> resizes,
     Optional<Autoscaling> autoscaling,
+    Optional<NodeFailures> preemptions,
     Map<String, Queue> queues,
     Duration limit) {
   public EventSettings {
@@ -76,7 +78,8 @@ public record EventSettings(
 
   /**
    * A round a minute, decisions a second apart or more, reports every half minute, 2 s to rescale,
-   * 2 % noise, checkpoints every ten minutes, nodes that neither fail nor leave, at most 400 days.
+   * 2 % noise, checkpoints every ten minutes, nodes that neither fail nor leave, spot nodes
+   * neither, at most 400 days.
    */
   public static EventSettings defaults() {
     return new EventSettings(
@@ -89,6 +92,7 @@ public record EventSettings(
         Duration.ofMinutes(10),
         Optional.empty(),
         List.of(),
+        Optional.empty(),
         Optional.empty(),
         Map.of(),
         Duration.ofDays(400));
@@ -107,6 +111,7 @@ public record EventSettings(
         failures,
         resizes,
         autoscaling,
+        preemptions,
         queues,
         limit);
   }
@@ -124,6 +129,7 @@ public record EventSettings(
         failures,
         resizes,
         autoscaling,
+        preemptions,
         queues,
         limit);
   }
@@ -141,6 +147,7 @@ public record EventSettings(
         failures,
         resizes,
         autoscaling,
+        preemptions,
         queues,
         limit);
   }
@@ -163,6 +170,7 @@ public record EventSettings(
         failures,
         resizes,
         autoscaling,
+        preemptions,
         queues,
         limit);
   }
@@ -180,6 +188,7 @@ public record EventSettings(
         failures,
         resizes,
         follows,
+        preemptions,
         queues,
         limit);
   }
@@ -197,6 +206,7 @@ public record EventSettings(
         failures,
         resizes,
         autoscaling,
+        preemptions,
         weighted,
         limit);
   }
@@ -214,6 +224,7 @@ public record EventSettings(
         Optional.of(nodes),
         resizes,
         autoscaling,
+        preemptions,
         queues,
         limit);
   }
@@ -231,7 +242,34 @@ public record EventSettings(
         failures,
         changes,
         autoscaling,
+        preemptions,
         queues,
         limit);
+  }
+
+  /** The same with preemptible nodes that are taken away. */
+  public EventSettings withPreemptions(Optional<NodeFailures> takes) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        liveRescale,
+        interference,
+        adversity,
+        checkpointInterval,
+        failures,
+        resizes,
+        autoscaling,
+        takes,
+        queues,
+        limit);
+  }
+
+  /** How a node fails, for whatever reason. */
+  Optional<NodeFailures> failures(boolean preemptible) {
+    if (!preemptible || preemptions.isEmpty()) {
+      return failures;
+    }
+    return failures.map(both -> both.and(preemptions.get())).or(() -> preemptions);
   }
 }

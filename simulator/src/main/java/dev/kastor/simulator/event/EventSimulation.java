@@ -58,8 +58,11 @@ public final class EventSimulation implements Cluster {
   private final Map<JobId, EventJob> jobsById = new HashMap<>();
   private final ClusterState state = new ClusterState();
   private final Samples samples = new Samples();
+  private final Spending spending;
+  private final int planned;
   private final List<EventJob> active = new ArrayList<>();
   private int done;
+  private boolean begun;
   private double lastDecision = Double.NEGATIVE_INFINITY;
   private double nextDecision = Double.POSITIVE_INFINITY;
 
@@ -105,9 +108,13 @@ public final class EventSimulation implements Cluster {
     ClusterShape largest = Largest.of(cluster, settings.resizes(), settings.autoscaling());
     scaler = settings.autoscaling().map(follows -> new Scaler(follows, cluster)).orElse(null);
     resizes = new ArrayList<>(settings.resizes());
+    planned = resizes.size();
+    spending = new Spending(workload.jobs().size());
     nodes = new NodeLedger(cluster, largest, settings.adversity().stragglers(), seed);
     SplittableRandom random = new SplittableRandom(seed);
-    breakdowns = new Breakdowns(settings.failures(), nodes.size(), random.split());
+    breakdowns =
+        new Breakdowns(
+            nodes.preemptible().stream().map(settings::failures).toList(), random.split());
     DeclaredWork.Factors declared = settings.adversity().declaredWork().factors(seed);
     IdentityHashMap<Application, Courses> courses = new IdentityHashMap<>();
     for (Workload.Job job : workload.jobs()) {
@@ -160,10 +167,11 @@ public final class EventSimulation implements Cluster {
         workload.name(),
         Mode.EVENTS,
         seed,
-        jobs.stream().map(EventJob::completed).toList(),
+        jobs.stream().map(job -> job.completed().withMoney(spending.ofJob(job.index()))).toList(),
         cpuSeconds,
         policy.times(),
-        samples.kept());
+        samples.kept(),
+        spending.onNodes());
   }
 
   private void happen(Agenda.Event event) {
@@ -174,7 +182,13 @@ public final class EventSimulation implements Cluster {
         if (scaler != null) {
           scaler.arrived();
         }
-        for (EventJob job : nodes.resize(resize.gpuType(), resize.nodes())) {
+        boolean ordered = event.subject() >= planned;
+        List<EventJob> homeless =
+            ordered
+                ? nodes.scale(resize.gpuType(), resize.nodes())
+                : nodes.resize(resize.gpuType(), resize.nodes());
+        payNodes();
+        for (EventJob job : homeless) {
           // Announced: the job leaves with all that it has trained.
           change(job, Allocation.NONE);
         }
@@ -182,7 +196,9 @@ public final class EventSimulation implements Cluster {
       }
       case NODE_FAILS -> {
         clock.set(event.seconds());
-        for (EventJob job : nodes.setUp(event.subject(), false)) {
+        List<EventJob> hit = nodes.setUp(event.subject(), false);
+        payNodes();
+        for (EventJob job : hit) {
           release(job);
           job.fail();
         }
@@ -192,12 +208,15 @@ public final class EventSimulation implements Cluster {
       case NODE_RETURNS -> {
         clock.set(event.seconds());
         nodes.setUp(event.subject(), true);
+        payNodes();
         breakdowns.returned(event, agenda);
         wantDecision();
       }
       case JOB_ARRIVES -> {
         clock.set(event.seconds());
         active.add(jobs.get(event.subject()));
+        begun = true;
+        payNodes();
         state.arrived();
         wantDecision();
       }
@@ -209,6 +228,7 @@ public final class EventSimulation implements Cluster {
           job.finish();
           state.left();
           done++;
+          payNodes();
           wantDecision();
         }
       }
@@ -246,6 +266,13 @@ public final class EventSimulation implements Cluster {
           decide();
         }
       }
+    }
+  }
+
+  /** Nodes cost money from the first arrival on. */
+  private void payNodes() {
+    if (begun) {
+      spending.nodes(nodes.moneyPerHour(), clock.now());
     }
   }
 
@@ -362,6 +389,7 @@ public final class EventSimulation implements Cluster {
     List<EventJob> neighbours = neighbours(job);
     nodes.remove(job);
     state.frees(job);
+    spending.job(job.index(), 0, clock.now());
     neighbours.remove(job);
     disturb(neighbours);
   }
@@ -370,6 +398,7 @@ public final class EventSimulation implements Cluster {
     job.reallocate(to, nodes.gpuType(to), nodes.pace(to));
     nodes.add(job);
     state.took(job);
+    spending.job(job.index(), nodes.moneyPerHour(to), clock.now());
     notePlans(job);
     disturb(neighbours(job));
   }

@@ -93,7 +93,7 @@ final class EventSpecs {
   private static void check(JobSpec spec, ClusterShape largest) {
     int least = spec.elasticity().min();
     List<ClusterShape.Group> usable =
-        largest.groups().stream().filter(group -> spec.runsOn(group.gpuType())).toList();
+        largest.alike().groups().stream().filter(group -> spec.runsOn(group.gpuType())).toList();
     if (usable.isEmpty()) {
       throw new IllegalArgumentException(
           "job %s runs on GPU types %s only, and the cluster %s has none of them"
@@ -102,8 +102,8 @@ final class EventSpecs {
     boolean mixes = spec.byGpuType().isEmpty();
     int room =
         mixes
-            ? usable.stream().mapToInt(EventSpecs::gpus).sum()
-            : usable.stream().mapToInt(EventSpecs::gpus).max().orElse(0);
+            ? usable.stream().mapToInt(ClusterShape.Group::gpus).sum()
+            : usable.stream().mapToInt(ClusterShape.Group::gpus).max().orElse(0);
     if (least > room) {
       throw new IllegalArgumentException(
           "job %s needs %d GPUs%s and the cluster %s never has more than %d. Enlarge the cluster or lower the job's replicas."
@@ -115,9 +115,5 @@ final class EventSpecs {
           "job %s cannot split a batch over %d replicas within %s"
               .formatted(spec.id().name(), least, spec.batchLimits(shape.gpuType())));
     }
-  }
-
-  private static int gpus(ClusterShape.Group group) {
-    return group.nodes() * group.gpusPerNode();
   }
 }

@@ -8,14 +8,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The cluster with each group as large as it will ever be. */
-final class Largest {
+/**
+ * The cluster with the nodes of each GPU type as many as they will ever be; those beyond what there
+ * is at first are like the last group of their type.
+ */
+public final class Largest {
   private Largest() {}
 
-  static ClusterShape of(
+  /**
+   * The cluster at its largest.
+   *
+   * @throws IllegalArgumentException if a GPU type is to be resized that it does not have
+   */
+  public static ClusterShape of(
       ClusterShape initial, List<Resize> resizes, Optional<Autoscaling> autoscaling) {
     Map<String, Integer> most = new HashMap<>();
-    initial.groups().forEach(group -> most.put(group.gpuType(), group.nodes()));
+    initial.groups().forEach(group -> most.merge(group.gpuType(), group.nodes(), Integer::sum));
     for (Resize resize : resizes) {
       if (most.computeIfPresent(resize.gpuType(), (type, nodes) -> Math.max(nodes, resize.nodes()))
           == null) {
@@ -26,12 +34,16 @@ final class Largest {
     }
     autoscaling.ifPresent(follows -> widen(most, initial, follows.rules()));
     List<ClusterShape.Group> groups = new ArrayList<>();
-    for (ClusterShape.Group group : initial.groups()) {
-      groups.add(
-          new ClusterShape.Group(
-              group.gpuType(),
-              most.getOrDefault(group.gpuType(), group.nodes()),
-              group.gpusPerNode()));
+    for (ClusterShape.Group group : initial.groups().reversed()) {
+      // The first that comes by from the end takes what is to be added.
+      int present =
+          initial.groups().stream()
+              .filter(other -> other.gpuType().equals(group.gpuType()))
+              .mapToInt(ClusterShape.Group::nodes)
+              .sum();
+      int added = most.getOrDefault(group.gpuType(), present) - present;
+      most.put(group.gpuType(), present);
+      groups.addFirst(added > 0 ? group.of(group.nodes() + added) : group);
     }
     return new ClusterShape(groups);
   }

@@ -4,6 +4,7 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Node;
 import dev.kastor.simulator.ClusterShape;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,11 +36,12 @@ final class NodeLedger {
   private final Map<String, Integer> index = new HashMap<>();
   private List<Node> available = List.of();
   private int availableSlots;
+  private double moneyPerHour;
 
   /** The nodes of {@code largest}, of which those of {@code initial} are there at first. */
   NodeLedger(ClusterShape initial, ClusterShape largest, Stragglers stragglers, long seed) {
     Map<String, Integer> count = new HashMap<>();
-    initial.groups().forEach(group -> count.put(group.gpuType(), group.nodes()));
+    initial.groups().forEach(group -> count.merge(group.gpuType(), group.nodes(), Integer::sum));
     Map<String, Integer> rank = new HashMap<>();
     List<Node> all = largest.nodes();
     double[] slowdowns = stragglers.slowdowns(all.size(), seed);
@@ -99,19 +101,45 @@ final class NodeLedger {
             .count();
   }
 
-  /** Gives a group another number of nodes; returns whoever sat on those that are gone. */
+  /** The last nodes of a GPU type leave, or the first that are away come; returns who sat there. */
   List<EventJob> resize(String gpuType, int nodes) {
-    List<EventJob> homeless = new ArrayList<>();
+    List<Entry> leave = new ArrayList<>();
     for (Entry entry : entries) {
       if (entry.node.gpuType().equals(gpuType)) {
-        entry.present = entry.rankInGroup < nodes;
-        if (!entry.present) {
-          homeless.addAll(entry.residents);
+        boolean stays = entry.rankInGroup < nodes;
+        if (entry.present && !stays) {
+          leave.add(entry);
         }
+        entry.present = stays;
       }
     }
+    return left(leave);
+  }
+
+  /** As {@link #resize}, but those leave first that hold the least, of equals the last. */
+  List<EventJob> scale(String gpuType, int nodes) {
+    List<Entry> present = new ArrayList<>();
+    List<Entry> away = new ArrayList<>();
+    for (Entry entry : entries) {
+      if (entry.node.gpuType().equals(gpuType)) {
+        (entry.present ? present : away).add(entry);
+      }
+    }
+    away.stream().limit(Math.max(0, nodes - present.size())).forEach(entry -> entry.present = true);
+    List<Entry> leave =
+        present.stream()
+            .sorted(
+                Comparator.comparingInt((Entry entry) -> entry.used)
+                    .thenComparing(Comparator.comparingInt((Entry e) -> e.rankInGroup).reversed()))
+            .limit(Math.max(0, present.size() - nodes))
+            .toList();
+    leave.forEach(entry -> entry.present = false);
+    return left(leave);
+  }
+
+  private List<EventJob> left(List<Entry> gone) {
     refresh();
-    return homeless.stream().distinct().toList();
+    return gone.stream().flatMap(entry -> entry.residents.stream()).distinct().toList();
   }
 
   private void refresh() {
@@ -121,6 +149,27 @@ final class NodeLedger {
             .map(entry -> entry.node)
             .toList();
     availableSlots = available.stream().mapToInt(Node::slots).sum();
+    moneyPerHour = available.stream().mapToDouble(Node::pricePerHour).sum();
+  }
+
+  /** What the nodes that are up cost in an hour. */
+  double moneyPerHour() {
+    return moneyPerHour;
+  }
+
+  /** What the slots of an allocation cost in an hour: their share of their nodes' prices. */
+  double moneyPerHour(Allocation allocation) {
+    double money = 0;
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Node node = entry(allocation.node(i)).node;
+      money += node.pricePerHour() * allocation.count(i) / node.slots();
+    }
+    return money;
+  }
+
+  /** Whether each node that there may ever be may be taken away at any time. */
+  List<Boolean> preemptible() {
+    return entries.stream().map(entry -> entry.node.preemptible()).toList();
   }
 
   /** Frees what the job holds. */

@@ -7,7 +7,9 @@ import dev.kastor.scheduler.advice.NodeType;
 import dev.kastor.simulator.ClusterShape;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.function.ToIntFunction;
 
 /**
@@ -24,13 +26,18 @@ final class Scaler {
 
   Scaler(Autoscaling settings, ClusterShape cluster) {
     this.settings = settings;
-    advisor =
-        new NodeAdvisor(
-            settings.rules(),
-            INTERVAL,
-            cluster.groups().stream()
-                .map(group -> new NodeType(group.gpuType(), group.gpusPerNode(), 0))
-                .toList());
+    advisor = new NodeAdvisor(settings.rules(), INTERVAL, types(cluster));
+  }
+
+  /** What a further node of each GPU type would be like: like the last group of its type. */
+  private static List<NodeType> types(ClusterShape cluster) {
+    SequencedMap<String, NodeType> types = new LinkedHashMap<>();
+    for (ClusterShape.Group group : cluster.groups()) {
+      types.put(
+          group.gpuType(),
+          new NodeType(group.gpuType(), group.gpusPerNode(), group.pricePerHour()));
+    }
+    return List.copyOf(types.values());
   }
 
   boolean waits() {

@@ -81,6 +81,10 @@ public final class Page {
     json.put("makespan", replay.makespanSeconds());
     json.put("gpuHours", replay.gpuHours());
     json.put("restarts", replay.restarts());
+    if (outcome.run().cluster().priced()) {
+      json.put("nodeMoney", replay.nodeMoney());
+      json.put("jobMoney", replay.jobMoney());
+    }
     json.put("worst", outcome.fairness().worst());
     json.put("above", outcome.fairness().shareAboveOne());
     json.put("decision", replay.decisions().mean());

@@ -80,6 +80,14 @@ public final class RunsJson {
     if (outcome.run().conditions().autoscaling().isPresent()) {
       json.put("providedGpuHours", replay.providedGpuHours());
     }
+    if (outcome.run().cluster().priced()) {
+      ObjectNode money = json.putObject("money");
+      money.put("nodes", replay.nodeMoney());
+      money.put("jobs", replay.jobMoney());
+      money.put("perJob", replay.jobMoney() / replay.jobs().size());
+      ObjectNode byJob = money.putObject("byJob");
+      replay.jobs().forEach(job -> byJob.put(job.name(), job.money()));
+    }
     ObjectNode fairness = json.putObject("finishTimeFairness");
     fairness.put("worst", outcome.fairness().worst());
     fairness.put("shareAboveOne", outcome.fairness().shareAboveOne());

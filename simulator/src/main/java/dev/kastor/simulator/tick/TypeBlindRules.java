@@ -42,7 +42,7 @@ final class TypeBlindRules implements TickRules {
   private final int leastGpus;
 
   TypeBlindRules(ClusterShape cluster) {
-    this.cluster = cluster;
+    this.cluster = cluster.alike();
     int size =
         cluster.groups().stream().mapToInt(ClusterShape.Group::gpusPerNode).min().orElseThrow();
     for (Node node : cluster.nodes()) {
@@ -53,10 +53,7 @@ final class TypeBlindRules implements TickRules {
       }
     }
     leastGpus =
-        cluster.groups().stream()
-            .mapToInt(group -> group.nodes() * group.gpusPerNode())
-            .min()
-            .orElseThrow();
+        this.cluster.groups().stream().mapToInt(ClusterShape.Group::gpus).min().orElseThrow();
   }
 
   @Override

@@ -34,15 +34,18 @@ const COLUMNS = [
   ["restarts", (run) => run.restarts, (value) => number(value, 0), false],
   ["worst FTF", (run) => run.worst, (value) => number(value, 2), true],
   ["FTF > 1", (run) => run.above, (value) => `${number(100 * value, 0)} %`, true],
+  ["nodes cost", (run) => run.nodeMoney, (value) => number(value, 2), true],
+  ["jobs cost", (run) => run.jobMoney, (value) => number(value, 2), true],
   ["decision", (run) => run.decision, (value) => `${number(value, 2)} ms`, false],
 ];
 
 function drawSummary(group) {
   const head = element("tr", {}, element("th", { scope: "col" }, "policy"));
-  COLUMNS.forEach(([title]) => head.append(element("th", { scope: "col" }, title)));
+  const columns = COLUMNS.filter(([, value]) => value(group.runs[0]) !== undefined);
+  columns.forEach(([title]) => head.append(element("th", { scope: "col" }, title)));
   const rows = group.runs.map((run, i) => {
     const row = element("tr", {}, element("td", {}, swatch(seriesColour(i)), run.policy));
-    COLUMNS.forEach(([, value, text, ranked]) => {
+    columns.forEach(([, value, text, ranked]) => {
       const best = ranked && group.runs.length > 1 && value(run) === Math.min(...group.runs.map(value));
       row.append(element("td", { className: best ? "best" : "" }, text(value(run))));
     });

@@ -93,6 +93,16 @@ final class AutoscalingTest {
   }
 
   @Test
+  void releasesIdleNodesFirst() {
+    List<Workload.Job> jobs = new ArrayList<>(gangs(3, 0).jobs());
+    jobs.add(new Workload.Job("long", 0, "elastic", 1, 4, 4, 0, Workload.Category.RIGID));
+    Seen seen = replay("0.5:0.9:1-4", 60, "4x4", new Workload("w", jobs), "fifo");
+    assertThat(seen.fewestNodes()).isLessThan(4);
+    // It is on the last node, which stays although it is the last.
+    assertThat(seen.replay().jobs()).allMatch(job -> job.restarts() == 0);
+  }
+
+  @Test
   void staysWithinItsRangeUnderAnyPolicy() {
     for (String policy : List.of("pollux", "sia", "tiresias")) {
       List<Workload.Job> jobs = new ArrayList<>();
