@@ -39,7 +39,14 @@ final class EventSpecs {
     SequencedMap<String, GpuTraits> byType = new LinkedHashMap<>();
     if (!application.gpuTypes().contains("")) {
       for (String type : application.gpuTypes()) {
-        byType.put(type, new GpuTraits(limits(application, type, target), 1, 0));
+        GpuTraits measured = application.traits(type);
+        byType.put(
+            type,
+            new GpuTraits(
+                limits(application, type, target),
+                1,
+                measured.referenceSpeed(),
+                measured.maxNodes()));
       }
     }
     JobSpec spec =
