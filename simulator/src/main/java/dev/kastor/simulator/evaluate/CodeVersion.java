@@ -11,7 +11,9 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.jar.JarFile;
@@ -23,10 +25,13 @@ import java.util.zip.CRC32;
  * again is the same version.
  *
  * <p>Kastor's own policy counts only for its own replays: no other policy uses it, and theirs take
- * most of the time. What only writes results down does not count.
+ * most of the time. So does each of the two simulators: neither uses the other. What only writes
+ * results down does not count. Owned by one thread.
  */
 final class CodeVersion {
   private static final String OWN_POLICY = "dev/kastor/scheduler/policy/kastor/";
+  private static final String EVENTS = "dev/kastor/simulator/event/";
+  private static final String TICKS = "dev/kastor/simulator/tick/";
   private static final List<String> WITHOUT_INFLUENCE =
       List.of(
           "META-INF/",
@@ -36,12 +41,11 @@ final class CodeVersion {
           "dev/kastor/simulator/report/",
           "dev/kastor/simulator/sweep/");
 
-  private final String common;
-  private final String own;
+  private final SortedMap<String, Long> checksums;
+  private final Map<List<Boolean>, String> known = new HashMap<>();
 
-  private CodeVersion(String common, String own) {
-    this.common = common;
-    this.own = own;
+  private CodeVersion(SortedMap<String, Long> checksums) {
+    this.checksums = checksums;
   }
 
   /** Of this process. */
@@ -50,21 +54,28 @@ final class CodeVersion {
     for (Class<?> one : List.of(Policy.class, Application.class, Simulate.class)) {
       add(place(one), checksums);
     }
-    SortedMap<String, Long> own = new TreeMap<>(checksums);
-    own.keySet().removeIf(name -> !name.startsWith(OWN_POLICY));
-    checksums
-        .keySet()
-        .removeIf(name ->
-            name.startsWith(OWN_POLICY) || WITHOUT_INFLUENCE.stream().anyMatch(name::startsWith));
-    if (own.isEmpty() || checksums.isEmpty()) {
-      throw new IllegalStateException("the code of this process cannot be found on disk");
+    checksums.keySet().removeIf(name -> WITHOUT_INFLUENCE.stream().anyMatch(name::startsWith));
+    for (String part : List.of(OWN_POLICY, EVENTS, TICKS)) {
+      if (checksums.keySet().stream().noneMatch(name -> name.startsWith(part))) {
+        throw new IllegalStateException("the code of %s cannot be found".formatted(part));
+      }
     }
-    return new CodeVersion(Fingerprint.of(checksums.toString()), Fingerprint.of(own.toString()));
+    return new CodeVersion(checksums);
   }
 
-  /** Of all that takes part in a replay of Kastor's own policy, or of another. */
-  String of(boolean ownPolicy) {
-    return ownPolicy ? common + own : common;
+  /** Of all that takes part in a replay. */
+  String of(boolean ownPolicy, boolean events) {
+    return known.computeIfAbsent(
+        List.of(ownPolicy, events),
+        key -> {
+          SortedMap<String, Long> taking = new TreeMap<>(checksums);
+          taking
+              .keySet()
+              .removeIf(name ->
+                  name.startsWith(events ? TICKS : EVENTS)
+                      || (name.startsWith(OWN_POLICY) && !ownPolicy));
+          return Fingerprint.of(taking.toString());
+        });
   }
 
   private static Path place(Class<?> one) {

@@ -1,6 +1,7 @@
 package dev.kastor.simulator.evaluate;
 
 import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.sweep.Fingerprint;
 import java.io.IOException;
@@ -25,7 +26,7 @@ final class RunKeys {
     return Fingerprint.of(
         String.join(
             "\n",
-            code.of(own),
+            code.of(own, run.mode() == Mode.EVENTS),
             run.mode().label(),
             file(run.profiles()),
             file(Path.of(run.workload())),

@@ -123,9 +123,16 @@ final class ResultJournalTest {
   }
 
   @Test
-  void ownPolicyCountsForItsOwnReplaysOnly() throws Exception {
+  void codeCountsForTheReplaysThatItTakesPartIn() throws Exception {
     CodeVersion code = CodeVersion.read();
-    assertThat(code.of(true)).startsWith(code.of(false)).isNotEqualTo(code.of(false));
+    assertThat(
+            List.of(
+                code.of(true, true),
+                code.of(true, false),
+                code.of(false, true),
+                code.of(false, false)))
+        .doesNotHaveDuplicates();
+    assertThat(CodeVersion.read().of(true, false)).isEqualTo(code.of(true, false));
   }
 
   @Test
