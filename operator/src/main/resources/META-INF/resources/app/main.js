@@ -3,6 +3,7 @@
 import { byId, el, setChildren, setText, show } from "./dom.js";
 import { colourIndex, paint } from "./colour.js";
 import { drawAllocation } from "./charts.js";
+import { renderAdvice } from "./advice.js";
 import { renderCluster } from "./cluster.js";
 import { assignColours, isOver, keyOf, renderJobs } from "./jobs.js";
 import { renderDetail, renderHistory } from "./detail.js";
@@ -35,6 +36,7 @@ function render() {
   const chosen = chosenJob();
   assignColours(jobs);
   renderCluster(cluster, jobs);
+  renderAdvice(cluster.advice);
   renderJobs(jobs, chosen && keyOf(chosen));
   show(byId("summary"), true);
   show(byId("empty"), jobs.length === 0);

@@ -13,6 +13,7 @@ import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import dev.kastor.operator.FakeApiServer;
+import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;
@@ -62,6 +63,7 @@ class PageIT {
 
   @Inject KubernetesClient client;
   @Inject JobHistory history;
+  @Inject StandingAdvice advice;
 
   @ConfigProperty(name = "quarkus.http.test-port")
   int port;
@@ -206,6 +208,31 @@ class PageIT {
   }
 
   @Test
+  void tellsHowManyNodesThereShouldBeAndWhy() {
+    scene.nodes();
+    scene.threeJobs();
+    scene.advise(advice);
+    Page page = open(1360, 900, ColorScheme.LIGHT);
+
+    Locator items = page.locator("#advice-list li");
+    assertThat(items).hasCount(2);
+    Locator dear = items.filter(new Locator.FilterOptions().setHasText("a100"));
+    assertThat(dear.locator(".why-size")).hasText("1 → 2 nodes");
+    assertThat(dear).containsText("1 nodes of type a100 should become 2");
+    assertThat(dear).containsText("then 5");
+    assertThat(dear).containsText("1 waiting");
+    Locator stays = items.filter(new Locator.FilterOptions().setHasText("t4"));
+    assertThat(stays.locator(".why-size")).hasText("2 nodes");
+    shoot(page, "advice");
+
+    Page phone = open(390, 844, ColorScheme.DARK);
+    assertThat(phone.locator("#advice-list li")).hasCount(2);
+    fits(phone);
+    phone.locator("#advice").scrollIntoViewIfNeeded();
+    shoot(phone, "advice-phone");
+  }
+
+  @Test
   void fitsAPhone() {
     scene.nodes();
     scene.threeJobs();
@@ -213,16 +240,7 @@ class PageIT {
 
     assertThat(row(page, "glyphs")).isVisible();
     assertThat(page.locator("#chart-loss canvas")).hasCount(1);
-    Object overflow =
-        page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth");
-    assertThat(((Number) overflow).intValue()).isZero();
-    Object outside =
-        page.evaluate(
-            "[...document.querySelectorAll('main *:not(thead *)')].filter(e => {"
-                + " const box = e.getBoundingClientRect();"
-                + " return box.width > 0 && box.right > innerWidth + 1; }).map(e => e.className)");
-    assertThat((List<?>) outside).isEmpty();
+    fits(page);
     shoot(page, "phone");
     row(page, "text").locator("a").click();
     assertThat(page.locator("#detail-name")).hasText("text");
@@ -246,6 +264,20 @@ class PageIT {
     assertThat(page.locator("#notice")).isHidden();
     assertThat(row(page, "glyphs")).isVisible();
     context.close();
+  }
+
+  /** Nothing sticks out on the right. */
+  private static void fits(Page page) {
+    Object overflow =
+        page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assertThat(((Number) overflow).intValue()).isZero();
+    Object outside =
+        page.evaluate(
+            "[...document.querySelectorAll('main *:not(thead *)')].filter(e => {"
+                + " const box = e.getBoundingClientRect();"
+                + " return box.width > 0 && box.right > innerWidth + 1; }).map(e => e.className)");
+    assertThat((List<?>) outside).isEmpty();
   }
 
   private static Locator row(Page page, String job) {

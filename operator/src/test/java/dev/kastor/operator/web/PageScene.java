@@ -1,14 +1,23 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.Measured;
+import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.history.Reports;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Snapshot;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -64,6 +73,23 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
         phase: Queued
         conditions: [{type: Queued, status: "True", reason: NoRoom, message: "Needs at least 4 replicas; 3 slots are free."}]
         """);
+  }
+
+  /** A job that waits for six GPUs of four, and nodes that nobody needs. */
+  void advise(StandingAdvice advice) {
+    JobState gang =
+        JobMapper.state(
+            TestJobs.job("bert", 6, 6, GoodputSpec.Mode.Fixed),
+            null,
+            Measured.NOTHING,
+            false,
+            begin);
+    List<Node> nodes =
+        List.of(
+            new Node("n1", "a100", 4, "", false, 2.5),
+            new Node("n2", "t4", 4, "", false, 2.5),
+            new Node("n3", "t4", 4, "", false, 2.5));
+    advice.observe(new Snapshot(begin, nodes, List.of(gang)));
   }
 
   void grow(String job, int replicas) {
