@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param attainedService GPU-seconds it has held
  * @param restarts times it went from one allocation to another with a pause
  * @param rescaleCost measured or assumed pause of a change
+ * @param restartCost the same of one after which nothing runs where it ran, or on another GPU type
  * @param sinceChange time since its allocation last changed, be it to none; zero if it never had
  *     one
  * @param pinned its allocation must stay as it is (it is starting, or a person said so)
@@ -37,6 +38,7 @@ public record JobState(
     double attainedService,
     int restarts,
     Duration rescaleCost,
+    Duration restartCost,
     Duration sinceChange,
     boolean pinned,
     boolean restarting,
@@ -74,6 +76,7 @@ public record JobState(
         attainedService,
         restarts,
         rescaleCost,
+        rescaleCost,
         sinceChange,
         pinned,
         restarting,
@@ -102,6 +105,7 @@ public record JobState(
         age,
         attainedService,
         restarts,
+        rescaleCost,
         rescaleCost,
         Duration.ZERO,
         pinned,

@@ -3,12 +3,14 @@ package dev.kastor.scheduler;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Outlook;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
 
 /** Builds a {@link JobState} that holds only what a test cares about. */
 public final class TestJob {
@@ -33,6 +35,7 @@ public final class TestJob {
   private int profiled;
   private Duration age = Duration.ofMinutes(10);
   private Duration cost = Duration.ofSeconds(1);
+  private @Nullable Duration restartCost;
   private double service;
   private Duration sinceChange = Duration.ZERO;
   private Optional<Progress> progress = Optional.empty();
@@ -88,6 +91,12 @@ public final class TestJob {
 
   public TestJob rescaleCost(Duration value) {
     cost = value;
+    return this;
+  }
+
+  /** Of a change after which nothing runs where it ran; {@link #rescaleCost} unless set. */
+  public TestJob restartCost(Duration value) {
+    restartCost = value;
     return this;
   }
 
@@ -158,9 +167,11 @@ public final class TestJob {
         service,
         0,
         cost,
+        restartCost == null ? cost : restartCost,
         sinceChange,
         pinned,
         false,
+        Outlook.NONE,
         Optional.empty());
   }
 }

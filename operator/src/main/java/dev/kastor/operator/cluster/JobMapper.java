@@ -37,6 +37,7 @@ public final class JobMapper {
         attainedService(status, current, now),
         restarts == null ? 0 : restarts,
         measured.rescaleCost(),
+        measured.restartCost(),
         allocation == null
             ? Duration.ZERO
             : nonNegative(Duration.between(Instant.parse(allocation.since()), now)),

@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param maxProfiledReplicas most replicas it was measured with
  * @param progress newest
  * @param rescaleCost median pause of its live changes, or an assumption
+ * @param restartCost pause of a change after which nothing runs where it ran: at least {@link
+ *     #ASSUMED_RESTART}
  * @param outlook what its family's past says of its future
  */
 public record Measured(
@@ -20,11 +22,16 @@ public record Measured(
     int maxProfiledReplicas,
     Optional<Progress> progress,
     Duration rescaleCost,
+    Duration restartCost,
     Outlook outlook) {
   /** Assumed pause of a live change before one was measured. */
   public static final Duration ASSUMED_COST = Duration.ofSeconds(2);
 
+  /** Assumed time from a pod's start to its first step: image, runtime, data, checkpoint. */
+  public static final Duration ASSUMED_RESTART = Duration.ofSeconds(15);
+
   /** Nothing was heard yet. */
   public static final Measured NOTHING =
-      new Measured(Optional.empty(), 0, Optional.empty(), ASSUMED_COST, Outlook.NONE);
+      new Measured(
+          Optional.empty(), 0, Optional.empty(), ASSUMED_COST, ASSUMED_RESTART, Outlook.NONE);
 }

@@ -14,6 +14,7 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Learner;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
@@ -115,11 +116,13 @@ final class JobTelemetry {
   synchronized Measured measured(Instant now) {
     Optional<GoodputModel> model = learner.model(now);
     int profiled = learner.maxProfiledReplicas();
+    Duration cost = changes.cost().orElse(Measured.ASSUMED_COST);
     return new Measured(
         model,
         before == null ? profiled : Math.max(profiled, before.maxReplicas()),
         Optional.ofNullable(last).map(TelemetryReport::progress),
-        changes.cost().orElse(Measured.ASSUMED_COST),
+        cost,
+        cost.compareTo(Measured.ASSUMED_RESTART) > 0 ? cost : Measured.ASSUMED_RESTART,
         learner.outlook(now));
   }
 
@@ -129,7 +132,7 @@ final class JobTelemetry {
   }
 
   /** The summary, if there is news and the last one is old enough. */
-  synchronized Optional<TrainingStatus> due(Instant now, java.time.Duration interval) {
+  synchronized Optional<TrainingStatus> due(Instant now, Duration interval) {
     if (!dirty || now.isBefore(lastSummary.plus(interval))) {
       return Optional.empty();
     }

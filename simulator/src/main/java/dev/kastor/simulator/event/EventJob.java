@@ -167,6 +167,7 @@ final class EventJob implements Foresight {
             allocation.isEmpty()
                 ? VirtualClock.duration(application().believedRestartSeconds())
                 : settings.liveRescale(),
+            VirtualClock.duration(application().believedRestartSeconds()),
             Double.isNaN(changedSeconds)
                 ? Duration.ZERO
                 : VirtualClock.duration(now - changedSeconds),

@@ -112,6 +112,8 @@ final class TickJob implements Foresight {
   }
 
   JobState state(double now) {
+    Duration restart =
+        Duration.ofNanos(Math.round(rules.believedRestartSeconds(application) * 1e9));
     return new JobState(
         spec,
         allocation,
@@ -121,7 +123,8 @@ final class TickJob implements Foresight {
         Duration.ofNanos(Math.round((now - submitSeconds) * 1e9)),
         attainedService,
         Math.max(restarts, 0),
-        Duration.ofNanos(Math.round(rules.believedRestartSeconds(application) * 1e9)),
+        restart,
+        restart,
         Double.isNaN(changedSeconds)
             ? Duration.ZERO
             : Duration.ofNanos(Math.round((now - changedSeconds) * 1e9)),

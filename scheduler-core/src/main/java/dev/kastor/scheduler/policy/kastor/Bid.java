@@ -29,8 +29,8 @@ final class Bid {
   /** Seconds saved in a second by each offer; the cost of a change and money are taken off. */
   final double[] value;
 
-  /** The value of what it holds if it gets the same elsewhere. */
-  double valueMoved;
+  /** The same where nothing would run on where it runs now, so that it starts anew. */
+  final double[] valueRestarted;
 
   Bid(
       int index,
@@ -48,13 +48,20 @@ final class Bid {
     this.certain = certain;
     this.weight = weight;
     value = new double[offers.count()];
+    valueRestarted = new double[offers.count()];
   }
 
   /** Seconds for which it keeps what it holds whatever comes; 0 for a bid that is open. */
   double settledSeconds;
 
-  double pause() {
+  /** Seconds for which it pauses to change within the GPU type that it runs on. */
+  double rescalePause() {
     return job.rescaleCost().toNanos() * 1e-9;
+  }
+
+  /** Seconds for which it pauses to start. */
+  double restartPause() {
+    return job.restartCost().toNanos() * 1e-9;
   }
 
   /** Seconds left at a rate. */

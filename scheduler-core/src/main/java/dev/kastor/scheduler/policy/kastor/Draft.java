@@ -98,6 +98,17 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     return new Draft(allocations, value);
   }
 
+  private static boolean overlap(Allocation one, Allocation other) {
+    for (int i = 0; i < one.nodes(); i++) {
+      for (int k = 0; k < other.nodes(); k++) {
+        if (one.node(i).equals(other.node(k))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   private static double value(Bid bid, Allocation allocation, Pools pools) {
     if (allocation.isEmpty()) {
       return 0;
@@ -112,7 +123,8 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       return 0;
     }
     boolean stays = allocation.equals(bid.job.allocation());
-    double value = offer == bid.held && !stays ? bid.valueMoved : bid.value[offer];
+    boolean restarts = !stays && (offer == bid.held || !overlap(allocation, bid.job.allocation()));
+    double value = restarts ? bid.valueRestarted[offer] : bid.value[offer];
     int tight = Math.ceilDiv(allocation.replicas(), pools.nodeSlots()[pool]);
     if (allocation.nodes() > tight && !stays) {
       double rate = Rates.rate(bid.job, pools, pool, allocation.replicas(), allocation.nodes());

@@ -134,7 +134,8 @@ final class Explanations {
     }
     if (bid.held >= 0) {
       numbers.put("goodputBefore", bid.offers.rate()[bid.held]);
-      numbers.put("pauseSeconds", bid.pause());
+      boolean live = offer >= 0 && bid.value[offer] != bid.valueRestarted[offer];
+      numbers.put("pauseSeconds", live ? bid.rescalePause() : bid.restartPause());
     }
     if (pool >= 0) {
       numbers.put("pricePerSlot", price[pool]);

@@ -179,9 +179,15 @@ public final class KastorPolicy implements Policy {
     for (int o = 0; o < bid.value.length; o++) {
       double money = pools.money()[bid.offers.pool()[o]] * bid.offers.slots()[o];
       double gross = bid.worth * bid.offers.rate()[o];
-      double changed = changed(bid, gross, money, keep(bid, o));
-      bid.value[o] = o == bid.held ? gross - money : changed;
-      bid.valueMoved = o == bid.held ? changed : bid.valueMoved;
+      double restarted = changed(bid, gross, money, keep(bid, o, bid.restartPause()));
+      bid.valueRestarted[o] = restarted;
+      if (o == bid.held) {
+        bid.value[o] = gross - money;
+      } else if (live(bid, o, pools)) {
+        bid.value[o] = changed(bid, gross, money, keep(bid, o, bid.rescalePause()));
+      } else {
+        bid.value[o] = restarted;
+      }
     }
   }
 
@@ -197,9 +203,16 @@ public final class KastorPolicy implements Policy {
     return bid.held < 0 ? net * keep : Math.max(gross * keep - money, net * LEAST_KEEP);
   }
 
+  /** Whether replicas that run may hand on what they know to those of an offer. */
+  private static boolean live(Bid bid, int offer, Pools pools) {
+    return bid.held >= 0
+        && pools
+            .gpuType(bid.offers.pool()[offer])
+            .equals(pools.gpuType(bid.offers.pool()[bid.held]));
+  }
+
   /** What is left of an offer's value when a pause is paid for it. */
-  private double keep(Bid bid, int offer) {
-    double pause = bid.pause();
+  private double keep(Bid bid, int offer, double pause) {
     if (!options.hysteresis() || pause <= 0) {
       return 1;
     }

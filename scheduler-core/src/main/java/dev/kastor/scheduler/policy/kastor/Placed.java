@@ -137,7 +137,7 @@ final class Placed {
   private double loss(int order) {
     Bid bid = place(order).wish().bid();
     boolean stays = bid.held >= 0 && allocation(order).equals(bid.job.allocation());
-    return stays ? bid.value[bid.held] - bid.valueMoved : 0;
+    return stays ? bid.value[bid.held] - bid.valueRestarted[bid.held] : 0;
   }
 
   private Place place(int order) {

@@ -41,7 +41,7 @@ final class Rates {
 
   /** Seconds that an interruption costs a job. */
   static double interruption(JobState job) {
-    return job.rescaleCost().toNanos() * 1e-9 + LOST_SECONDS;
+    return job.restartCost().toNanos() * 1e-9 + LOST_SECONDS;
   }
 
   private static double undisturbed(JobState job, Pools pools, int pool, int slots, int nodes) {

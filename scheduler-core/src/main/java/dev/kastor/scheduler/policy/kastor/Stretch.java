@@ -19,7 +19,7 @@ final class Stretch {
    */
   static double of(JobState job, Offers offers, double left, double share) {
     double age = job.age().toNanos() * 1e-9;
-    double pause = job.rescaleCost().toNanos() * 1e-9;
+    double pause = job.restartCost().toNanos() * 1e-9;
     double rate = rate(offers, share);
     if (rate <= 0) {
       return 1;

@@ -53,7 +53,7 @@ final class PackingTest {
     Offers one = new Offers(new int[1], new int[] {1}, new double[] {1}, 1);
     Bid bid = new Bid(bids.size(), job, one, 0, 1, true, 1);
     bid.value[0] = 1;
-    bid.valueMoved = elsewhere;
+    bid.valueRestarted[0] = elsewhere;
     bids.add(bid);
     packing.keep(bid, bid.index, 0);
     return bid;

@@ -83,6 +83,7 @@ final class RandomScene {
               job.attainedService() + 60.0 * given.replicas(),
               job.restarts(),
               job.rescaleCost(),
+              job.restartCost(),
               held,
               job.pinned(),
               job.restarting(),
@@ -124,6 +125,7 @@ final class RandomScene {
     JobSpec spec = spec(name);
     Allocation held = random.nextBoolean() ? place(spec) : Allocation.NONE;
     Optional<GoodputModel> model = random.nextInt(4) == 0 ? Optional.empty() : Optional.of(model());
+    Duration rescale = Duration.ofMillis(random.nextInt(4) == 0 ? 0 : random.nextInt(120_000));
     return new JobState(
         spec,
         held,
@@ -133,7 +135,8 @@ final class RandomScene {
         Duration.ofSeconds(random.nextInt(100_000)),
         random.nextInt(50_000),
         random.nextInt(5),
-        Duration.ofMillis(random.nextInt(4) == 0 ? 0 : random.nextInt(120_000)),
+        rescale,
+        rescale.multipliedBy(1 + random.nextInt(3)),
         Duration.ofSeconds(random.nextBoolean() ? random.nextInt(20) : random.nextInt(10_000)),
         random.nextInt(10) == 0,
         random.nextInt(10) == 0,
