@@ -171,6 +171,31 @@ final class EvaluationTest {
   }
 
   @Test
+  void triesManyVariantsOnOnePublishedSetOfEachMode() throws Exception {
+    for (String below :
+        List.of(
+            "pollux/workloads",
+            "pollux/workloads-0.5",
+            "pollux/workloads-1.5",
+            "pollux/workloads-2.0",
+            "sia/workloads/philly",
+            "sia/workloads/saturn",
+            "sia/workloads/newtrace")) {
+      Files.writeString(
+          Files.createDirectories(folder.resolve(below)).resolve("workload-1.csv"), "");
+    }
+    List<WorkloadSet> all = PublishedSets.all(folder);
+    assertThat(all).hasSize(8);
+    assertThat(all.stream().filter(Part.ABLATION::asks).map(WorkloadSet::name))
+        .containsExactly("pollux-1.0", "sia-philly");
+    WorkloadSet mixed = PublishedSets.read(folder, List.of("sia-mixed")).getFirst();
+    assertThat(Part.ABLATION.asks(mixed)).isTrue();
+    assertThat(mixed.categories(mixed.workloads().getFirst()))
+        .hasValueSatisfying(drawn ->
+            assertThat(drawn).hasToString("ADAPTIVE=1.0,SCALE_GPUS=1.0,RIGID=1.0, seed 1"));
+  }
+
+  @Test
   void aVariantIsNamedAndKastorsOnly() {
     assertThatThrownBy(() -> new PolicyVariant("odd", KastorOptions.DEFAULT))
         .hasMessageContaining("'odd'");
