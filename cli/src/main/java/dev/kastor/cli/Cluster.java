@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ final class Cluster implements AutoCloseable {
   private static final int NOT_FOUND = 404;
   private static final int REFUSED = 403;
   private static final int UNKNOWN_USER = 401;
+  private static final String ADVICE = "kastor-advice";
   private static final String JOB_LABEL = "kastor.dev/job";
   private static final ResourceDefinitionContext RAW =
       new ResourceDefinitionContext.Builder()
@@ -141,6 +143,26 @@ final class Cluster implements AutoCloseable {
             .filter(e -> job.equals(e.getInvolvedObject().getName()))
             .sorted(Comparator.comparing((Event e) -> String.valueOf(e.getLastTimestamp())))
             .toList());
+  }
+
+  /** What the operator advises on the number of nodes, in sentences; none if it may not be read. */
+  List<String> advice() {
+    try {
+      return client
+          .configMaps()
+          .inAnyNamespace()
+          .withLabel("app.kubernetes.io/managed-by", "kastor")
+          .withField("metadata.name", ADVICE)
+          .list()
+          .getItems()
+          .stream()
+          .filter(map -> map.getData() != null)
+          .flatMap(map -> new TreeMap<>(map.getData()).values().stream())
+          .toList();
+    } catch (KubernetesClientException e) {
+      // Whoever may see jobs need not be allowed to see the operator's namespace.
+      return List.of();
+    }
   }
 
   KubernetesClient client() {

@@ -35,11 +35,12 @@ final class Reading {
               .map(JobView::of)
               .toList();
       if (json) {
-        print(Map.of("jobs", jobs));
+        print(Map.of("jobs", jobs, "advice", cluster.advice()));
       } else if (jobs.isEmpty()) {
         out.println("no jobs. Submit one with: kastor submit -f examples/glyph-mlp.yaml");
       } else {
         table(jobs, Instant.now()).forEach(out::println);
+        cluster.advice().forEach(sentence -> out.println("advice: " + sentence));
       }
       out.flush();
     }

@@ -46,6 +46,7 @@ final class Top {
     List<String> lines = new ArrayList<>();
     lines.add("%d jobs, %d replicas".formatted(jobs.size(), replicas));
     lines.addAll(Reading.table(jobs, now));
+    cluster.advice().forEach(sentence -> lines.add("advice: " + sentence));
     return lines;
   }
 }

@@ -9,6 +9,10 @@ import dev.kastor.local.api.Json;
 import dev.kastor.local.api.Options;
 import dev.kastor.local.api.ResourceType;
 import dev.kastor.scheduler.policy.Policies;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -133,6 +137,32 @@ final class KastorTest {
     assertThat(terminal.run("get", "digits").out()).contains("kind: \"TrainingJob\"");
     assertThat(terminal.run("rm", "digits").out()).contains("removed digits");
     assertThat(terminal.run("describe", "digits").code()).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
+  void showsTheAdviceOnNodesWhereThereIsAny() throws IOException {
+    terminal.run("submit", "-f", file(GOOD));
+    assertThat(terminal.run("ls").out()).doesNotContain("advice");
+    Config config = Config.fromKubeconfig(Files.readString(folder.resolve("kubeconfig")));
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build()) {
+      client
+          .configMaps()
+          .resource(
+              new ConfigMapBuilder()
+                  .withNewMetadata()
+                  .withName("kastor-advice")
+                  .withNamespace("kastor-system")
+                  .addToLabels("app.kubernetes.io/managed-by", "kastor")
+                  .endMetadata()
+                  .addToData("t4", "2 nodes of type t4 should become 3.")
+                  .build())
+          .create();
+    }
+    String line = "advice: 2 nodes of type t4 should become 3.";
+    assertThat(terminal.run("ls").out().lines().toList().getLast()).isEqualTo(line);
+    assertThat(terminal.run("top", "--once").out().lines().toList().getLast()).isEqualTo(line);
+    JsonNode list = new ObjectMapper().readTree(terminal.run("ls", "--json").out());
+    assertThat(list.at("/advice/0").asText()).contains("should become 3");
   }
 
   @Test

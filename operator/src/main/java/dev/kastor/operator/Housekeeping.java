@@ -3,6 +3,7 @@ package dev.kastor.operator;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.cluster.AdviceWriter;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
@@ -40,6 +41,7 @@ public final class Housekeeping {
   private final MembershipService membership;
   private final TelemetryStore telemetry;
   private final FamilyStore families;
+  private final AdviceWriter advice;
   private final AllocationWriter allocations;
   private final StatusWriter statuses;
   private final JobStatusWriter jobStatuses;
@@ -57,6 +59,7 @@ public final class Housekeeping {
       MembershipService membership,
       TelemetryStore telemetry,
       FamilyStore families,
+      AdviceWriter advice,
       AllocationWriter allocations,
       StatusWriter statuses,
       JobStatusWriter jobStatuses,
@@ -69,6 +72,7 @@ public final class Housekeeping {
     this.membership = membership;
     this.telemetry = telemetry;
     this.families = families;
+    this.advice = advice;
     this.allocations = allocations;
     this.statuses = statuses;
     this.jobStatuses = jobStatuses;
@@ -107,9 +111,10 @@ public final class Housekeeping {
     }
     try {
       families.writeIfDue();
+      advice.writeIfChanged();
     } catch (RuntimeException e) {
       // As with a job's trouble: the timer must go on.
-      LOG.error("families could not be stored", e);
+      LOG.error("families or advice could not be stored", e);
     }
     for (Phase phase : Phase.values()) {
       metrics.phase(phase.name(), phases.getOrDefault(phase, 0));
