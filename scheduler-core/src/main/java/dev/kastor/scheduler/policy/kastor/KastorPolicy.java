@@ -183,7 +183,7 @@ public final class KastorPolicy implements Policy {
       bid.valueRestarted[o] = restarted;
       if (o == bid.held) {
         bid.value[o] = gross - money;
-      } else if (live(bid, o, pools)) {
+      } else if (live(bid, o)) {
         bid.value[o] = changed(bid, gross, money, keep(bid, o, bid.rescalePause()));
       } else {
         bid.value[o] = restarted;
@@ -203,12 +203,9 @@ public final class KastorPolicy implements Policy {
     return bid.held < 0 ? net * keep : Math.max(gross * keep - money, net * LEAST_KEEP);
   }
 
-  /** Whether replicas that run may hand on what they know to those of an offer. */
-  private static boolean live(Bid bid, int offer, Pools pools) {
-    return bid.held >= 0
-        && pools
-            .gpuType(bid.offers.pool()[offer])
-            .equals(pools.gpuType(bid.offers.pool()[bid.held]));
+  /** Whether replicas that run may hand on what they know: those of another pool are elsewhere. */
+  private static boolean live(Bid bid, int offer) {
+    return bid.held >= 0 && bid.offers.pool()[offer] == bid.offers.pool()[bid.held];
   }
 
   /** What is left of an offer's value when a pause is paid for it. */
