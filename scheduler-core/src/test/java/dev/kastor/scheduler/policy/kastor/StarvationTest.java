@@ -1,0 +1,72 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import static dev.kastor.scheduler.TestJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.TestJob;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A long job that others with little left would keep out for good, as its wait grows. */
+final class StarvationTest {
+  private static final int SLOTS = 4;
+
+  private static TestJob gang(String name) {
+    return job(name)
+        .model(TestJob.SCALABLE, SLOTS)
+        .elasticity(new Elasticity.Rigid(SLOTS))
+        .rescaleCost(Duration.ofSeconds(30))
+        .sinceChange(Duration.ofHours(1));
+  }
+
+  /** What comes of it when so many others are never older than a minute. */
+  private static Decision decide(Duration age, int others, int priority) {
+    List<JobState> jobs = new ArrayList<>();
+    jobs.add(gang("long").steps(10, 100_000).age(age).build());
+    for (int i = 0; i < others; i++) {
+      TestJob young = gang("young-" + i).steps(99_000, 100_000).age(Duration.ofMinutes(1));
+      jobs.add((i == 0 ? young.on("n0", SLOTS) : young).priority(priority).build());
+    }
+    return new KastorPolicy(KastorOptions.DEFAULT)
+        .decide(new Snapshot(Instant.EPOCH, List.of(new Node("n0", "a", SLOTS)), jobs, Map.of()));
+  }
+
+  private static Duration longestWait(int others, int priority) {
+    Duration age = Duration.ofMinutes(1);
+    while (true) {
+      Decision decision = decide(age, others, priority);
+      Bid waits = decision.bids().getFirst();
+      if (!decision.plan().allocation(waits.job.id()).isEmpty()) {
+        return age;
+      }
+      double least = waits.weight * waits.value[0] / (waits.worth * waits.offers.rate()[0]);
+      assertThat(waits.value[0]).isGreaterThanOrEqualTo(least);
+      assertThat(least)
+          .as("who waits %s bids less than the price", age)
+          .isLessThanOrEqualTo(decision.price()[0] * SLOTS * (1 + 1e-6));
+      assertThat(age).isLessThan(Duration.ofDays(100_000));
+      age = age.multipliedBy(5).dividedBy(4);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 10, 100})
+  void itGetsItsTurnOnceItsRatioIsWorthThePrice(int others) {
+    assertThat(longestWait(others, 0)).isGreaterThan(Duration.ofMinutes(1));
+  }
+
+  @Test
+  void itsTurnComesEvenAmongHigherPriorities() {
+    assertThat(longestWait(3, 2)).isGreaterThan(longestWait(3, 0));
+  }
+}
