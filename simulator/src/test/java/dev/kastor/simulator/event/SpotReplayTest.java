@@ -111,7 +111,7 @@ final class SpotReplayTest {
     return replay.jobMoney() + jobHourValue * replay.averageSeconds() * replay.jobs().size() / 3600;
   }
 
-  /** The gain is 5 to 6 % here (20 seeds); on a cluster of twice the size it is none. */
+  /** The gain is 4.5 % here (20 seeds); on a cluster of twice the size it is none. */
   @Test
   void toReckonWithInterruptionsIsNotWorseThanToIgnoreThem() throws TraceException {
     double perDay = 48;
