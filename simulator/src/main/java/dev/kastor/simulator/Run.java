@@ -137,6 +137,6 @@ public record Run(
   /** Short, for a line of progress. */
   public String label() {
     String named = variant.name().isEmpty() ? policy : policy + " " + variant.name();
-    return "%s, %s, seed %d".formatted(named, workload, seed);
+    return "%s%s, %s, seed %d".formatted(named, familyMemory ? " with memory" : "", workload, seed);
   }
 }

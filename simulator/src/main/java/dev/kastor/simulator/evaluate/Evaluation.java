@@ -52,18 +52,29 @@ public final class Evaluation {
   /**
    * Reads all that is needed.
    *
+   * @param all sets; those that no part asks anything of are left out
    * @param policies that {@link Part#LOADS} compares
    * @param seeds of the replays that depend on one, at least one; results are their means
    * @param known replays that need not be made again
    * @throws TraceException if a file is bad or a job can never fit its cluster
+   * @throws IllegalArgumentException if no part asks anything of any set
    */
   public static Evaluation prepare(
-      List<WorkloadSet> sets,
+      List<WorkloadSet> all,
       List<Part> parts,
       List<TriedPolicy> policies,
       List<Long> seeds,
       KnownResults known)
       throws TraceException, IOException {
+    List<WorkloadSet> sets =
+        all.stream().filter(set -> parts.stream().anyMatch(part -> part.asks(set))).toList();
+    if (sets.isEmpty()) {
+      throw new IllegalArgumentException(
+          "the parts %s ask nothing of the sets %s: loads needs sets with a load. Name other sets or parts."
+              .formatted(
+                  String.join(", ", parts.stream().map(Part::label).toList()),
+                  String.join(", ", all.stream().map(WorkloadSet::name).toList())));
+    }
     SequencedSet<Run> runs = new LinkedHashSet<>();
     // Part by part, so that one which is stopped has some tables whole when it is asked again.
     for (Part part : parts) {

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -95,6 +96,37 @@ final class EvaluationTest {
     assertThat(policiesAt(2)).containsExactly("sia", "srtf");
     assertThatThrownBy(() -> TriedPolicy.parse("shockwave@")).hasMessageContaining("shockwave@1");
     assertThatThrownBy(() -> TriedPolicy.parse("lottery@1")).hasMessageContaining("no policy");
+  }
+
+  @Test
+  void leavesOutSetsThatNoPartAsksAnythingOf() throws Exception {
+    WorkloadSet loaded = small(1);
+    WorkloadSet other =
+        new WorkloadSet(
+            "other",
+            loaded.mode(),
+            loaded.profiles(),
+            loaded.cluster(),
+            loaded.workloads(),
+            OptionalDouble.empty(),
+            1,
+            Optional.empty(),
+            List.of(),
+            true);
+    List<TriedPolicy> policies = List.of(TriedPolicy.parse("srtf"));
+    Evaluation evaluation =
+        Evaluation.prepare(
+            List.of(other, loaded),
+            List.of(Part.LOADS),
+            policies,
+            List.of(1L),
+            KnownResults.NOTHING);
+    evaluation.run(1, KnownResults.NOTHING, RunListener.NONE);
+    assertThat(EvaluationJson.of(evaluation)).contains("load 1.0").doesNotContain("other");
+    assertThatThrownBy(() ->
+            Evaluation.prepare(
+                List.of(other), List.of(Part.LOADS), policies, List.of(1L), KnownResults.NOTHING))
+        .hasMessageContaining("the parts loads ask nothing of the sets other");
   }
 
   @Test
