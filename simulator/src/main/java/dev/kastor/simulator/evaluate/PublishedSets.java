@@ -50,7 +50,7 @@ public final class PublishedSets {
     SETS.put("sia-philly", new Published("sia/workloads/philly", pollux, true));
     SETS.put(
         "sia-mixed", new Published("sia/workloads/philly", Optional.of(MIX), List.of(), false));
-    SETS.put("sia-saturn", new Published("sia/workloads/saturn", pollux, false));
+    SETS.put("sia-saturn", new Published("sia/workloads/saturn", List.of(), false));
     SETS.put("sia-newtrace", new Published("sia/workloads/newtrace", List.of(), false));
   }
 

@@ -52,7 +52,9 @@ public final class LoadChart {
       throws IOException {
     // Without a screen, whatever the environment says.
     System.setProperty("java.awt.headless", "true");
-    XYChart chart = Charts.chart(title, "load", "mean job completion time, hours");
+    XYChart chart =
+        Charts.chart(
+            title, "load (arrivals over those of load 1)", "mean job completion time, hours");
     // The library's logarithmic axis names powers of ten only, of which there is one here.
     double least = hours.values().stream().flatMapToDouble(LoadChart::known).min().orElse(1);
     double most = hours.values().stream().flatMapToDouble(LoadChart::known).max().orElse(1);
