@@ -27,7 +27,7 @@ public final class PublishedSets {
    *
    * @param folder below the traces
    * @param mix what schedulers may change about its jobs
-   * @param rivals see {@link WorkloadSet}; none where their replays take hours, and no {@code
+   * @param rivals see {@link WorkloadSet}; none where their replays take many minutes, and no {@code
    *     pollux} where rigid jobs would lose GPUs under it
    * @param dissected whether it is by default
    */
