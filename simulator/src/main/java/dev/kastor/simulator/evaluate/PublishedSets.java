@@ -27,8 +27,8 @@ public final class PublishedSets {
    *
    * @param folder below the traces
    * @param mix what schedulers may change about its jobs
-   * @param rivals see {@link WorkloadSet}; none where their replays take many minutes, and no {@code
-   *     pollux} where rigid jobs would lose GPUs under it
+   * @param rivals see {@link WorkloadSet}; none where their replays take many minutes, and no
+   *     {@code pollux} where rigid jobs would lose GPUs under it
    * @param dissected whether it is by default
    */
   private record Published(
