@@ -54,6 +54,16 @@ final class Bid {
   /** Seconds for which it keeps what it holds whatever comes; 0 for a bid that is open. */
   double settledSeconds;
 
+  /** Whether that is because it ends sooner than a pause would take. */
+  boolean ending;
+
+  /** Whether it has not yet done all that was declared; false where nothing was. */
+  boolean workLeft() {
+    return job.progress()
+        .map(now -> job.outlook().totalSteps(now) > now.scaleInvariantSteps())
+        .orElse(false);
+  }
+
   /** Seconds for which it pauses to change within the GPU type that it runs on. */
   double rescalePause() {
     return job.rescaleCost().toNanos() * 1e-9;

@@ -35,6 +35,9 @@ final class Explanations {
     }
     if (bid.settledSeconds > 0) {
       numbers.put("secondsUntilChange", bid.settledSeconds);
+      if (bid.ending) {
+        return new Reason("Ending", "It ends sooner than a change would pause it.", numbers);
+      }
       return new Reason(
           "JustChanged", "It got this only just now and keeps it for a while.", numbers);
     }

@@ -64,11 +64,12 @@ public final class KastorPolicy implements Policy {
     List<Bid> open = new ArrayList<>();
     for (Bid bid : bids) {
       if (!bid.job.pinned()) {
-        double young = options.minimumRun() - bid.job.sinceChange().toNanos() * 1e-9;
-        boolean settled = bid.held >= 0 && young > 0 && roomy.holds(bid.job.allocation());
+        bid.settledSeconds = settled(bid);
+        boolean settled = bid.settledSeconds > 0 && roomy.holds(bid.job.allocation());
         if (settled) {
-          bid.settledSeconds = young;
           roomy.fix(bid.job.allocation());
+        } else {
+          bid.settledSeconds = 0;
         }
         (settled ? fixed : open).add(bid);
       }
@@ -84,6 +85,20 @@ public final class KastorPolicy implements Policy {
       draft = kept.value() > draft.value() ? kept : draft;
     }
     return new Decision(bids, fixed, draft, price, given, pools);
+  }
+
+  /**
+   * For how long a job keeps what it holds whatever others bid: it has only just got it, or it ends
+   * sooner than it could pause. One that is past the end of its declared work does not end soon.
+   */
+  private double settled(Bid bid) {
+    if (bid.held < 0) {
+      return 0;
+    }
+    double young = options.minimumRun() - bid.job.sinceChange().toNanos() * 1e-9;
+    double left = bid.left(bid.offers.rate()[bid.held]);
+    bid.ending = bid.certain && bid.workLeft() && left <= bid.restartPause();
+    return Math.max(0, bid.ending ? Math.max(young, left) : young);
   }
 
   private static Packing packing(Pools pools, List<Bid> fixed) {

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A job that holds two of the four GPUs of its cluster may have them all, for a pause. */
@@ -65,6 +66,31 @@ final class HysteresisTest {
         .isLessThan(Math.sqrt(OPTIONS.hold() * 30));
     double steps = share * worthIt / job.build().spec().batchLimits().initialGlobalBatch();
     assertThat(given(job.steps(1000, 1000 + steps).build())).isEqualTo(share > 1 ? 4 : 2);
+  }
+
+  /** Against a short gang of a higher priority that needs all slots. */
+  @ParameterizedTest
+  @CsvSource({"20, Ending, 2", "40, Stopped, 0", "0, Stopped, 0", "-20, Stopped, 0"})
+  void leavesAloneWhoEndsSoonerThanItCouldPause(int secondsLeft, String reason, int replicas) {
+    TestJob job =
+        pair()
+            .model(TestJob.SCALABLE, 2)
+            .rescaleCost(Duration.ofSeconds(30))
+            .sinceChange(Duration.ofHours(1));
+    double two = Rates.rate(job.build(), Pools.of(NODES), 0, 2, 1);
+    double steps = secondsLeft * two / job.build().spec().batchLimits().initialGlobalBatch();
+    JobState ends = job.steps(100_000, 100_000 + steps).build();
+    JobState urgent =
+        job("b")
+            .elasticity(new Elasticity.Rigid(4))
+            .model(TestJob.SCALABLE, 4)
+            .steps(10, 1000)
+            .priority(1)
+            .build();
+    Plan plan =
+        new KastorPolicy(OPTIONS).plan(new Snapshot(Instant.EPOCH, NODES, List.of(ends, urgent)));
+    assertThat(plan.reason(ends.id()).code()).isEqualTo(reason);
+    assertThat(plan.allocation(ends.id()).replicas()).isEqualTo(replicas);
   }
 
   @Test

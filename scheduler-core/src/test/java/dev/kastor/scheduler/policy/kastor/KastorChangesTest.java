@@ -31,7 +31,7 @@ final class KastorChangesTest {
         compared += kept > 0 ? 1 : 0;
       }
     }
-    assertThat(compared).isGreaterThan(SCENES / 3);
+    assertThat(compared).isGreaterThan(SCENES / 4);
   }
 
   /** Whether all nodes that jobs hold are there, with enough slots. */
