@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(
     value = "!has(self.max) || self.max >= self.initial",
     messageExpression =
-        "'batchSize.max (' + string(self.max) + ') is below batchSize.initial (' +"
-            + " string(self.initial) + '). Raise max or lower initial.'")
+        "'batchSize.max (%d) is below batchSize.initial (%d). Raise max or lower initial.'"
+            + ".format([self.max, self.initial])")
 public record BatchSizeSpec(
     @JsonPropertyDescription("Global batch the learning rate was tuned for.")
         @Required
@@ -24,7 +24,7 @@ public record BatchSizeSpec(
         @Min(1)
         @Max(16777216)
         @Nullable Integer max,
-    @JsonPropertyDescription("Examples per replica and pass.") @Default("{}")
+    @JsonPropertyDescription("Examples per replica and pass.") @Default("{\"min\":1,\"max\":256}")
         @Nullable PerDevice perDevice,
     @JsonPropertyDescription("Whether a replica may accumulate gradients over several passes.")
         @Default("true")
@@ -34,8 +34,8 @@ public record BatchSizeSpec(
   @ValidationRule(
       value = "self.min <= self.max",
       messageExpression =
-          "'perDevice.min (' + string(self.min) + ') is above perDevice.max (' +"
-              + " string(self.max) + '). Lower min or raise max.'")
+          "'perDevice.min (%d) is above perDevice.max (%d). Lower min or raise max.'"
+              + ".format([self.min, self.max])")
   public record PerDevice(
       @JsonPropertyDescription("Smallest batch per replica and pass.")
           @Min(1)

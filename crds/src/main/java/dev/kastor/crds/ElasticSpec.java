@@ -14,14 +14,13 @@ import org.jspecify.annotations.Nullable;
         "self.allowedReplicas != 'PowersOfTwo' || [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,"
             + " 2048, 4096].exists(p, p >= self.minReplicas && p <= self.maxReplicas)",
     messageExpression =
-        "'no power of two lies between minReplicas (' + string(self.minReplicas) + ') and"
-            + " maxReplicas (' + string(self.maxReplicas) + '). Widen the bounds or set"
-            + " allowedReplicas to Any.'")
+        "'no power of two lies between minReplicas (%d) and maxReplicas (%d). Widen the bounds or"
+            + " set allowedReplicas to Any.'.format([self.minReplicas, self.maxReplicas])")
 @ValidationRule(
     value = "self.minReplicas <= self.maxReplicas",
     messageExpression =
-        "'minReplicas (' + string(self.minReplicas) + ') is above maxReplicas (' +"
-            + " string(self.maxReplicas) + '). Lower minReplicas or raise maxReplicas.'")
+        "'minReplicas (%d) is above maxReplicas (%d). Lower minReplicas or raise maxReplicas.'"
+            + ".format([self.minReplicas, self.maxReplicas])")
 public record ElasticSpec(
     @JsonPropertyDescription("Fewest replicas; with fewer the job waits.")
         @Min(1)

@@ -27,10 +27,9 @@ import org.jspecify.annotations.Nullable;
         "self.goodput.batchSize.gradientAccumulation || self.goodput.batchSize.initial <="
             + " self.elastic.minReplicas * self.goodput.batchSize.perDevice.max",
     messageExpression =
-        "'batchSize.initial (' + string(self.goodput.batchSize.initial) + ') does not fit minReplicas"
-            + " (' + string(self.elastic.minReplicas) + ') times perDevice.max (' +"
-            + " string(self.goodput.batchSize.perDevice.max) + '). Allow gradientAccumulation or raise"
-            + " one of them.'")
+        "'batchSize.initial (%d) does not fit minReplicas (%d) times perDevice.max (%d). Allow"
+            + " gradientAccumulation or raise one of them.'.format([self.goodput.batchSize.initial,"
+            + " self.elastic.minReplicas, self.goodput.batchSize.perDevice.max])")
 @ValidationRule(
     value =
         "self.elastic.minReplicas * self.goodput.batchSize.perDevice.min <="
@@ -38,9 +37,9 @@ import org.jspecify.annotations.Nullable;
             + " has(self.goodput.batchSize.max) ? self.goodput.batchSize.max : 16 *"
             + " self.goodput.batchSize.initial)",
     messageExpression =
-        "'minReplicas (' + string(self.elastic.minReplicas) + ') times perDevice.min (' +"
-            + " string(self.goodput.batchSize.perDevice.min) + ') exceeds the largest global batch."
-            + " Lower one of them or raise batchSize.'")
+        "'minReplicas (%d) times perDevice.min (%d) exceeds the largest global batch. Lower one of"
+            + " them or raise batchSize.'.format([self.elastic.minReplicas,"
+            + " self.goodput.batchSize.perDevice.min])")
 public record TrainingJobSpec(
     @JsonPropertyDescription("Stop at a checkpoint and release all replicas until set to false.")
         @Default("false")
@@ -61,7 +60,8 @@ public record TrainingJobSpec(
         @Pattern("^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
         @Size(max = 63)
         @Nullable String family,
-    @JsonPropertyDescription("How many replicas the job may run with.") @Default("{}")
+    @JsonPropertyDescription("How many replicas the job may run with.")
+        @Default("{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\"}")
         @Nullable ElasticSpec elastic,
     @JsonPropertyDescription("Batch sizes, learning rate and declared work.") @Required
         GoodputSpec goodput,

@@ -9,12 +9,15 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +49,43 @@ class CrdGoldenTest {
     }
     assertThat(RESOURCE).usingCharset(UTF_8).hasContent(generated);
     assertThat(CHART).usingCharset(UTF_8).hasContent(generated);
+  }
+
+  /** An API server checks an object's default against its rules before it fills in nested ones. */
+  @Test
+  void defaultsOfObjectsWithRulesAreComplete() throws IOException {
+    var crd = Serialization.unmarshal(Files.readString(RESOURCE), CustomResourceDefinition.class);
+    JSONSchemaProps root = crd.getSpec().getVersions().getFirst().getSchema().getOpenAPIV3Schema();
+    Map<String, JSONSchemaProps> objects = new TreeMap<>();
+    collect("", root, objects);
+    objects.values().removeIf(each -> each.getDefault() == null);
+    objects.values().removeIf(each -> each.getXKubernetesValidations().isEmpty());
+
+    assertThat(objects).containsOnlyKeys(".spec.elastic", ".spec.goodput.batchSize.perDevice");
+    objects.forEach((path, object) ->
+        object
+            .getProperties()
+            .forEach((name, property) -> {
+              if (property.getDefault() != null) {
+                assertThat(object.getDefault().get(name))
+                    .as("default of %s in %s", name, path)
+                    .isEqualTo(property.getDefault());
+              }
+            }));
+  }
+
+  /**
+   * Such a text has no bound that an API server knows, so it refuses the whole CRD as too costly.
+   */
+  @Test
+  void noMessageTurnsNumbersIntoText() throws IOException {
+    assertThat(RESOURCE).content(UTF_8).contains("messageExpression").doesNotContain("string(self");
+  }
+
+  private static void collect(
+      String path, JSONSchemaProps object, Map<String, JSONSchemaProps> into) {
+    into.put(path, object);
+    object.getProperties().forEach((name, property) -> collect(path + "." + name, property, into));
   }
 
   /** Adds what annotations cannot say. */

@@ -4,12 +4,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.cel.bundle.Cel;
 import dev.cel.bundle.CelFactory;
+import dev.cel.common.CelFunctionDecl;
 import dev.cel.common.CelOptions;
+import dev.cel.common.CelOverloadDecl;
 import dev.cel.common.CelValidationException;
+import dev.cel.common.types.ListType;
 import dev.cel.common.types.SimpleType;
 import dev.cel.extensions.CelExtensions;
 import dev.cel.parser.CelStandardMacro;
 import dev.cel.runtime.CelEvaluationException;
+import dev.cel.runtime.CelFunctionBinding;
 import dev.cel.runtime.CelRuntime.Program;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 final class CelRules {
   private static final Pattern OLD_SELF = Pattern.compile("\\boldSelf\\b");
 
+  /** Of the string functions that a real server has, this is the one that CEL's library lacks. */
+  private static final String FORMAT = "string_format_list";
+
   private final JsonNode schema;
   private final Map<String, Program> programs;
 
@@ -44,6 +51,22 @@ final class CelRules {
             .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
             .addCompilerLibraries(CelExtensions.strings())
             .addRuntimeLibraries(CelExtensions.strings())
+            .addFunctionDeclarations(
+                CelFunctionDecl.newFunctionDeclaration(
+                    "format",
+                    CelOverloadDecl.newMemberOverload(
+                        FORMAT,
+                        SimpleType.STRING,
+                        SimpleType.STRING,
+                        ListType.create(SimpleType.DYN))))
+            .addFunctionBindings(
+                CelFunctionBinding.fromOverloads(
+                    "format",
+                    CelFunctionBinding.from(
+                        FORMAT,
+                        String.class,
+                        List.class,
+                        (text, values) -> text.formatted(values.toArray()))))
             .addVar("self", SimpleType.DYN)
             .addVar("oldSelf", SimpleType.DYN)
             .build();
