@@ -1,10 +1,22 @@
 {{- define "kastor.name" -}}
 {{ printf "%s-kastor" .Release.Name | trunc 63 | trimSuffix "-" }}
 {{- end }}
-{{- define "kastor.labels" -}}
+
+{{- define "kastor.selector" -}}
 app.kubernetes.io/name: kastor
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
+
+{{- define "kastor.labels" -}}
+{{ include "kastor.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: kastor
+{{- end }}
+
+{{- define "kastor.host" -}}
+{{ include "kastor.name" . }}.{{ .Release.Namespace }}.svc
+{{- end }}
+
 {{- define "kastor.tlsSecret" -}}
 {{ .Values.tls.secretName | default (printf "%s-tls" (include "kastor.name" .)) }}
 {{- end }}

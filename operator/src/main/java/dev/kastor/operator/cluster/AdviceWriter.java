@@ -56,8 +56,10 @@ public final class AdviceWriter {
             .withData(wanted)
             .build();
     try {
-      if (stored().get() != null) {
-        client.configMaps().resource(map).update();
+      ConfigMap found = stored().get();
+      if (found != null) {
+        // Labels and annotations belong to whoever made it, such as the chart.
+        client.configMaps().resource(new ConfigMapBuilder(found).withData(wanted).build()).update();
       } else if (!wanted.isEmpty()) {
         client.configMaps().resource(map).create();
       }

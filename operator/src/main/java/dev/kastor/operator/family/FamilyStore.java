@@ -125,10 +125,15 @@ public final class FamilyStore {
             .withData(Map.of(KEY, FamilyCodec.write(families, MOST_BYTES)))
             .build();
     try {
-      if (stored().get() == null) {
+      ConfigMap found = stored().get();
+      if (found == null) {
         client.configMaps().resource(wanted).create();
       } else {
-        client.configMaps().resource(wanted).update();
+        // Labels and annotations belong to whoever made it, such as the chart.
+        client
+            .configMaps()
+            .resource(new ConfigMapBuilder(found).withData(wanted.getData()).build())
+            .update();
       }
       written = families;
     } catch (KubernetesClientException e) {

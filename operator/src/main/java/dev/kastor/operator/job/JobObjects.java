@@ -3,16 +3,12 @@ package dev.kastor.operator.job;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.Labels;
-import io.fabric8.kubernetes.api.model.ConfigMap;
-import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.HttpURLConnection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -20,9 +16,10 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The objects besides pods that replicas need: the ring's secret and the authority they trust. */
+/** What replicas need besides pods: a Secret with the key of their ring and whom they trust. */
 @Singleton
 public final class JobObjects {
   private static final int SECRET_BYTES = 48;
@@ -39,7 +36,6 @@ public final class JobObjects {
 
   /** Makes what is missing; call before pods are made. */
   public void ensure(TrainingJob job) {
-    ensureCertificate(job.getMetadata().getNamespace());
     if (!ringsMade.contains(job.getMetadata().getUid())) {
       ensureRing(job);
       ringsMade.add(job.getMetadata().getUid());
@@ -60,6 +56,11 @@ public final class JobObjects {
     String uid = job.getMetadata().getUid();
     Secret found = ring(job).get();
     if (found != null && Labels.ownedBy(found, uid)) {
+      Map<String, String> wanted = content(found.getData().getOrDefault(PodTemplate.RING_KEY, ""));
+      if (!wanted.equals(found.getData())) {
+        // The authority is another since the job began.
+        client.secrets().resource(new SecretBuilder(found).withData(wanted).build()).update();
+      }
       return;
     }
     if (found != null) {
@@ -78,7 +79,7 @@ public final class JobObjects {
             .withOwnerReferences(PodTemplate.owner(job))
             .endMetadata()
             .withType("Opaque")
-            .withData(Map.of(PodTemplate.RING_KEY, Base64.getEncoder().encodeToString(bytes)))
+            .withData(content(base64(bytes)))
             .build();
     client.secrets().resource(secret).create();
   }
@@ -90,41 +91,21 @@ public final class JobObjects {
         .withName(PodTemplate.ringSecret(job.getMetadata().getName()));
   }
 
-  private void ensureCertificate(String namespace) {
-    if (caFile.isEmpty()) {
-      return;
-    }
-    String pem;
+  private Map<String, String> content(String key) {
+    Map<String, String> content = new TreeMap<>(Map.of(PodTemplate.RING_KEY, key));
+    caFile.ifPresent(file -> content.put(PodTemplate.CA_KEY, base64(certificate(file))));
+    return content;
+  }
+
+  private static byte[] certificate(Path file) {
     try {
-      pem = Files.readString(caFile.get());
+      return Files.readAllBytes(file);
     } catch (IOException e) {
       throw new UncheckedIOException("kastor.ca-file cannot be read", e);
     }
-    var target = client.configMaps().inNamespace(namespace).withName(PodTemplate.CA_CONFIG_MAP);
-    ConfigMap found = target.get();
-    if (found != null && pem.equals(found.getData().get(PodTemplate.CA_KEY))) {
-      return;
-    }
-    ConfigMap wanted =
-        new ConfigMapBuilder()
-            .withNewMetadata()
-            .withNamespace(namespace)
-            .withName(PodTemplate.CA_CONFIG_MAP)
-            .withLabels(Map.of(Labels.MANAGED_BY, Labels.MANAGER))
-            .endMetadata()
-            .withData(Map.of(PodTemplate.CA_KEY, pem))
-            .build();
-    if (found != null) {
-      client.configMaps().resource(wanted).update();
-      return;
-    }
-    try {
-      client.configMaps().resource(wanted).create();
-    } catch (KubernetesClientException e) {
-      // Another job of the namespace was faster.
-      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-        throw e;
-      }
-    }
+  }
+
+  private static String base64(byte[] bytes) {
+    return Base64.getEncoder().encodeToString(bytes);
   }
 }

@@ -26,14 +26,13 @@ import java.util.Map;
 /** Builds the pod of one replica. */
 public final class PodTemplate {
   static final String CONTAINER = "agent";
-  static final String CA_CONFIG_MAP = "kastor-ca";
   static final String CA_KEY = "ca.crt";
   static final String RING_KEY = "secret";
 
   private static final String TOKEN_PATH = "/var/run/kastor/token";
-  private static final String CA_PATH = "/etc/kastor/ca";
   private static final String RING_PATH = "/etc/kastor/ring";
   private static final String CHECKPOINT_PATH = "/var/lib/kastor/checkpoints";
+  private static final String TEMPORARY_PATH = "/tmp";
   private static final String TERMINATION_PATH = "/dev/termination-log";
   private static final long TOKEN_SECONDS = 3600;
   private static final long USER = 65532;
@@ -51,7 +50,7 @@ public final class PodTemplate {
     this.config = config;
   }
 
-  /** Name of the Secret that the rings of a job are keyed with. */
+  /** Name of the Secret with what the rings of a job are keyed with and whom replicas trust. */
   public static String ringSecret(String job) {
     return job + "-ring";
   }
@@ -129,6 +128,7 @@ public final class PodTemplate {
         .endResources()
         .withNewSecurityContext()
         .withAllowPrivilegeEscalation(false)
+        .withReadOnlyRootFilesystem(true)
         .withNewCapabilities()
         .withDrop("ALL")
         .endCapabilities()
@@ -150,7 +150,7 @@ public final class PodTemplate {
         field("KASTOR_POD_IP", "status.podIP"),
         value("KASTOR_OPERATOR_URL", config.agent().operatorUrl()),
         value("KASTOR_TOKEN_FILE", TOKEN_PATH + "/token"),
-        value("KASTOR_CA_FILE", CA_PATH + "/" + CA_KEY),
+        value("KASTOR_CA_FILE", RING_PATH + "/" + CA_KEY),
         value("KASTOR_RING_SECRET_FILE", RING_PATH + "/" + RING_KEY),
         value("KASTOR_CHECKPOINT_DIR", CHECKPOINT_PATH),
         value("KASTOR_JOB_SPEC", spec(job)),
@@ -167,8 +167,8 @@ public final class PodTemplate {
     }
     return List.of(
         mount("token", TOKEN_PATH, true),
-        mount("ca", CA_PATH, true),
         mount("ring", RING_PATH, true),
+        mount("temporary", TEMPORARY_PATH, false),
         checkpoints);
   }
 
@@ -188,13 +188,6 @@ public final class PodTemplate {
             .endSource()
             .endProjected()
             .build();
-    Volume ca =
-        new VolumeBuilder()
-            .withName("ca")
-            .withNewConfigMap()
-            .withName(CA_CONFIG_MAP)
-            .endConfigMap()
-            .build();
     Volume ring =
         new VolumeBuilder()
             .withName("ring")
@@ -202,7 +195,9 @@ public final class PodTemplate {
             .withSecretName(ringSecret(name))
             .endSecret()
             .build();
-    return List.of(token, ca, ring, checkpoints(job));
+    Volume temporary =
+        new VolumeBuilder().withName("temporary").withNewEmptyDir().endEmptyDir().build();
+    return List.of(token, ring, temporary, checkpoints(job));
   }
 
   private Volume checkpoints(TrainingJob job) {

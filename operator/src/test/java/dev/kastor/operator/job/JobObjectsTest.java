@@ -1,0 +1,114 @@
+package dev.kastor.operator.job;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.TestJobs;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.mockwebserver.Context;
+import io.fabric8.mockwebserver.MockWebServer;
+import io.fabric8.mockwebserver.ServerRequest;
+import io.fabric8.mockwebserver.ServerResponse;
+import io.smallrye.config.SmallRyeConfigBuilder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class JobObjectsTest {
+  private final KubernetesMockServer server = server();
+  private final KubernetesClient client = server.createClient();
+  private final TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+
+  @TempDir Path folder;
+
+  private static KubernetesMockServer server() {
+    Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
+    var server =
+        new KubernetesMockServer(
+            new Context(),
+            new MockWebServer(),
+            responses,
+            new KubernetesMixedDispatcher(responses),
+            false);
+    server.init(InetAddress.getLoopbackAddress(), 0);
+    return server;
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    server.destroy();
+  }
+
+  @Test
+  void givesTheReplicasOfAJobAKeyAndTheAuthority() throws IOException {
+    objects("authority one").ensure(job);
+
+    assertThat(secret())
+        .containsEntry("ca.crt", "authority one")
+        .containsOnlyKeys("ca.crt", "secret");
+    assertThat(secret().get("secret")).isNotEmpty();
+  }
+
+  @Test
+  void keepsTheKeyOfAJobThatRunsWhenTheAuthorityChanges() throws IOException {
+    objects("authority one").ensure(job);
+    String key = secret().get("secret");
+    // A new operator, as after an upgrade.
+    objects("authority two").ensure(job);
+
+    assertThat(secret()).isEqualTo(Map.of("ca.crt", "authority two", "secret", key));
+  }
+
+  @Test
+  void leavesNothingInTheNamespaceOfAJobThatIsGone() throws IOException {
+    JobObjects objects = objects("authority one");
+    objects.ensure(job);
+    objects.removed(job);
+
+    assertThat(client.secrets().inNamespace("team").list().getItems()).isEmpty();
+    assertThat(client.configMaps().inNamespace("team").list().getItems()).isEmpty();
+  }
+
+  /** In ISO 8859-1 any key is text. */
+  private Map<String, String> secret() {
+    Map<String, String> decoded = new HashMap<>();
+    client
+        .secrets()
+        .inNamespace("team")
+        .withName("bert-ring")
+        .require()
+        .getData()
+        .forEach((key, value) ->
+            decoded.put(key, new String(Base64.getDecoder().decode(value), ISO_8859_1)));
+    return decoded;
+  }
+
+  private JobObjects objects(String authority) throws IOException {
+    Path file = Files.writeString(folder.resolve("ca.crt"), authority, UTF_8);
+    OperatorConfig config =
+        new SmallRyeConfigBuilder()
+            .withMapping(OperatorConfig.class)
+            .addDefaultInterceptors()
+            .addDiscoveredConverters()
+            .withValidateUnknown(false)
+            .withDefaultValues(Map.of("kastor.ca-file", file.toString()))
+            .build()
+            .getConfigMapping(OperatorConfig.class);
+    return new JobObjects(client, config);
+  }
+}
