@@ -1,0 +1,78 @@
+# shellcheck shell=bash disable=SC2154 # Variables come from who sources this.
+# Builds or finds what the cluster is made of. Sourced by run; sets $kube, $node, $base and $jre, folders of the cache.
+
+kubernetes=1.35.4
+node_packages=(containerd runc containernetworking-plugins libseccomp2
+  nftables libnftables1 libnftnl11 libmnl0 libjansson4 libedit2 libbsd0 libmd0 libtinfo6 libgmp10 libxtables12)
+base_packages=(libc6 libgcc-s1 libstdc++6 libgomp1 zlib1g)
+jre_modules=java.base,java.compiler,java.desktop,java.instrument,java.logging,java.management,java.naming,java.net.http
+jre_modules+=,java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.incubator.vector,jdk.management,jdk.naming.dns
+jre_modules+=,jdk.net,jdk.unsupported,jdk.zipfs
+
+# All of Kubernetes, a device plugin, a DNS server, the pause program and Helm: Go modules whose versions and checksums
+# are in go.mod and go.sum. The go command verifies each, and goes on where it was stopped.
+build_kube() {
+  local out=$1 package version="" log=$cache/kube-build.log
+  need go "Install Go 1.25 or newer, for example from https://go.dev/dl."
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    version+=" -X $package.gitVersion=v$kubernetes -X $package.gitMajor=1 -X $package.gitMinor=${kubernetes:2:2}"
+    version+=" -X $package.gitTreeState=clean -X $package.buildDate=2026-01-01T00:00:00Z"
+  done
+  version+=" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=${kubernetes:2:2}"
+  say "building Kubernetes $kubernetes and Helm from source: about 20 CPU minutes the first time (log: $log)"
+  (cd "$e2e/kube" && export CGO_ENABLED=0 &&
+    nice go build -trimpath -ldflags "-s -w$version" -o "$out/" ./kube ./fakegpu ./names ./pause \
+      helm.sh/helm/v3/cmd/helm) >"$log" 2>&1 &
+  wait_with_progress $! || {
+    tail -n 20 "$log" >&2
+    return 1
+  }
+  for package in etcd kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubelet kubectl; do
+    ln -s kube "$out/$package"
+  done
+}
+
+# Unpacks packages of the machine's own distribution into a folder; apt checks their signatures. Nothing is installed.
+unpack_packages() {
+  local out=${*: -1} packages=("${@:1:$#-1}") downloads deb
+  need apt-get "The parts of the node come from Debian's or Ubuntu's archive."
+  need dpkg-deb "It unpacks the parts of the node."
+  downloads=$(mktemp -d "$cache/debs.XXXXXX")
+  (cd "$downloads" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}") ||
+    (apt-get -qq update && cd "$downloads" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}") || return 1
+  for deb in "$downloads"/*.deb; do
+    dpkg-deb -x "$deb" "$out" || return 1
+  done
+  rm -rf "$downloads" "$out"/usr/share/{doc,man,lintian}
+}
+
+link_jre() {
+  "$JAVA_HOME/bin/jlink" --add-modules "$jre_modules" --strip-debug --no-header-files --no-man-pages --output "$1/jre"
+}
+
+# Waits for a process, telling the seconds while it works.
+wait_with_progress() {
+  local pid=$1 begun=$SECONDS
+  while kill -0 "$pid" 2>/dev/null; do
+    if [ -t 1 ]; then printf '\r\033[K       %d s' $((SECONDS - begun)); fi
+    if [ ! -t 1 ] && [ $(((SECONDS - begun) % 60)) = 59 ]; then say "still at it"; fi
+    sleep 1
+  done
+  if [ -t 1 ]; then printf '\r\033[K'; fi
+  wait "$pid"
+}
+
+prepare() {
+  local release
+  release=$(. /etc/os-release && echo "${ID:-linux}-${VERSION_ID:-0}")
+  kube=kube-$kubernetes-$(find "$e2e/kube" -type f | sort | xargs cat | fingerprint -)
+  node=node-$release-$(echo "${node_packages[@]}" | fingerprint -)
+  base=base-$release-$(echo "${base_packages[@]}" | fingerprint -)
+  jre=jre-$(echo "$jre_modules" | fingerprint "$JAVA_HOME/release" -)
+  cached "$kube" build_kube
+  cached "$node" unpack_packages "${node_packages[@]}"
+  cached "$base" unpack_packages "${base_packages[@]}"
+  cached "$jre" link_jre
+  kube=$cache/$kube node=$cache/$node base=$cache/$base jre=$cache/$jre
+  export kube node base jre
+}

@@ -1,0 +1,78 @@
+package dev.kastor.e2e;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Kastor's chart, handled with {@code helm} as a platform team would. */
+final class Chart {
+  private static final String RELEASE = "kastor";
+  private static final String PATIENCE = "6m";
+  private static final Path ROOT = Path.of(System.getProperty("kastor.root", "."));
+
+  private final String namespace;
+  private final List<String> values;
+
+  /**
+   * The chart in one namespace.
+   *
+   * @param values settings, such as {@code roundInterval=5s}
+   */
+  Chart(String namespace, String... values) {
+    this.namespace = namespace;
+    this.values = List.of(values);
+  }
+
+  /** The folder of the chart. */
+  static Path folder() {
+    return ROOT.resolve("helm/kastor");
+  }
+
+  /** Checks the chart without a cluster; warnings count as errors. */
+  String lint() throws IOException, InterruptedException {
+    return helm(settings("lint", "--strict", folder().toString()));
+  }
+
+  /** Installs and waits until everything is ready. */
+  String install() throws IOException, InterruptedException {
+    return helm(settings("install", RELEASE, folder().toString(), "--wait", "--timeout", PATIENCE));
+  }
+
+  /** Puts a changed setting into force. */
+  String upgrade(String value) throws IOException, InterruptedException {
+    List<String> arguments =
+        settings("upgrade", RELEASE, folder().toString(), "--wait", "--timeout", PATIENCE);
+    arguments.addAll(List.of("--set", value));
+    return helm(arguments);
+  }
+
+  /** Removes all that was installed. */
+  String uninstall() throws IOException, InterruptedException {
+    return helm(List.of("uninstall", RELEASE, "--namespace", namespace, "--wait"));
+  }
+
+  private List<String> settings(String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.addAll(List.of("--namespace", namespace));
+    for (String value : values) {
+      all.addAll(List.of("--set", value));
+    }
+    return all;
+  }
+
+  private static String helm(List<String> arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("helm"));
+    command.addAll(arguments);
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said;
+    try (var out = process.getInputStream()) {
+      said = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    if (process.waitFor() != 0) {
+      throw new AssertionError("%s failed:%n%s".formatted(String.join(" ", command), said));
+    }
+    return said;
+  }
+}

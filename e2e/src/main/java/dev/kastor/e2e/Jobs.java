@@ -1,0 +1,90 @@
+package dev.kastor.e2e;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** The TrainingJobs of a namespace as one who may read it sees them. */
+record Jobs(KubernetesClient client, String namespace) {
+
+  TrainingJob get(String name) {
+    return resource(name).require();
+  }
+
+  /** What the operator reports; empty before its first word. */
+  Optional<TrainingJobStatus> status(String name) {
+    return Optional.ofNullable(get(name).getStatus());
+  }
+
+  boolean in(TrainingJobStatus.Phase phase, String name) {
+    return status(name).map(TrainingJobStatus::phase).filter(phase::equals).isPresent();
+  }
+
+  Optional<TrainingStatus> training(String name) {
+    return status(name).map(TrainingJobStatus::training);
+  }
+
+  long step(String name) {
+    return training(name).map(TrainingStatus::step).orElse(0L);
+  }
+
+  int allocated(String name) {
+    return status(name)
+        .map(TrainingJobStatus::allocation)
+        .map(TrainingJobStatus.AllocationStatus::replicas)
+        .orElse(0);
+  }
+
+  /** Pods of the job that run, the oldest first. */
+  List<Pod> running(String name) {
+    return pods(name).stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(pod -> "Running".equals(pod.getStatus().getPhase()))
+        .sorted(Comparator.comparing(pod -> pod.getMetadata().getCreationTimestamp()))
+        .toList();
+  }
+
+  List<Pod> pods(String name) {
+    return client.pods().inNamespace(namespace).withLabel("kastor.dev/job", name).list().getItems();
+  }
+
+  /** Holds the job to one size. */
+  void pin(String name, int replicas) {
+    resource(name)
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\":{\"elastic\":{\"minReplicas\":%d,\"maxReplicas\":%d}}}"
+                .formatted(replicas, replicas));
+  }
+
+  /** One line about each job and its pods, for whoever has to find out what went wrong. */
+  String describe() {
+    StringBuilder text = new StringBuilder();
+    for (TrainingJob job :
+        client.resources(TrainingJob.class).inNamespace(namespace).list().getItems()) {
+      String name = job.getMetadata().getName();
+      text.append("%n  %s: %s".formatted(name, job.getStatus()));
+      for (Pod pod : pods(name)) {
+        text.append(
+            "%n    %s %s %s"
+                .formatted(
+                    pod.getMetadata().getName(),
+                    pod.getStatus().getPhase(),
+                    pod.getStatus().getContainerStatuses()));
+      }
+    }
+    return text.toString();
+  }
+
+  private Resource<TrainingJob> resource(String name) {
+    return client.resources(TrainingJob.class).inNamespace(namespace).withName(name);
+  }
+}

@@ -1,0 +1,165 @@
+package dev.kastor.e2e.image;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Makes the images of operator and agent from what the build left, and the one that holds pods
+ * together.
+ */
+public final class Images {
+  private static final String VERSION = "0.1.0-SNAPSHOT";
+  private static final String LIBRARIES = "lib/x86_64-linux-gnu/";
+
+  /**
+   * What the JVM, oneDNN and OR-Tools link against; nothing else of a distribution is in the
+   * images.
+   */
+  private static final List<String> NEEDED =
+      List.of(
+          "libc.so.6",
+          "libdl.so.2",
+          "libgcc_s.so.1",
+          "libgomp.so.1",
+          "libm.so.6",
+          "libpthread.so.0",
+          "libresolv.so.2",
+          "librt.so.1",
+          "libstdc++.so.6",
+          "libz.so.1");
+
+  private static final List<String> JVM =
+      List.of(
+          "/opt/jre/bin/java",
+          "-XX:+UseSerialGC",
+          "-XX:+ExitOnOutOfMemoryError",
+          "--enable-native-access=ALL-UNNAMED",
+          "--sun-misc-unsafe-memory-access=allow");
+
+  private final Path root;
+  private final Path base;
+  private final Layer system;
+  private final Layer java;
+
+  private Images(Path root, Path base, Path jre) throws IOException {
+    this.root = root;
+    this.base = base;
+    system = system();
+    java = new Layer().folder(jre, "opt/jre");
+  }
+
+  /**
+   * Writes them as a layout.
+   *
+   * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
+   *     packages; {@code --jre} folder; {@code --pause} program
+   */
+  public static void main(String[] args) throws IOException {
+    Images images = new Images(Path.of(args[0]), option(args, "--base"), option(args, "--jre"));
+    Layout layout = new Layout(Path.of(args[1]));
+    for (Image image : List.of(images.operator(), images.agent(), pause(option(args, "--pause")))) {
+      System.out.printf("        %s %s%n", image.name(), layout.add(image));
+    }
+    layout.finish();
+  }
+
+  private Image operator() throws IOException {
+    Path app = built("operator/target/quarkus-app");
+    List<String> command = new ArrayList<>(JVM);
+    command.addAll(
+        List.of(
+            "-Xmx200m",
+            "-Xss512k",
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
+            "-jar",
+            "/app/quarkus-run.jar"));
+    Layer libraries = new Layer();
+    Layer own = new Layer();
+    try (Stream<Path> files = Files.walk(app)) {
+      // All of them, whatever they are for: Quarkus has a list and starts with nothing less.
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        boolean ours = !file.startsWith(app.resolve("lib")) || name(file).startsWith("dev.kastor.");
+        (ours ? own : libraries).file(file, "app/" + app.relativize(file));
+      }
+    }
+    return new Image(
+        "docker.io/kastor/operator:" + VERSION, List.of(system, java, libraries, own), command);
+  }
+
+  private Image agent() throws IOException {
+    List<Path> libraries = new ArrayList<>();
+    List<Path> own = new ArrayList<>();
+    try (Stream<Path> files = Files.list(built("training-agent/target/lib"))) {
+      files
+          .filter(Images::forHere)
+          .forEach(jar -> (name(jar).startsWith("scheduler-core") ? own : libraries).add(jar));
+    }
+    own.add(built("training-agent/target/training-agent-" + VERSION + ".jar"));
+    List<String> command = new ArrayList<>(JVM);
+    command.addAll(
+        List.of(
+            "-Xmx256m",
+            "-Dorg.bytedeco.javacpp.cachedir=/tmp/javacpp",
+            "-cp",
+            "/app/*:/app/lib/*",
+            "dev.kastor.agent.Agent"));
+    return new Image(
+        "docker.io/kastor/training-agent:" + VERSION,
+        List.of(
+            system, java, new Layer().files(libraries, "app/lib"), new Layer().files(own, "app")),
+        command);
+  }
+
+  private static Image pause(Path program) {
+    return new Image(
+        "kastor.dev/e2e/pause:1", List.of(new Layer().file(program, "pause")), List.of("/pause"));
+  }
+
+  private Layer system() throws IOException {
+    Layer layer = new Layer().writable("tmp");
+    for (String name : NEEDED) {
+      layer.file(library(name), LIBRARIES + name);
+    }
+    return layer.file(library("ld-linux-x86-64.so.2"), "lib64/ld-linux-x86-64.so.2");
+  }
+
+  private Path library(String name) throws IOException {
+    for (String folder : List.of("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")) {
+      Path file = base.resolve(folder).resolve(name);
+      if (Files.isRegularFile(file)) {
+        return file.toRealPath();
+      }
+    }
+    throw new IOException("there is no %s below %s".formatted(name, base));
+  }
+
+  private Path built(String path) throws IOException {
+    Path file = root.resolve(path).normalize();
+    if (!Files.exists(file)) {
+      throw new IOException(file + " does not exist. Run ./kastor build.");
+    }
+    return file;
+  }
+
+  /** Whether the file is of use on Linux on x86-64. */
+  private static boolean forHere(Path file) {
+    return !name(file).matches(".*(darwin|win32|aarch64).*\\.jar");
+  }
+
+  private static String name(Path file) {
+    return String.valueOf(file.getFileName());
+  }
+
+  private static Path option(String[] args, String name) {
+    for (int i = 2; i < args.length - 1; i++) {
+      if (args[i].equals(name)) {
+        return Path.of(args[i + 1]);
+      }
+    }
+    throw new IllegalArgumentException(name + " is missing");
+  }
+}
