@@ -19,7 +19,7 @@ final class Changing {
   }
 
   void suspend(List<String> jobs, boolean suspend) {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       for (String name : jobs) {
         suspend(cluster, name, suspend);
       }
@@ -45,7 +45,7 @@ final class Changing {
 
   /** Suspends jobs and waits until their state is saved and nothing of them runs. */
   void stop(List<String> jobs, Duration patience) throws InterruptedException {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       for (String name : jobs) {
         suspend(cluster, name, true);
       }
@@ -85,7 +85,7 @@ final class Changing {
   }
 
   void remove(List<String> jobs) {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       jobs.forEach(name -> cluster.get(options.namespace(), name));
       for (String name : jobs) {
         cluster.delete(options.namespace(), name);

@@ -1,8 +1,6 @@
 package dev.kastor.cli;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.local.StateFolder;
-import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Config;
@@ -15,9 +13,6 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
@@ -49,25 +44,11 @@ final class Cluster implements AutoCloseable {
     this.where = where;
   }
 
-  static Cluster connect(@Nullable Path kubeconfig) {
-    Path file = kubeconfig == null ? StateFolder.kubeconfig(StateFolder.home()) : kubeconfig;
-    if (!Files.exists(file)) {
-      throw new CliException(
-          ExitCode.UNREACHABLE,
-          kubeconfig == null
-              ? "no cluster runs on %s. Start one with: kastor up   (or name another with --kubeconfig FILE)"
-                  .formatted(StateFolder.home())
-              : "there is no kubeconfig %s".formatted(file));
-    }
-    Config config;
-    try {
-      config = Config.fromKubeconfig(Files.readString(file));
-    } catch (IOException | RuntimeException e) {
-      throw new CliException(
-          ExitCode.UNREACHABLE,
-          "kubeconfig %s cannot be read: %s".formatted(file, e.getMessage()),
-          e);
-    }
+  static Cluster connect(ClusterOptions options) {
+    return connect(options.target().config());
+  }
+
+  static Cluster connect(Config config) {
     Config patient =
         new ConfigBuilder(config)
             .withConnectionTimeout(CONNECT_MILLIS)
@@ -119,7 +100,16 @@ final class Cluster implements AutoCloseable {
   }
 
   void patch(String namespace, String name, String mergePatch) {
-    call(() -> job(namespace, name).patch(PatchContext.of(PatchType.JSON_MERGE), mergePatch));
+    call(() -> patched(namespace, name, mergePatch));
+  }
+
+  /**
+   * Changes a job.
+   *
+   * @throws KubernetesClientException if the server refuses it
+   */
+  TrainingJob patched(String namespace, String name, String mergePatch) {
+    return job(namespace, name).patch(PatchContext.of(PatchType.JSON_MERGE), mergePatch);
   }
 
   boolean delete(String namespace, String name) {
@@ -136,13 +126,21 @@ final class Cluster implements AutoCloseable {
             .toList());
   }
 
-  /** The job's events, oldest first. */
-  List<Event> events(String namespace, String job) {
+  /** Events of the job and its pods, oldest first. */
+  List<EventView> events(String namespace, String job) {
+    return events(namespace).stream().filter(e -> e.concerns(job)).toList();
+  }
+
+  /** All events of a namespace, or of all, oldest first. */
+  List<EventView> events(@Nullable String namespace) {
     return call(() ->
-        client.v1().events().inNamespace(namespace).list().getItems().stream()
-            .filter(e -> job.equals(e.getInvolvedObject().getName()))
-            .sorted(Comparator.comparing((Event e) -> String.valueOf(e.getLastTimestamp())))
-            .toList());
+        (namespace == null
+                ? client.v1().events().inAnyNamespace()
+                : client.v1().events().inNamespace(namespace))
+            .list().getItems().stream()
+                .map(EventView::of)
+                .sorted(Comparator.comparing(EventView::at))
+                .toList());
   }
 
   /** What the operator advises on the number of nodes, in sentences; none if it may not be read. */

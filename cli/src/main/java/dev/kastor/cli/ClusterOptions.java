@@ -1,5 +1,6 @@
 package dev.kastor.cli;
 
+import java.net.URI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -13,18 +14,41 @@ final class ClusterOptions {
   private @Nullable Path kubeconfig;
 
   @Option(
+      names = "--context",
+      paramLabel = "NAME",
+      description = "Context of the kubeconfig; without --kubeconfig, of kubectl's own.")
+  private @Nullable String context;
+
+  @Option(
       names = {"-n", "--namespace"},
       paramLabel = "NAME",
-      defaultValue = "default",
-      description = "Namespace of the job (default: ${DEFAULT-VALUE}).")
-  private String namespace = "default";
+      description = "Namespace of the job; that of the context by default.")
+  private @Nullable String namespace;
 
-  /** The kubeconfig that was asked for; null for the local cluster. */
-  @Nullable Path kubeconfig() {
-    return kubeconfig;
+  @Option(
+      names = "--operator",
+      paramLabel = "URL",
+      description = "Operator's plain HTTP address; by default a port is forwarded to it.")
+  private @Nullable URI operator;
+
+  private @Nullable Target target;
+
+  /** The cluster, looked up once. */
+  Target target() {
+    Target known = target;
+    if (known == null) {
+      known = Target.find(kubeconfig, context, System.getenv());
+      target = known;
+    }
+    return known;
   }
 
   String namespace() {
-    return namespace;
+    return namespace == null ? target().namespace() : namespace;
+  }
+
+  /** The operator's address if it is known without asking the cluster. */
+  @Nullable URI operator() {
+    return operator == null ? target().operator() : operator;
   }
 }

@@ -33,7 +33,7 @@ final class DemoRun {
     Screen screen = new Screen(out, Ink.watched());
     Instant start = Instant.now();
     List<Duration> offsets = new ArrayList<>();
-    try (Cluster cluster = Cluster.connect(kubeconfig)) {
+    try (Cluster cluster = Cluster.connect(Target.find(kubeconfig, null, Map.of()).config())) {
       while (true) {
         Instant now = Instant.now();
         Duration passed = Duration.between(start, now);

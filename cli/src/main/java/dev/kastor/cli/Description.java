@@ -1,10 +1,10 @@
 package dev.kastor.cli;
 
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,15 +23,17 @@ final class Description {
 
   private final TrainingJob job;
   private final List<Pod> pods;
-  private final List<Event> events;
+  private final List<EventView> events;
   private final Instant now;
+  private final int paper;
   private final List<String> lines = new ArrayList<>();
 
-  Description(TrainingJob job, List<Pod> pods, List<Event> events, Instant now) {
+  Description(TrainingJob job, List<Pod> pods, List<EventView> events, Instant now, int paper) {
     this.job = job;
     this.pods = pods;
     this.events = events;
     this.now = now;
+    this.paper = paper;
   }
 
   List<String> lines() {
@@ -44,6 +46,7 @@ final class Description {
         Format.between(
             Format.instant(view.created()),
             Format.instant(view.completed()).or(() -> Optional.of(now))));
+    pin();
     TrainingJobStatus status = job.getStatus();
     if (status != null) {
       allocation(view, status);
@@ -58,6 +61,19 @@ final class Description {
     pods();
     events();
     return lines;
+  }
+
+  private void pin() {
+    switch (Pin.of(job)) {
+      case Pin.Free free -> {}
+      case Pin.Here here -> line("Pinned", "to the replicas and nodes that it has");
+      case Pin.At at -> line("Pinned", "to %d replicas".formatted(at.replicas()));
+      case Pin.Unreadable unreadable ->
+          line(
+              "Pinned",
+              "no: annotation %s is '%s' but must be here or a number of replicas"
+                  .formatted(Pin.ANNOTATION, unreadable.value()));
+    }
   }
 
   private String parameters() {
@@ -172,7 +188,7 @@ final class Description {
           table.row(
               List.of(
                   "  " + c.getType(), c.getStatus(), text(c.getReason()), text(c.getMessage()))));
-      lines.addAll(table.lines());
+      lines.addAll(table.lines(paper));
     }
   }
 
@@ -199,15 +215,19 @@ final class Description {
           .forEach(e ->
               table.row(
                   List.of(
-                      "  " + Format.between(Format.instant(e.getLastTimestamp()), Optional.of(now)),
-                      text(e.getReason()),
-                      text(e.getMessage()))));
-      lines.addAll(table.lines());
+                      "  " + Format.between(Format.instant(e.time()), Optional.of(now)),
+                      e.reason(),
+                      e.message())));
+      lines.addAll(table.lines(paper));
     }
   }
 
   private void line(String label, String value) {
-    lines.add(String.format(Locale.ROOT, "%-" + LABEL_WIDTH + "s", label + ":") + value);
+    String prefix = String.format(Locale.ROOT, "%-" + LABEL_WIDTH + "s", label + ":");
+    for (String part : Wrapped.lines(value, paper - LABEL_WIDTH)) {
+      lines.add(prefix + part);
+      prefix = " ".repeat(LABEL_WIDTH);
+    }
   }
 
   private static String millis(@Nullable Long millis) {

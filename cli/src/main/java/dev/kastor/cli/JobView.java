@@ -1,6 +1,7 @@
 package dev.kastor.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
@@ -10,7 +11,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param minReplicas bound of its spec
  * @param maxReplicas bound of its spec
  * @param jctSeconds from creation to completion; absent before
+ * @param pinned what its annotation asks: {@code here} or a number of replicas
+ * @param nodes replicas by node
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record JobView(
@@ -44,10 +50,15 @@ record JobView(
     @Nullable Double jctSeconds,
     @Nullable String metricName,
     @Nullable Double finalMetric,
-    @Nullable String why) {
+    @Nullable String why,
+    @Nullable String queue,
+    @Nullable Integer priority,
+    @Nullable String pinned,
+    @Nullable Map<String, Integer> nodes) {
   static final String[] HEADER = {
     "NAME", "PHASE", "REPLICAS", "BATCH", "DONE", "GOODPUT", "LOSS", "RESCALES", "ETA", "AGE"
   };
+  static final String[] MORE_HEADER = {"QUEUE", "PRIORITY", "PINNED", "NODES", "WHY"};
 
   static JobView of(TrainingJob job) {
     @Nullable TrainingJobStatus status = job.getStatus();
@@ -79,7 +90,18 @@ record JobView(
         seconds(created, completed),
         training == null ? null : training.metricName(),
         training == null ? null : training.finalMetric(),
-        allocation == null ? null : allocation.message());
+        allocation == null ? null : allocation.message(),
+        job.getSpec().queue(),
+        job.getSpec().priority(),
+        annotation(job),
+        allocation == null || allocation.nodes() == null
+            ? null
+            : new TreeMap<>(allocation.nodes()));
+  }
+
+  private static @Nullable String annotation(TrainingJob job) {
+    var annotations = job.getMetadata().getAnnotations();
+    return annotations == null ? null : annotations.get(Pin.ANNOTATION);
   }
 
   private static @Nullable Double seconds(@Nullable String from, @Nullable String to) {
@@ -92,6 +114,11 @@ record JobView(
 
   boolean ended() {
     return phase.equals(Phase.Succeeded.name()) || phase.equals(Phase.Failed.name());
+  }
+
+  /** The name by which kubectl knows it. */
+  String resource() {
+    return "trainingjob.kastor.dev/" + name;
   }
 
   boolean succeeded() {
@@ -113,6 +140,20 @@ record JobView(
         Format.between(
             Format.instant(created), Format.instant(completed).or(() -> Optional.of(now))));
     return cells;
+  }
+
+  /** What a wide list shows behind {@link #cells}. */
+  List<String> moreCells() {
+    return List.of(
+        queue == null || queue.isEmpty() ? "-" : queue,
+        priority == null ? "0" : priority.toString(),
+        pinned == null ? "-" : pinned,
+        nodes == null || nodes.isEmpty()
+            ? "-"
+            : nodes.entrySet().stream()
+                .map(e -> e.getKey() + ":" + e.getValue())
+                .collect(Collectors.joining(",")),
+        why == null ? "-" : why);
   }
 
   static String coloured(String phase) {

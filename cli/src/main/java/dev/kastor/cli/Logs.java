@@ -29,7 +29,7 @@ final class Logs {
   }
 
   void print(String job, @Nullable String pod, @Nullable Integer rank, boolean follow, int tail) {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       List<Pod> pods = cluster.pods(options.namespace(), job);
       String name = pod != null ? pod : choose(pods, rank);
       boolean present = pods.stream().anyMatch(p -> p.getMetadata().getName().equals(name));
@@ -89,12 +89,12 @@ final class Logs {
   }
 
   private @Nullable Path kept(String pod) {
-    return options.kubeconfig() != null ? null : Kubelet.log(logs(), options.namespace(), pod);
+    return !options.target().local() ? null : Kubelet.log(logs(), options.namespace(), pod);
   }
 
   private @Nullable Path newestKept(String job) {
     Path folder = logs().resolve(options.namespace());
-    if (options.kubeconfig() != null || !Files.isDirectory(folder)) {
+    if (!options.target().local() || !Files.isDirectory(folder)) {
       return null;
     }
     try (Stream<Path> files = Files.list(folder)) {

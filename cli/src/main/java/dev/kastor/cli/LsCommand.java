@@ -12,21 +12,23 @@ import picocli.CommandLine.Spec;
     aliases = "list",
     description = "Lists jobs with their size, batch and progress.",
     footerHeading = "%nExamples:%n",
-    footer = {"  kastor ls", "  kastor ls -A --json | jq '.jobs[].name'"})
+    footer = {
+      "  kastor ls",
+      "  kastor ls -A -o wide",
+      "  kastor ls -A -o json | jq '.jobs[].name'"
+    })
 final class LsCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private ClusterOptions cluster = new ClusterOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
 
   @Option(
       names = {"-A", "--all-namespaces"},
       description = "Jobs of all namespaces.")
   private boolean all;
 
-  @Option(names = "--json", description = "Print JSON.")
-  private boolean json;
-
   @Override
   public void run() {
-    new Reading(cluster, spec.commandLine().getOut()).list(all, json);
+    new Reading(cluster, spec.commandLine().getOut()).list(all, output.output());
   }
 }

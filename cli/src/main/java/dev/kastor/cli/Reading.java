@@ -1,21 +1,19 @@
 package dev.kastor.cli;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.kastor.crds.TrainingJob;
-import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.PrintWriter;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** The commands that only look. */
 final class Reading {
-  private static final ObjectMapper JSON =
-      new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+  /** Columns that narrow terminals go without: rescales, then loss. */
+  private static final int[] OPTIONAL = {7, 6};
 
   private final ClusterOptions options;
   private final PrintWriter out;
@@ -25,8 +23,8 @@ final class Reading {
     this.out = out;
   }
 
-  void list(boolean all, boolean json) {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+  void list(boolean all, Output output) {
+    try (Cluster cluster = Cluster.connect(options)) {
       List<JobView> jobs =
           cluster.jobs(all ? null : options.namespace()).stream()
               .sorted(
@@ -34,55 +32,88 @@ final class Reading {
                       .thenComparing(j -> j.getMetadata().getName()))
               .map(JobView::of)
               .toList();
-      if (json) {
-        print(Map.of("jobs", jobs, "advice", cluster.advice()));
-      } else if (jobs.isEmpty()) {
-        out.println("no jobs. Submit one with: kastor submit -f examples/glyph-mlp.yaml");
-      } else {
-        table(jobs, Instant.now()).forEach(out::println);
-        cluster.advice().forEach(sentence -> out.println("advice: " + sentence));
+      switch (output) {
+        case JSON, YAML -> output.print(Map.of("jobs", jobs, "advice", cluster.advice()), out);
+        case NAME -> jobs.forEach(j -> out.println(j.resource()));
+        case TABLE, WIDE -> {
+          if (jobs.isEmpty()) {
+            out.println("no jobs. Submit one with: kastor submit -f examples/glyph-mlp.yaml");
+          } else {
+            boolean wide = output == Output.WIDE;
+            table(jobs, wide, all, Instant.now(), wide ? Paper.ENDLESS : Paper.width())
+                .forEach(out::println);
+            cluster.advice().forEach(sentence -> out.println("advice: " + sentence));
+          }
+        }
       }
       out.flush();
     }
   }
 
   static List<String> table(List<JobView> jobs, Instant now) {
-    Table table = new Table(JobView.HEADER);
-    jobs.forEach(j -> table.row(j.cells(now)));
-    return table.lines();
+    return table(jobs, false, false, now, Paper.width());
+  }
+
+  static List<String> table(
+      List<JobView> jobs, boolean wide, boolean namespaces, Instant now, int paper) {
+    String[] header =
+        wide
+            ? Stream.of(JobView.HEADER, JobView.MORE_HEADER)
+                .flatMap(Stream::of)
+                .toArray(String[]::new)
+            : JobView.HEADER;
+    if (namespaces) {
+      header = Stream.concat(Stream.of("NAMESPACE"), Stream.of(header)).toArray(String[]::new);
+    }
+    Table table = new Table(header);
+    for (int column : OPTIONAL) {
+      table.optional(column + (namespaces ? 1 : 0));
+    }
+    for (JobView job : jobs) {
+      List<String> cells = new ArrayList<>();
+      if (namespaces) {
+        cells.add(job.namespace());
+      }
+      cells.addAll(job.cells(now));
+      if (wide) {
+        cells.addAll(job.moreCells());
+      }
+      table.row(cells);
+    }
+    return table.lines(paper);
   }
 
   void get(String name, GetCommand.Output output) {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       var job = cluster.raw(options.namespace(), name);
       switch (output) {
         case YAML -> out.print(Serialization.asYaml(job));
-        case JSON -> print(job);
+        case JSON -> Output.JSON.print(job, out);
       }
       out.flush();
     }
   }
 
-  void describe(String name, boolean json) {
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+  void describe(String name, Output output) {
+    try (Cluster cluster = Cluster.connect(options)) {
       TrainingJob job = cluster.get(options.namespace(), name);
-      List<Event> events = cluster.events(options.namespace(), name);
-      if (json) {
-        print(Map.of("job", cluster.raw(options.namespace(), name), "events", events));
-      } else {
-        new Description(job, cluster.pods(options.namespace(), name), events, Instant.now())
-            .lines()
-            .forEach(out::println);
+      List<EventView> events = cluster.events(options.namespace(), name);
+      switch (output) {
+        case JSON, YAML ->
+            output.print(
+                Map.of("job", cluster.raw(options.namespace(), name), "events", events), out);
+        case NAME -> out.println(JobView.of(job).resource());
+        case TABLE, WIDE ->
+            new Description(
+                    job,
+                    cluster.pods(options.namespace(), name),
+                    events,
+                    Instant.now(),
+                    output == Output.WIDE ? Paper.ENDLESS : Paper.width())
+                .lines()
+                .forEach(out::println);
       }
       out.flush();
-    }
-  }
-
-  private void print(Object value) {
-    try {
-      out.println(JSON.writeValueAsString(value));
-    } catch (JsonProcessingException e) {
-      throw new CliException(ExitCode.FAILED, "the answer cannot be written as JSON", e);
     }
   }
 }

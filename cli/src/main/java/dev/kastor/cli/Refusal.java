@@ -16,6 +16,17 @@ final class Refusal {
 
   private Refusal() {}
 
+  /** What a server has against a change, each point with its field. */
+  static List<String> points(KubernetesClientException refusal) {
+    Status status = refusal.getStatus();
+    return status == null || status.getDetails() == null || status.getDetails().getCauses() == null
+        ? List.of(String.valueOf(refusal.getMessage()))
+        : status.getDetails().getCauses().stream()
+            .map(cause ->
+                (cause.getField() == null ? "" : cause.getField() + ": ") + cause.getMessage())
+            .toList();
+  }
+
   static List<String> lines(ManifestFile manifest, KubernetesClientException refusal) {
     @Nullable Status status = refusal.getStatus();
     List<String> lines = new ArrayList<>();

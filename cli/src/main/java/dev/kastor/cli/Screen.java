@@ -1,15 +1,10 @@
 package dev.kastor.cli;
 
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
-import org.jline.terminal.Terminal;
-import org.jline.terminal.TerminalBuilder;
 
 /** Lines that replace each other on a terminal, and follow each other elsewhere. */
 final class Screen {
-  private static final int UNKNOWN_WIDTH = 160;
-
   private final PrintWriter out;
   private final boolean live;
   private final int width;
@@ -18,7 +13,7 @@ final class Screen {
   Screen(PrintWriter out, boolean live) {
     this.out = out;
     this.live = live;
-    this.width = live ? terminalWidth() : Integer.MAX_VALUE;
+    this.width = live ? Paper.width() : Paper.ENDLESS;
   }
 
   void show(List<String> lines) {
@@ -52,14 +47,5 @@ final class Screen {
       }
     }
     return kept + (Ink.enabled() ? "\033[0m" : "");
-  }
-
-  private static int terminalWidth() {
-    try (Terminal terminal = TerminalBuilder.builder().system(true).dumb(true).build()) {
-      int columns = terminal.getSize().getColumns();
-      return columns > 0 ? columns : UNKNOWN_WIDTH;
-    } catch (IOException e) {
-      return UNKNOWN_WIDTH;
-    }
   }
 }

@@ -19,7 +19,7 @@ final class Submission {
   int run(List<Path> files, boolean wait) throws InterruptedException {
     List<ManifestFile> manifests = new ArrayList<>();
     files.forEach(f -> manifests.addAll(ManifestFile.read(f)));
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       List<String> refusals = new ArrayList<>();
       for (ManifestFile manifest : manifests) {
         refusals.addAll(submit(cluster, manifest, true));

@@ -4,12 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Rows of text in columns as wide as their widest cell; colour codes take no room. */
+/**
+ * Rows of text in columns as wide as their widest cell; colour codes take no room. On paper that is
+ * too narrow, columns that may be left out go first; then the last column goes on in further lines.
+ */
 final class Table {
   private static final Pattern COLOUR = Pattern.compile("\033\\[[0-9;]*m");
   private static final String GAP = "  ";
+  private static final int LEAST_WRAPPED = 20;
 
   private final List<List<String>> rows = new ArrayList<>();
+  private final List<Integer> optional = new ArrayList<>();
   private int rightFrom = Integer.MAX_VALUE;
 
   Table(String... header) {
@@ -26,37 +31,77 @@ final class Table {
     return this;
   }
 
+  /** Columns, counted from 0, that narrow paper goes without; the first named goes first. */
+  Table optional(int... columns) {
+    for (int column : columns) {
+      optional.add(column);
+    }
+    return this;
+  }
+
   Table row(List<String> cells) {
     rows.add(List.copyOf(cells));
     return this;
   }
 
   List<String> lines() {
-    int columns = rows.getFirst().size();
-    int[] widths = new int[columns];
-    for (List<String> row : rows) {
-      for (int i = 0; i < columns; i++) {
-        widths[i] = Math.max(widths[i], width(row.get(i)));
-      }
+    return lines(Paper.ENDLESS);
+  }
+
+  /** The lines, none wider than {@code paper} where that can be had. */
+  List<String> lines(int paper) {
+    int[] widths = widths();
+    List<Integer> columns = new ArrayList<>();
+    for (int i = 0; i < widths.length; i++) {
+      columns.add(i);
+    }
+    for (int i = 0; i < optional.size() && total(columns, widths) > paper; i++) {
+      columns.remove(optional.get(i));
+    }
+    int last = columns.getLast();
+    int before = total(columns, widths) - widths[last];
+    if (before + widths[last] > paper && last < rightFrom) {
+      widths[last] = Math.max(LEAST_WRAPPED, paper - before);
     }
     List<String> lines = new ArrayList<>();
     for (List<String> row : rows) {
-      StringBuilder line = new StringBuilder();
-      for (int i = 0; i < columns; i++) {
-        String cell = row.get(i);
-        int room = widths[i] - width(cell);
-        if (i >= rightFrom) {
-          line.repeat(' ', room).append(cell);
-        } else {
-          line.append(cell);
-        }
-        if (i < columns - 1) {
-          line.repeat(' ', i >= rightFrom ? 0 : room).append(GAP);
-        }
-      }
-      lines.add(line.toString());
+      List<String> parts = Wrapped.lines(row.get(last), widths[last]);
+      lines.add(line(row, parts.getFirst(), columns, widths));
+      parts.stream().skip(1).forEach(part -> lines.add(" ".repeat(before) + part));
     }
     return lines;
+  }
+
+  private int[] widths() {
+    int[] widths = new int[rows.getFirst().size()];
+    for (List<String> row : rows) {
+      for (int i = 0; i < widths.length; i++) {
+        widths[i] = Math.max(widths[i], width(row.get(i)));
+      }
+    }
+    return widths;
+  }
+
+  private static int total(List<Integer> columns, int[] widths) {
+    return columns.stream().mapToInt(c -> widths[c]).sum() + GAP.length() * (columns.size() - 1);
+  }
+
+  private String line(List<String> row, String end, List<Integer> columns, int[] widths) {
+    StringBuilder line = new StringBuilder();
+    for (int i : columns) {
+      boolean last = i == columns.getLast();
+      String cell = last ? end : row.get(i);
+      int room = widths[i] - width(cell);
+      if (i >= rightFrom) {
+        line.repeat(' ', room).append(cell);
+      } else {
+        line.append(cell);
+      }
+      if (!last) {
+        line.repeat(' ', i >= rightFrom ? 0 : room).append(GAP);
+      }
+    }
+    return line.toString();
   }
 
   static int width(String text) {

@@ -23,7 +23,7 @@ final class Top {
     if (!(intervalSeconds > 0)) {
       throw new CliException(ExitCode.USAGE, "--interval must be above 0");
     }
-    try (Cluster cluster = Cluster.connect(options.kubeconfig())) {
+    try (Cluster cluster = Cluster.connect(options)) {
       Screen screen = new Screen(out, Ink.watched() && !once);
       do {
         screen.show(lines(cluster));

@@ -4,16 +4,27 @@ import java.net.URI;
 
 /** The kubeconfig of the embedded server. */
 public final class Kubeconfig {
+  /** Name of the cluster's extension that says where the operator's page is. */
+  public static final String EXTENSION = "kastor.dev";
+
   private Kubeconfig() {}
 
-  /** The file that reaches {@code server} as the owner of {@code token}. */
-  public static String of(URI server, String token) {
+  /**
+   * The file that reaches {@code server} as the owner of {@code token}.
+   *
+   * @param operator where the operator's page is
+   */
+  public static String of(URI server, String token, URI operator) {
     return """
     apiVersion: v1
     kind: Config
     clusters:
     - name: kastor-local
-      cluster: {server: "%s"}
+      cluster:
+        server: "%s"
+        extensions:
+        - name: %s
+          extension: {operator: "%s"}
     users:
     - name: kastor-local
       user: {token: "%s"}
@@ -22,6 +33,6 @@ public final class Kubeconfig {
       context: {cluster: kastor-local, user: kastor-local, namespace: default}
     current-context: kastor-local
     """
-        .formatted(server, token);
+        .formatted(server, EXTENSION, operator, token);
   }
 }

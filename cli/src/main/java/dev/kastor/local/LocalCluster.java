@@ -69,9 +69,11 @@ public final class LocalCluster implements AutoCloseable {
         api.define(crd);
       }
       api.persist(state.journal(), LocalCluster::outlivesTheServer);
+      int webPort = FreePort.near(options.webPort());
+      URI webPage = URI.create("http://127.0.0.1:" + webPort + "/");
       PrivateFiles.write(
           state.kubeconfig(),
-          Kubeconfig.of(api.uri(), api.tokens().admin()).getBytes(StandardCharsets.UTF_8));
+          Kubeconfig.of(api.uri(), api.tokens().admin(), webPage).getBytes(StandardCharsets.UTF_8));
       parts.push(
           Kubelet.start(
               api,
@@ -79,7 +81,6 @@ public final class LocalCluster implements AutoCloseable {
               state.pods(),
               state.logs(),
               agent));
-      int webPort = FreePort.near(options.webPort());
       int agentPort = FreePort.near(0);
       SupervisedProcess operator =
           SupervisedProcess.start(
@@ -89,7 +90,6 @@ public final class LocalCluster implements AutoCloseable {
               state.root(),
               state.operatorLog());
       parts.push(operator);
-      URI webPage = URI.create("http://127.0.0.1:" + webPort + "/");
       return new LocalCluster(state, api, webPage, operator, parts);
     } catch (IOException | LocalException | RuntimeException e) {
       closeAll(parts);

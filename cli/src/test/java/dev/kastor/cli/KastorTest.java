@@ -4,10 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.local.api.Json;
-import dev.kastor.local.api.Options;
-import dev.kastor.local.api.ResourceType;
 import dev.kastor.scheduler.policy.Policies;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -25,20 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class KastorTest {
-  private static final String GOOD =
-      """
-      apiVersion: kastor.dev/v1alpha1
-      kind: TrainingJob
-      metadata: {name: digits}
-      spec:
-        program: {name: glyph-mlp}
-        elastic:
-          maxReplicas: 4
-        goodput:
-          batchSize: {initial: 64}
-          learningRate: {base: "0.05"}
-          work: {epochs: 10}
-      """;
+  private static final String GOOD = Terminal.JOB;
 
   @TempDir Path folder;
   private Terminal terminal;
@@ -58,11 +41,7 @@ final class KastorTest {
   }
 
   private void status(String status) throws IOException {
-    ResourceType type =
-        new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
-    ObjectNode body = Json.object();
-    body.set("status", Json.YAML.readTree(status));
-    terminal.server.resources().update(type, "default", "digits", body, Options.STATUS);
+    terminal.status("digits", status);
   }
 
   @Test

@@ -1,12 +1,17 @@
 package dev.kastor.cli;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.local.Installation;
 import dev.kastor.local.Kubeconfig;
 import dev.kastor.local.api.ApiServer;
+import dev.kastor.local.api.Json;
+import dev.kastor.local.api.Options;
+import dev.kastor.local.api.ResourceType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +21,25 @@ import picocli.CommandLine;
 
 /** Somebody at a command line with an API server that knows TrainingJobs, and no operator. */
 final class Terminal implements AutoCloseable {
+  /** Nothing listens on the discard port. */
+  private static final URI NO_OPERATOR = URI.create("http://127.0.0.1:9/");
+
+  /** A job that may have 1 to 4 replicas. */
+  static final String JOB =
+      """
+      apiVersion: kastor.dev/v1alpha1
+      kind: TrainingJob
+      metadata: {name: digits}
+      spec:
+        program: {name: glyph-mlp}
+        elastic:
+          maxReplicas: 4
+        goodput:
+          batchSize: {initial: 64}
+          learningRate: {base: "0.05"}
+          work: {epochs: 10}
+      """;
+
   final ApiServer server;
   private final Path kubeconfig;
 
@@ -26,7 +50,8 @@ final class Terminal implements AutoCloseable {
       server.define(Objects.requireNonNull(crd));
     }
     kubeconfig = folder.resolve("kubeconfig");
-    Files.writeString(kubeconfig, Kubeconfig.of(server.uri(), server.tokens().admin()));
+    Files.writeString(
+        kubeconfig, Kubeconfig.of(server.uri(), server.tokens().admin(), NO_OPERATOR));
   }
 
   /** Runs a command against the server. */
@@ -34,6 +59,15 @@ final class Terminal implements AutoCloseable {
     List<String> all = new ArrayList<>(List.of(command, "--kubeconfig", kubeconfig.toString()));
     all.addAll(List.of(arguments));
     return runPlain(all.toArray(String[]::new));
+  }
+
+  /** Sets a job's status as the operator would. */
+  void status(String job, String status) throws IOException {
+    ResourceType type =
+        new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
+    ObjectNode body = Json.object();
+    body.set("status", Json.YAML.readTree(status));
+    server.resources().update(type, "default", job, body, Options.STATUS);
   }
 
   static Result runPlain(String... arguments) {

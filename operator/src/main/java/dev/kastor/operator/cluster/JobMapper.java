@@ -1,5 +1,6 @@
 package dev.kastor.operator.cluster;
 
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
@@ -55,6 +56,11 @@ public final class JobMapper {
     var nodes = new TreeMap<>(allocation.nodes());
     nodes.values().removeIf(replicas -> replicas < 1);
     return new Allocation(nodes);
+  }
+
+  /** Whether the job's owner wants it to keep exactly what it has. */
+  public static boolean pinnedHere(TrainingJob job, Allocation current) {
+    return !current.isEmpty() && Pin.of(job) instanceof Pin.Here;
   }
 
   /** Whether the job still wants to run. */

@@ -3,6 +3,7 @@ package dev.kastor.operator.cluster;
 import dev.kastor.crds.BatchSizeSpec;
 import dev.kastor.crds.ElasticSpec;
 import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
@@ -11,6 +12,7 @@ import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobSpec;
 import java.time.Instant;
+import java.util.Optional;
 
 /** Turns a TrainingJob's spec into the scheduler's. */
 public final class JobSpecs {
@@ -37,7 +39,7 @@ public final class JobSpecs {
         new JobSpec(
             Labels.id(job),
             Instant.parse(job.getMetadata().getCreationTimestamp()),
-            elasticity(spec),
+            elasticity(spec, Pin.of(job)),
             limits(spec.goodput()),
             "");
     String queue = spec.queue();
@@ -45,16 +47,54 @@ public final class JobSpecs {
     return unqueued.queued(queue == null ? "" : queue, priority == null ? 0 : priority);
   }
 
+  /** Why what a job's annotation asks cannot be done; empty if it can. */
+  public static Optional<String> pinProblem(TrainingJob job) {
+    return pinProblem(SpecDefaults.complete(job.getSpec()), Pin.of(job));
+  }
+
+  @SuppressWarnings("NullAway") // As below.
+  private static Optional<String> pinProblem(TrainingJobSpec spec, Pin pin) {
+    ElasticSpec elastic = spec.elastic();
+    return switch (pin) {
+      case Pin.Free free -> Optional.empty();
+      case Pin.Here here -> Optional.empty();
+      case Pin.Unreadable unreadable ->
+          Optional.of(
+              "Annotation %s is '%s' but must be here or a number of replicas, so it is ignored."
+                  .formatted(Pin.ANNOTATION, unreadable.value()));
+      case Pin.At at ->
+          at.replicas() >= elastic.minReplicas()
+                  && at.replicas() <= elastic.maxReplicas()
+                  && allowed(elastic.allowedReplicas()).contains(at.replicas())
+              ? Optional.empty()
+              : Optional.of(
+                  "Annotation %s asks for %d replicas, but spec.elastic allows %d to %d (%s), so it is ignored."
+                      .formatted(
+                          Pin.ANNOTATION,
+                          at.replicas(),
+                          elastic.minReplicas(),
+                          elastic.maxReplicas(),
+                          elastic.allowedReplicas()));
+    };
+  }
+
+  private static AllowedReplicas allowed(ElasticSpec.AllowedReplicasKind kind) {
+    return switch (kind) {
+      case Any -> new AllowedReplicas.Any();
+      case PowersOfTwo -> new AllowedReplicas.PowersOfTwo();
+    };
+  }
+
   @SuppressWarnings("NullAway") // Completed specs have every field; the records say Nullable.
-  private static Elasticity elasticity(TrainingJobSpec spec) {
+  private static Elasticity elasticity(TrainingJobSpec spec, Pin pin) {
     ElasticSpec elastic = spec.elastic();
     int min = elastic.minReplicas();
     int max = elastic.maxReplicas();
-    AllowedReplicas allowed =
-        switch (elastic.allowedReplicas()) {
-          case Any -> new AllowedReplicas.Any();
-          case PowersOfTwo -> new AllowedReplicas.PowersOfTwo();
-        };
+    if (pin instanceof Pin.At at && pinProblem(spec, pin).isEmpty()) {
+      min = at.replicas();
+      max = at.replicas();
+    }
+    AllowedReplicas allowed = allowed(elastic.allowedReplicas());
     return switch (spec.goodput().mode()) {
       case Adaptive -> new Elasticity.Adaptive(min, max, allowed);
       case Fixed ->

@@ -46,17 +46,21 @@ public final class KubernetesCluster implements Cluster {
   private final String gpuTypeLabel;
   private final Map<String, Queue> queues;
   private final InstantSource clock;
+  private final EventRecorder events;
   private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
+  private final Set<String> badPins = ConcurrentHashMap.newKeySet();
 
   public KubernetesCluster(
       ClusterCache cache,
       AllocationWriter allocations,
       Knowledge knowledge,
+      EventRecorder events,
       OperatorConfig config,
       InstantSource clock) {
     this.cache = cache;
     this.allocations = allocations;
     this.knowledge = knowledge;
+    this.events = events;
     slots = new SlotCount(config.slotResource());
     gpuTypeLabel = config.gpuTypeLabel();
     queues = Queue.parse(config.queues().orElse(""));
@@ -109,7 +113,11 @@ public final class KubernetesCluster implements Cluster {
     var current = allocations.current(job);
     Allocation allocation = JobMapper.allocation(current);
     boolean nodesThere = nodes.containsAll(allocation.replicasByNode().keySet());
-    boolean pinned = nodesThere && knowledge.pinned(job, now);
+    boolean pinned =
+        nodesThere && (JobMapper.pinnedHere(job, allocation) || knowledge.pinned(job, now));
+    JobSpecs.pinProblem(job)
+        .filter(problem -> badPins.add(job.getMetadata().getUid() + problem))
+        .ifPresent(problem -> events.warning(job, "PinIgnored", problem));
     return JobMapper.state(job, current, knowledge.measured(job), pinned, now);
   }
 

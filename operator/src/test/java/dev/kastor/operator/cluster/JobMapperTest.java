@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.crds.GoodputSpec.Mode;
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AllowedReplicas;
 import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobId;
@@ -65,6 +67,39 @@ class JobMapperTest {
         json.treeToValue(spec.put("queue", "night").put("priority", -5), TrainingJobSpec.class));
     assertThat(JobSpecs.of(job).queue()).isEqualTo("night");
     assertThat(JobSpecs.of(job).priority()).isEqualTo(-5);
+  }
+
+  @Test
+  void aPinKeepsTheSizeOrThePlace() {
+    TrainingJob job = TestJobs.job("bert", 1, 4, Mode.Adaptive);
+    Allocation held = Allocation.on("n1", 3);
+    assertThat(JobMapper.pinnedHere(job, held)).isFalse();
+    pin(job, "here");
+    assertThat(JobMapper.pinnedHere(job, held)).isTrue();
+    assertThat(JobMapper.pinnedHere(job, Allocation.NONE)).isFalse();
+    assertThat(JobSpecs.of(job).elasticity().max()).isEqualTo(4);
+    pin(job, "2");
+    assertThat(JobMapper.pinnedHere(job, held)).isFalse();
+    assertThat(JobSpecs.of(job).elasticity())
+        .isEqualTo(new Elasticity.Adaptive(2, 2, new AllowedReplicas.Any()));
+    assertThat(JobSpecs.pinProblem(job)).isEmpty();
+  }
+
+  @Test
+  void aPinThatCannotBeKeptIsIgnoredAndSaid() {
+    TrainingJob job = TestJobs.job("bert", 1, 4, Mode.Adaptive);
+    pin(job, "5");
+    assertThat(JobSpecs.of(job).elasticity().max()).isEqualTo(4);
+    assertThat(JobSpecs.pinProblem(job).orElseThrow()).contains("asks for 5", "allows 1 to 4");
+    for (String bad : new String[] {"", "Here", "0", "-1", "2.5", "99999"}) {
+      pin(job, bad);
+      assertThat(JobSpecs.pinProblem(job).orElseThrow()).contains("'" + bad + "'", "ignored");
+      assertThat(JobMapper.pinnedHere(job, Allocation.on("n1", 3))).isFalse();
+    }
+  }
+
+  private static void pin(TrainingJob job, String value) {
+    job.getMetadata().setAnnotations(Map.of(Pin.ANNOTATION, value));
   }
 
   @Test

@@ -1,0 +1,50 @@
+package dev.kastor.cli;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
+
+/** The operator's own pods and what happened to them, for those who may see them. */
+final class OperatorPods {
+  private static final String NAME_LABEL = "app.kubernetes.io/name";
+  private static final String NAME = "kastor";
+  private static final int FORBIDDEN = 403;
+
+  private OperatorPods() {}
+
+  /** Pods of the chart's Deployment; none in local mode or where they may not be listed. */
+  static List<Pod> of(Cluster cluster) {
+    try {
+      return cluster.client().pods().inAnyNamespace().withLabel(NAME_LABEL, NAME).list().getItems();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == FORBIDDEN) {
+        return List.of();
+      }
+      throw e;
+    }
+  }
+
+  /** Events of the operator's namespace; none where they may not be listed. */
+  static List<EventView> events(Cluster cluster, String namespace) {
+    try {
+      return cluster.client().v1().events().inNamespace(namespace).list().getItems().stream()
+          .map(EventView::of)
+          .toList();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == FORBIDDEN) {
+        return List.of();
+      }
+      throw e;
+    }
+  }
+
+  /** Whether an event is about the operator: a pod of it, its Deployment or its Lease. */
+  static boolean concerns(EventView event, List<Pod> operator) {
+    return operator.stream()
+        .map(Pod::getMetadata)
+        .anyMatch(pod ->
+            pod.getNamespace().equals(event.namespace())
+                && (pod.getName().equals(event.object())
+                    || pod.getName().startsWith(event.object() + "-")));
+  }
+}
