@@ -9,7 +9,6 @@ import picocli.CommandLine.Spec;
 /** {@code kastor describe}. */
 @Command(
     name = "describe",
-    aliases = "why",
     description = "Tells all about a job: its size and why, goodput, rescales, events.",
     footerHeading = "%nExamples:%n",
     footer = {"  kastor describe bert", "  kastor describe bert -o json"})

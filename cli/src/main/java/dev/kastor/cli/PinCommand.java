@@ -14,7 +14,8 @@ import picocli.CommandLine.Spec;
     name = "pin",
     description = {
       "Makes the scheduler leave a job's size or place alone.",
-      "--here keeps the replicas and nodes that it has; --at N lets it run with N replicas, no more and no fewer, wherever they fit."
+      "--here keeps the replicas and nodes that it has; --at N lets it run with N replicas, no more"
+          + " and no fewer, wherever they fit."
     },
     footerHeading = "%nExamples:%n",
     footer = {"  kastor pin bert --here", "  kastor pin bert --at 4", "  kastor pin bert --unpin"})

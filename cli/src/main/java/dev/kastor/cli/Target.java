@@ -60,7 +60,7 @@ record Target(Config config, String namespace, @Nullable URI operator, boolean l
       Config config =
           context == null
               ? Config.fromKubeconfig(text)
-              : Config.fromKubeconfig(context, text, file.toString());
+              : Config.fromKubeconfig(context, file.toFile());
       check(config, context);
       return new Target(config, namespaceOf(config), operator(text), local);
     } catch (IOException | KubernetesClientException | IllegalArgumentException e) {
@@ -74,7 +74,8 @@ record Target(Config config, String namespace, @Nullable URI operator, boolean l
     check(config, context);
     if (config.getContexts().isEmpty() && config.getAutoOAuthToken() == null) {
       throw unreachable(
-          "no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster. Name one with --kubeconfig FILE",
+          "no kubeconfig: neither KUBECONFIG nor ~/.kube/config names a cluster. Name one with"
+              + " --kubeconfig FILE",
           null);
     }
     return new Target(config, namespaceOf(config), null, false);

@@ -26,6 +26,7 @@ public final class LoopDriver {
   private final SchedulingLoop loop;
   private final Metrics metrics;
   private final StandingAdvice advice;
+  private final Decisions decisions;
   private final Duration interval;
   private final Duration delay;
   private final Semaphore wanted = new Semaphore(0);
@@ -36,9 +37,11 @@ public final class LoopDriver {
       KubernetesCluster cluster,
       Metrics metrics,
       StandingAdvice advice,
+      Decisions decisions,
       Signals signals,
       OperatorConfig config) {
     this.advice = advice;
+    this.decisions = decisions;
     loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
     this.metrics = metrics;
     interval = config.roundInterval();
@@ -77,6 +80,7 @@ public final class LoopDriver {
     try {
       Round round = loop.tick();
       metrics.decided(round, (System.nanoTime() - start) / 1e9);
+      decisions.decided(round);
       advice.observe(round.snapshot());
     } catch (RuntimeException e) {
       // The next round decides again from the state of the cluster, so nothing is lost.

@@ -10,6 +10,7 @@ import dev.kastor.operator.web.Overview.AdviceRow;
 import dev.kastor.operator.web.Overview.ClusterRow;
 import dev.kastor.operator.web.Overview.JobRow;
 import dev.kastor.operator.web.Overview.NodeRow;
+import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.advice.NodeAdvice;
 import io.fabric8.kubernetes.api.model.Node;
 import jakarta.inject.Singleton;
@@ -54,6 +55,16 @@ final class OverviewBuilder {
             nodes,
             advice.current().stream().map(OverviewBuilder::advice).toList()),
         inOrder(jobs.stream().map(job -> JobRows.of(job, history))));
+  }
+
+  /** The queues with what they hold and deserve. */
+  List<QueueRow> queues() {
+    int total =
+        cluster.nodes().stream()
+            .filter(node -> node.getStatus() != null && SlotCount.usable(node))
+            .mapToInt(slots::allocatable)
+            .sum();
+    return QueueRow.of(cluster.jobs(), Queue.parse(config.queues().orElse("")), total);
   }
 
   private static AdviceRow advice(NodeAdvice advice) {

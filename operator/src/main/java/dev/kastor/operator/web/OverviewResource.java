@@ -1,5 +1,6 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.operator.cluster.Decisions;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.web.HistoryView.TimelineView;
@@ -24,16 +25,22 @@ public final class OverviewResource {
   private final OverviewFeed feed;
   private final JobHistory history;
   private final ClusterView cluster;
+  private final Decisions decisions;
 
   /** An error as every Kastor API answers it. */
   public record Problem(String error) {}
 
   OverviewResource(
-      OverviewBuilder builder, OverviewFeed feed, JobHistory history, ClusterView cluster) {
+      OverviewBuilder builder,
+      OverviewFeed feed,
+      JobHistory history,
+      ClusterView cluster,
+      Decisions decisions) {
     this.builder = builder;
     this.feed = feed;
     this.history = history;
     this.cluster = cluster;
+    this.decisions = decisions;
   }
 
   /** The cluster and every job. */
@@ -61,6 +68,25 @@ public final class OverviewResource {
         .toList();
   }
 
+  /** The queues with what they hold and what they deserve. */
+  @GET
+  @Path("/queues")
+  public List<QueueRow> queues() {
+    return builder.queues();
+  }
+
+  /** What the newest round decided on a job. */
+  @GET
+  @Path("/jobs/{namespace}/{name}/decision")
+  public DecisionView decision(
+      @PathParam("namespace") String namespace, @PathParam("name") String name) {
+    JobId id = new JobId(namespace, name);
+    return decisions
+        .of(id)
+        .map(decision -> DecisionView.of(id, decision))
+        .orElseThrow(() -> notFound("no round has decided on job " + id + " yet, or it has ended"));
+  }
+
   /** Measurements and allocations of one job over time. */
   @GET
   @Path("/jobs/{namespace}/{name}/history")
@@ -71,11 +97,14 @@ public final class OverviewResource {
         .story(id)
         .or(() -> cluster.has(id) ? Optional.of(JobStory.empty(id)) : Optional.empty())
         .map(HistoryView::of)
-        .orElseThrow(() ->
-            new NotFoundException(
-                Response.status(Response.Status.NOT_FOUND)
-                    .type(MediaType.APPLICATION_JSON)
-                    .entity(new Problem("no such job: " + id))
-                    .build()));
+        .orElseThrow(() -> notFound("no such job: " + id));
+  }
+
+  private static NotFoundException notFound(String what) {
+    return new NotFoundException(
+        Response.status(Response.Status.NOT_FOUND)
+            .type(MediaType.APPLICATION_JSON)
+            .entity(new Problem(what))
+            .build());
   }
 }

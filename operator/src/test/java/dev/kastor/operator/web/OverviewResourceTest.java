@@ -9,6 +9,7 @@ import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.FakeApiServer;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.Decisions;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StandingAdvice;
@@ -19,7 +20,9 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.Snapshot;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;
@@ -37,8 +40,11 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.function.Predicate;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.AfterEach;
@@ -63,6 +69,7 @@ class OverviewResourceTest {
   @Inject KubernetesClient client;
   @Inject JobHistory history;
   @Inject StandingAdvice advice;
+  @Inject Decisions decisions;
 
   @ConfigProperty(name = "quarkus.http.test-port")
   int port;
@@ -99,6 +106,46 @@ class OverviewResourceTest {
         .get("/metrics")
         .then()
         .body(containsString("kastor_advised_nodes{gpu_type=\"a100\",} 2.0"));
+  }
+
+  @Test
+  void tellsWhatTheNewestRoundDecidedAndTheQueues() throws InterruptedException {
+    JobId job = new JobId("team", "bert");
+    JobState waiting =
+        JobMapper.state(
+            TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive),
+            null,
+            Measured.NOTHING,
+            false,
+            CREATED);
+    Snapshot snapshot =
+        new Snapshot(CREATED, List.of(new Node("n1", "", 1)), List.of(waiting), Map.of());
+    SequencedMap<JobId, Plan.Assignment> plan = new LinkedHashMap<>();
+    SequencedMap<String, Double> numbers = new LinkedHashMap<>();
+    numbers.put("bidPerSlot", 0.5);
+    numbers.put("pricePerSlot", Double.NaN);
+    Reason why = new Reason("Waiting", "The GPUs save more time elsewhere.", numbers);
+    plan.put(job, new Plan.Assignment(Allocation.NONE, why));
+    decisions.decided(new Round(snapshot, new Plan(plan), List.of(), List.of()));
+    given()
+        .port(port)
+        .get("/api/v1/jobs/team/bert/decision")
+        .then()
+        .body("reason", equalTo("Waiting"))
+        .body("at", equalTo("2026-01-01T00:00:00Z"))
+        .body("numbers.bidPerSlot", equalTo(0.5f))
+        .body("numbers.size()", equalTo(1));
+    given().port(port).get("/api/v1/jobs/team/other/decision").then().statusCode(404);
+    new TestCluster(client).node("n1", 2).job("a", "glyph-mlp", 1, 4, CREATED, RUNNING);
+    await(json -> json.getList("jobs").size() == 1 && json.getInt("cluster.slotsTotal") == 2);
+    given()
+        .port(port)
+        .get("/api/v1/queues")
+        .then()
+        .body("[0].name", equalTo(""))
+        .body("[0].running", equalTo(1))
+        .body("[0].slotsHeld", equalTo(3))
+        .body("[0].slotsDeserved", equalTo(2.0f));
   }
 
   @Test

@@ -117,6 +117,23 @@ final class Explanations {
     return new Reason(before.isEmpty() ? "Waiting" : "Stopped", why, numbers);
   }
 
+  /** What the next larger size would be worth to the job for each slot that it adds. */
+  private static void putMore(
+      Bid bid, int offer, int pool, int slots, SequencedMap<String, Double> numbers) {
+    int next = -1;
+    for (int o = 0; o < bid.value.length; o++) {
+      boolean larger = bid.offers.pool()[o] == pool && bid.offers.slots()[o] > slots;
+      if (larger && (next < 0 || bid.offers.slots()[o] < bid.offers.slots()[next])) {
+        next = o;
+      }
+    }
+    if (offer >= 0 && next >= 0) {
+      int more = bid.offers.slots()[next] - slots;
+      numbers.put("moreSlots", (double) more);
+      numbers.put("bidPerMoreSlot", (bid.value[next] - bid.value[offer]) / more);
+    }
+  }
+
   /** What slots cost, where their nodes tell a price. */
   private void putMoney(SequencedMap<String, Double> numbers, int pool, int slots) {
     double perHour = pools.kinds().get(pool).pricePerSlotHour() * slots;
@@ -135,6 +152,7 @@ final class Explanations {
       numbers.put("remainingSeconds", bid.left(bid.offers.rate()[offer]));
       numbers.put("value", bid.value[offer]);
     }
+    putMore(bid, offer, pool, slots, numbers);
     if (bid.held >= 0) {
       numbers.put("goodputBefore", bid.offers.rate()[bid.held]);
       boolean live = offer >= 0 && bid.value[offer] != bid.valueRestarted[offer];

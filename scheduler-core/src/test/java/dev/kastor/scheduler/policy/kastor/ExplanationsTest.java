@@ -78,6 +78,17 @@ final class ExplanationsTest {
         .hasEntrySatisfying("planBelowBound", gap -> assertThat(gap).isCloseTo(0.1, offset(1e-9)));
   }
 
+  /** Offers are 1, 2 and 4 slots: from 1 to 2 it would gain 0.5; 4 is the most it may have. */
+  @Test
+  void sayWhatMoreWouldBeWorth() {
+    Bid bid = bid(0, job("a").on("n0", 1).build(), 1, 1.5, 2);
+    assertThat(why(List.of(bid), 0, Allocation.on("n0", 1)).numbers())
+        .containsEntry("moreSlots", 1.0)
+        .containsEntry("bidPerMoreSlot", 0.5);
+    assertThat(why(List.of(bid), 0, Allocation.on("n0", 4)).numbers())
+        .doesNotContainKey("moreSlots");
+  }
+
   @Test
   void sayWhatOneWhoWaitsBid() {
     Bid bid = bid(0, job("a").build(), 0.4, 0.5, 0.6);

@@ -1,0 +1,138 @@
+package dev.kastor.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * What would have to be different for a job to get more GPUs than it has, from the numbers of the
+ * policy {@code kastor}: a job gets GPUs whose price its bid covers.
+ */
+final class Counterfactual {
+  private final JobView job;
+  private final Decision decision;
+  private final List<String> sentences = new ArrayList<>();
+
+  private Counterfactual(JobView job, Decision decision) {
+    this.job = job;
+    this.decision = decision;
+  }
+
+  /** Sentences; none if nothing is known. */
+  static List<String> of(JobView job, Decision decision) {
+    Counterfactual told = new Counterfactual(job, decision);
+    told.tell();
+    return told.sentences;
+  }
+
+  private void tell() {
+    if (job.ended()) {
+      return;
+    }
+    if (job.phase().equals("Suspended")) {
+      say("It is suspended. Let it go on with: kastor resume %s", job.name());
+      return;
+    }
+    if (job.pinned() != null && decision.replicas() > 0) {
+      say(
+          "It is pinned (%s). Let the scheduler decide: kastor pin %s --unpin",
+          job.pinned(), job.name());
+      return;
+    }
+    if (decision.reason().equals("NoFittingNodes")) {
+      say(
+          "It needs at least %d replicas. Lower that with kastor scale %s --min N, or add nodes of"
+              + " a type that it runs on.",
+          job.minReplicas(), job.name());
+      return;
+    }
+    if (decision.replicas() == 0) {
+      waits();
+    } else {
+      runs();
+    }
+  }
+
+  private void waits() {
+    Optional<Double> bid = decision.number("bidPerSlot");
+    Optional<Double> price = decision.number("pricePerSlot");
+    Optional<Double> slots = decision.number("leastSlots");
+    if (bid.isEmpty() || price.isEmpty() || slots.isEmpty()) {
+      return;
+    }
+    say(
+        "It needs %s, bids %s for each and they cost %s (seconds of everybody's time saved in a"
+            + " second).",
+        gpus(slots.get()), Format.number(bid.get()), Format.number(price.get()));
+    if (decision.ahead() > 0) {
+      say(
+          "%s for GPUs.",
+          decision.ahead() == 1
+              ? "1 job that waits bids more"
+              : decision.ahead() + " jobs that wait bid more");
+    }
+    compare(bid.get(), price.get(), "It starts");
+    decision
+        .number("moneyPerHour")
+        .ifPresent(money -> say("Its least size costs %s an hour in money.", Format.number(money)));
+    if (slots.get() > 1 && job.minReplicas() > 1) {
+      say("With a lower minimum it fits earlier: kastor scale %s --min N", job.name());
+    }
+  }
+
+  private void runs() {
+    Optional<Double> price = decision.number("pricePerSlot");
+    Optional<Double> more = decision.number("moreSlots");
+    Optional<Double> bid = decision.number("bidPerMoreSlot");
+    if (more.isPresent() && bid.isPresent() && price.isPresent()) {
+      if (bid.get() <= 0) {
+        say("%s would not make up for the pause, even free of charge.", more(more.get()));
+      } else {
+        say(
+            "For %s it would bid %s each and they cost %s (seconds of everybody's time saved in a"
+                + " second).",
+            gpus(more.get()) + " more", Format.number(bid.get()), Format.number(price.get()));
+        compare(bid.get(), price.get(), "It grows");
+      }
+    } else if (job.replicas() >= job.maxReplicas()) {
+      say(
+          "It has the %d replicas that it may have. Let it have more: kastor scale %s --max N",
+          job.maxReplicas(), job.name());
+    }
+    decision
+        .number("nextInLinePerSlot")
+        .ifPresent(next ->
+            say("The next in line for what it has bids %s for each GPU.", Format.number(next)));
+  }
+
+  private void compare(double bid, double price, String then) {
+    if (bid <= 0) {
+      say("%s when it is expected to gain from GPUs: it bids nothing now.", then);
+    } else if (bid < price) {
+      say(
+          "%s when the price falls by %s%%, as when other jobs end or nodes come, or when its bid"
+              + " is %s times as high: a queue of more weight (kastor queue) or a higher priority,"
+              + " each level of which counts ten times.",
+          then, Format.number(100 * (1 - bid / price)), Format.number(price / bid));
+    } else {
+      say("Its bid covers the price: %s as soon as GPUs that fit are free.", lower(then));
+    }
+  }
+
+  private static String lower(String text) {
+    return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
+  }
+
+  private static String gpus(double count) {
+    return count == 1 ? "1 GPU" : "%d GPUs".formatted(Math.round(count));
+  }
+
+  private static String more(double count) {
+    return count == 1 ? "1 more GPU" : "%d more GPUs".formatted(Math.round(count));
+  }
+
+  private void say(String format, Object... values) {
+    sentences.add(String.format(Locale.ROOT, format, values));
+  }
+}

@@ -1,0 +1,67 @@
+package dev.kastor.cli;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.TrainingJob;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the scheduler decided on a job, as the operator tells it or, without numbers, the resource.
+ *
+ * @param at when, ISO 8601
+ * @param replicas what the job is to have
+ * @param reason why, as one word
+ * @param message why, as a sentence
+ * @param numbers what decided it; none where only the resource is known
+ * @param expectedStart when it starts if all stays as it is
+ * @param expectedFinish when it is done at the earliest
+ * @param ahead jobs that wait and bid more
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonIgnoreProperties(ignoreUnknown = true)
+record Decision(
+    @Nullable String at,
+    int replicas,
+    String reason,
+    String message,
+    Map<String, Double> numbers,
+    @Nullable String expectedStart,
+    @Nullable String expectedFinish,
+    int ahead) {
+  Decision {
+    numbers = new LinkedHashMap<>(numbers);
+  }
+
+  static Decision of(JsonNode answer) {
+    return new ObjectMapper().convertValue(answer, Decision.class);
+  }
+
+  /** What the resource itself says; empty before the first decision. */
+  static Optional<Decision> of(TrainingJob job) {
+    var status = job.getStatus();
+    var allocation = status == null ? null : status.allocation();
+    if (allocation == null) {
+      return Optional.empty();
+    }
+    var training = status.training();
+    return Optional.of(
+        new Decision(
+            allocation.since(),
+            allocation.replicas(),
+            allocation.reason(),
+            allocation.message(),
+            Map.of(),
+            null,
+            training == null ? null : training.eta(),
+            0));
+  }
+
+  Optional<Double> number(String name) {
+    return Optional.ofNullable(numbers.get(name));
+  }
+}

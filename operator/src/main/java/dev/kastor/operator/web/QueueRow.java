@@ -1,0 +1,117 @@
+package dev.kastor.operator.web;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.scheduler.Queue;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A queue, what its jobs hold and what its weight entitles them to; {@code GET /api/v1/queues}.
+ *
+ * @param name as jobs name it; empty for jobs that name none
+ * @param weight its weight
+ * @param running jobs that hold slots
+ * @param waiting jobs that hold none and are not suspended
+ * @param slotsHeld slots that its jobs hold
+ * @param slotsWanted slots that its jobs would hold at their largest
+ * @param slotsDeserved slots in proportion to its weight among the queues that have jobs; no more
+ *     than are wanted, and what one does not want goes to the others
+ * @param slotsTotal slots of the cluster
+ */
+public record QueueRow(
+    String name,
+    double weight,
+    int running,
+    int waiting,
+    int slotsHeld,
+    int slotsWanted,
+    double slotsDeserved,
+    int slotsTotal) {
+
+  /** A row for each queue that is configured or has a job that has not ended, by name. */
+  static List<QueueRow> of(List<TrainingJob> jobs, Map<String, Queue> configured, int slotsTotal) {
+    Map<String, Tally> tallies = new TreeMap<>();
+    configured.keySet().forEach(name -> tallies.put(name, new Tally()));
+    for (TrainingJob job : jobs) {
+      if (!JobMapper.finished(job) && !job.getSpec().suspended()) {
+        String queue = job.getSpec().queue();
+        tallies.computeIfAbsent(queue == null ? "" : queue, n -> new Tally()).add(job);
+      }
+    }
+    double[] weights =
+        tallies.keySet().stream().mapToDouble(name -> weight(configured, name)).toArray();
+    double[] wanted = tallies.values().stream().mapToDouble(t -> t.wanted).toArray();
+    double[] deserved = deserved(weights, wanted, slotsTotal);
+    int[] index = {0};
+    return tallies.entrySet().stream()
+        .map(entry -> {
+          int i = index[0]++;
+          Tally tally = entry.getValue();
+          return new QueueRow(
+              entry.getKey(),
+              weights[i],
+              tally.running,
+              tally.waiting,
+              tally.held,
+              tally.wanted,
+              deserved[i],
+              slotsTotal);
+        })
+        .toList();
+  }
+
+  private static double weight(Map<String, Queue> configured, String name) {
+    Queue queue = configured.get(name);
+    return queue == null ? Queue.DEFAULT_WEIGHT : queue.weight();
+  }
+
+  /** Shares by weight, none above what is wanted; what is left over is shared again. */
+  private static double[] deserved(double[] weights, double[] wanted, double total) {
+    double[] deserved = new double[weights.length];
+    double left = total;
+    boolean capped = true;
+    while (capped) {
+      capped = false;
+      double sum = 0;
+      for (int i = 0; i < weights.length; i++) {
+        sum += deserved[i] < wanted[i] ? weights[i] : 0;
+      }
+      double perWeight = sum > 0 ? left / sum : 0;
+      for (int i = 0; i < weights.length; i++) {
+        if (deserved[i] < wanted[i] && weights[i] * perWeight >= wanted[i]) {
+          deserved[i] = wanted[i];
+          left -= wanted[i];
+          capped = true;
+        }
+      }
+      for (int i = 0; i < weights.length && !capped; i++) {
+        if (deserved[i] < wanted[i]) {
+          deserved[i] = weights[i] * perWeight;
+        }
+      }
+    }
+    return deserved;
+  }
+
+  private static final class Tally {
+    private int running;
+    private int waiting;
+    private int held;
+    private int wanted;
+
+    private void add(TrainingJob job) {
+      TrainingJobStatus status = job.getStatus();
+      int holds =
+          status == null || status.allocation() == null ? 0 : status.allocation().replicas();
+      running += holds > 0 ? 1 : 0;
+      waiting += holds > 0 ? 0 : 1;
+      held += holds;
+      var elastic = job.getSpec().elastic();
+      Integer max = elastic == null ? null : elastic.maxReplicas();
+      wanted += max == null ? 1 : max;
+    }
+  }
+}
