@@ -28,6 +28,8 @@ import picocli.CommandLine.Spec;
       TopCommand.class,
       EventsCommand.class,
       QueueCommand.class,
+      DoctorCommand.class,
+      SupportBundleCommand.class,
       SuspendCommand.class,
       ResumeCommand.class,
       StopCommand.class,

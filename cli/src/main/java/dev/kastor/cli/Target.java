@@ -6,7 +6,6 @@ import dev.kastor.local.Kubeconfig;
 import dev.kastor.local.StateFolder;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -55,17 +54,20 @@ record Target(Config config, String namespace, @Nullable URI operator, boolean l
     if (!Files.exists(file)) {
       throw unreachable("there is no kubeconfig %s".formatted(file), null);
     }
+    Config config;
+    @Nullable URI operator;
     try {
       String text = Files.readString(file);
-      Config config =
+      config =
           context == null
               ? Config.fromKubeconfig(text)
               : Config.fromKubeconfig(context, file.toFile());
-      check(config, context);
-      return new Target(config, namespaceOf(config), operator(text), local);
-    } catch (IOException | KubernetesClientException | IllegalArgumentException e) {
+      operator = operator(text);
+    } catch (IOException | RuntimeException e) {
       throw unreachable("kubeconfig %s cannot be read: %s".formatted(file, e.getMessage()), e);
     }
+    check(config, context);
+    return new Target(config, namespaceOf(config), operator, local);
   }
 
   /** What kubectl would use: KUBECONFIG, ~/.kube/config, or the account of the pod. */

@@ -1,0 +1,110 @@
+package dev.kastor.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/**
+ * The reference of commands in {@code docs/cli.md} is what the commands say of themselves.
+ *
+ * <p>Run with {@code -Dkastor.golden.write=true} to rewrite it after changing a command.
+ */
+final class ReferenceTest {
+  private static final Path FILE =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("docs/cli.md");
+  private static final String BEGIN =
+      "<!-- Below is generated from the commands by ReferenceTest; do not edit. -->\n";
+
+  @Test
+  void theReferenceIsWhatTheCommandsSay() throws IOException {
+    String written = Files.readString(FILE);
+    int begin = written.indexOf(BEGIN);
+    assertThat(begin).as("%s has no line '%s'", FILE, BEGIN.strip()).isPositive();
+    String wanted = written.substring(0, begin) + BEGIN + reference();
+    if (Boolean.getBoolean("kastor.golden.write")) {
+      Files.writeString(FILE, wanted);
+    }
+    assertThat(FILE).usingCharset(UTF_8).hasContent(wanted);
+  }
+
+  private static String reference() {
+    StringBuilder text = new StringBuilder();
+    describe(Kastor.commandLine(), "kastor", text);
+    return text.toString();
+  }
+
+  private static void describe(CommandLine line, String name, StringBuilder text) {
+    Set<CommandLine> below = new LinkedHashSet<>(line.getSubcommands().values());
+    if (!name.equals("kastor")) {
+      section(line, name, text);
+    }
+    for (CommandLine sub : below) {
+      if (!sub.getCommandName().equals("help")) {
+        describe(sub, name + " " + sub.getCommandName(), text);
+      }
+    }
+  }
+
+  private static void section(CommandLine line, String name, StringBuilder text) {
+    var usage = line.getCommandSpec().usageMessage();
+    text.append("\n## ").append(name).append("\n\n");
+    text.append(String.join(" ", usage.description())).append('\n');
+    List<String> rows = new ArrayList<>();
+    for (PositionalParamSpec parameter : line.getCommandSpec().positionalParameters()) {
+      String many = parameter.arity().max() > 1 ? "…" : "";
+      rows.add(row("`" + parameter.paramLabel() + many + "`", parameter.description(), ""));
+    }
+    for (OptionSpec option : line.getCommandSpec().options()) {
+      boolean common =
+          Set.of("--help", "--version", "--verbose").contains(option.longestName())
+              || option.hidden();
+      if (!common) {
+        String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
+        String names = "`" + String.join("`, `", option.names()) + "`";
+        rows.add(
+            row(
+                label.isEmpty() ? names : names + " `" + label.strip() + "`",
+                option.description(),
+                option.defaultValue()));
+      }
+    }
+    if (line.getCommandSpec().aliases().length > 0) {
+      text.append("\nAlso called `")
+          .append(String.join("`, `", line.getCommandSpec().aliases()))
+          .append("`.\n");
+    }
+    if (!rows.isEmpty()) {
+      text.append("\n| argument | meaning |\n|---|---|\n");
+      rows.forEach(text::append);
+    }
+    if (usage.footer().length > 0) {
+      text.append("\n```\n");
+      for (String example : usage.footer()) {
+        text.append(Help.Ansi.OFF.string(example.replace("%%", "%")).stripIndent().strip())
+            .append('\n');
+      }
+      text.append("```\n");
+    }
+  }
+
+  private static String row(String what, String[] description, @Nullable String fallback) {
+    String meaning =
+        String.join(" ", description)
+            .replace("${DEFAULT-VALUE}", fallback == null ? "" : fallback)
+            .replace("|", "\\|");
+    return "| %s | %s |%n".formatted(what.replace("|", "\\|"), meaning);
+  }
+}
