@@ -51,6 +51,8 @@ import picocli.CommandLine.Spec;
       "  kastor up                            run a cluster on this machine until Ctrl-C",
       "  kastor submit -f job.yaml --wait     train a job on it",
       "  kastor ls                            what runs",
+      "  kastor why bert                      why it has its size, or waits",
+      "  kastor doctor                        what is wrong",
       "",
       "Exit status: 0 done, 1 failed, 2 wrong arguments or a refused file, 3 no cluster",
       "answers, 4 no such job.",
@@ -70,6 +72,9 @@ public final class Kastor implements Runnable {
 
   static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Kastor());
+    if (System.getenv(Target.AS_KUBECTL) != null) {
+      line.setCommandName("kubectl kastor");
+    }
     addCommonOptions(line);
     line.getCommandSpec().mixinStandardHelpOptions(true);
     line.getCommandSpec().versionProvider(new Version());
