@@ -62,7 +62,8 @@ final class ApiServerChecks {
           "Kastor needs 1.%d or newer: upgrade the cluster".formatted(OLDEST_MINOR));
     }
     return Check.ok(
-        "api-server", "%s answers, Kubernetes %s", client.getMasterUrl(), version.getGitVersion());
+        "api-server",
+        "%s answers, Kubernetes %s".formatted(client.getMasterUrl(), version.getGitVersion()));
   }
 
   /** Tokens, leases and waits compare clocks. */
@@ -147,7 +148,7 @@ final class ApiServerChecks {
       }
     }
     return mine.equals(theirs)
-        ? Check.ok("crd", "%s is that of this kastor (%s)", CRD, Version.number())
+        ? Check.ok("crd", "%s is that of this kastor (%s)".formatted(CRD, Version.number()))
         : Check.warn(
             "crd",
             "%s is of another version than this kastor (%s)".formatted(CRD, Version.number()),
@@ -181,7 +182,8 @@ final class ApiServerChecks {
   private Check byListing() {
     try {
       int jobs = client.resources(TrainingJob.class).inAnyNamespace().list().getItems().size();
-      return Check.ok("crd", "may not be read by you, but %d TrainingJobs can be listed", jobs);
+      return Check.ok(
+          "crd", "may not be read by you, but %d TrainingJobs can be listed".formatted(jobs));
     } catch (KubernetesClientException e) {
       return Check.warn(
           "crd",

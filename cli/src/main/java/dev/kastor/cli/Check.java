@@ -33,8 +33,8 @@ record Check(String name, Level level, String message, @Nullable String remedy) 
     }
   }
 
-  static Check ok(String name, String message, Object... values) {
-    return new Check(name, Level.OK, message.formatted(values), null);
+  static Check ok(String name, String message) {
+    return new Check(name, Level.OK, message, null);
   }
 
   static Check warn(String name, String message, String remedy) {

@@ -41,7 +41,7 @@ final class OperatorChecks {
     try (OperatorPage page = OperatorPage.open(cluster, options)) {
       page.text("/q/health/ready");
       if (options.operator() != null) {
-        checks.add(Check.ok("operator", "is ready at %s", options.operator()));
+        checks.add(Check.ok("operator", "is ready at %s".formatted(options.operator())));
       }
       page.text("/");
       checks.add(Check.ok("web-page", "answers"));
@@ -80,10 +80,8 @@ final class OperatorChecks {
     }
     return Check.ok(
         "operator",
-        "%d of %d pods ready in namespace %s",
-        ready.size(),
-        pods.size(),
-        ready.getFirst().getMetadata().getNamespace());
+        "%d of %d pods ready in namespace %s"
+            .formatted(ready.size(), pods.size(), ready.getFirst().getMetadata().getNamespace()));
   }
 
   private static String waiting(List<Pod> pods) {
@@ -118,7 +116,7 @@ final class OperatorChecks {
                 "leader",
                 "%s renewed its lease %s ago".formatted(holder, ago),
                 "No operator decides: look at its log, and delete the pod if it hangs")
-            : Check.ok("leader", "%s leads, its lease renewed %s ago", holder, ago);
+            : Check.ok("leader", "%s leads, its lease renewed %s ago".formatted(holder, ago));
       }
     }
     return pods.size() == 1

@@ -51,7 +51,8 @@ final class RightsCheck {
 
   static Check check(List<Right> missing, String namespace) {
     if (missing.isEmpty()) {
-      return Check.ok("rights", "you may do all that commands need in namespace %s", namespace);
+      return Check.ok(
+          "rights", "you may do all that commands need in namespace %s".formatted(namespace));
     }
     Set<String> commands = new LinkedHashSet<>();
     missing.forEach(right -> commands.addAll(List.of(right.commands().split(", ", -1))));

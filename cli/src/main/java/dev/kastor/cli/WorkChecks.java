@@ -116,6 +116,6 @@ final class WorkChecks {
         }
       }
     }
-    return Check.ok("images", "no pod of %d waits for its image", pods.size());
+    return Check.ok("images", "no pod of %d waits for its image".formatted(pods.size()));
   }
 }

@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.local.api.Json;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -60,8 +59,7 @@ final class SupportBundleTest {
   }
 
   private static void create(KubernetesClient client, String yaml) {
-    HasMetadata object = Serialization.unmarshal(yaml);
-    client.resource(object).create();
+    client.load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).create();
   }
 
   private void fill(KubernetesClient client) throws IOException {
