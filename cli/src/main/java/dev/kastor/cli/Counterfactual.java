@@ -31,20 +31,19 @@ final class Counterfactual {
       return;
     }
     if (job.phase().equals("Suspended")) {
-      say("It is suspended. Let it go on with: kastor resume %s", job.name());
+      say("It is suspended. Let it go on with: kastor resume %s".formatted(job.name()));
       return;
     }
     if (job.pinned() != null && decision.replicas() > 0) {
       say(
-          "It is pinned (%s). Let the scheduler decide: kastor pin %s --unpin",
-          job.pinned(), job.name());
+          "It is pinned (%s). Let the scheduler decide: kastor pin %s --unpin"
+              .formatted(job.pinned(), job.name()));
       return;
     }
     if (decision.reason().equals("NoFittingNodes")) {
       say(
-          "It needs at least %d replicas. Lower that with kastor scale %s --min N, or add nodes of"
-              + " a type that it runs on.",
-          job.minReplicas(), job.name());
+          "It needs at least %d replicas. Lower that with kastor scale %s --min N, or add nodes of a type that it runs on."
+              .formatted(job.minReplicas(), job.name()));
       return;
     }
     if (decision.replicas() == 0) {
@@ -62,22 +61,23 @@ final class Counterfactual {
       return;
     }
     say(
-        "It needs %s, bids %s for each and they cost %s (seconds of everybody's time saved in a"
-            + " second).",
-        gpus(slots.get()), Format.number(bid.get()), Format.number(price.get()));
+        "It needs %s, bids %s for each and they cost %s (seconds of everybody's time saved in a second)."
+            .formatted(gpus(slots.get()), Format.number(bid.get()), Format.number(price.get())));
     if (decision.ahead() > 0) {
       say(
-          "%s for GPUs.",
-          decision.ahead() == 1
-              ? "1 job that waits bids more"
-              : decision.ahead() + " jobs that wait bid more");
+          "%s for GPUs."
+              .formatted(
+                  decision.ahead() == 1
+                      ? "1 job that waits bids more"
+                      : decision.ahead() + " jobs that wait bid more"));
     }
     compare(bid.get(), price.get(), "It starts");
     decision
         .number("moneyPerHour")
-        .ifPresent(money -> say("Its least size costs %s an hour in money.", Format.number(money)));
+        .ifPresent(money ->
+            say("Its least size costs %s an hour in money.".formatted(Format.number(money))));
     if (slots.get() > 1 && job.minReplicas() > 1) {
-      say("With a lower minimum it fits earlier: kastor scale %s --min N", job.name());
+      say("With a lower minimum it fits earlier: kastor scale %s --min N".formatted(job.name()));
     }
   }
 
@@ -87,36 +87,38 @@ final class Counterfactual {
     Optional<Double> bid = decision.number("bidPerMoreSlot");
     if (more.isPresent() && bid.isPresent() && price.isPresent()) {
       if (bid.get() <= 0) {
-        say("%s would not make up for the pause, even free of charge.", more(more.get()));
+        say("%s would not make up for the pause, even free of charge.".formatted(more(more.get())));
       } else {
         say(
-            "For %s it would bid %s each and they cost %s (seconds of everybody's time saved in a"
-                + " second).",
-            gpus(more.get()) + " more", Format.number(bid.get()), Format.number(price.get()));
+            "For %s it would bid %s each and they cost %s (seconds of everybody's time saved in a second)."
+                .formatted(
+                    gpus(more.get()) + " more",
+                    Format.number(bid.get()),
+                    Format.number(price.get())));
         compare(bid.get(), price.get(), "It grows");
       }
     } else if (job.replicas() >= job.maxReplicas()) {
       say(
-          "It has the %d replicas that it may have. Let it have more: kastor scale %s --max N",
-          job.maxReplicas(), job.name());
+          "It has the %d replicas that it may have. Let it have more: kastor scale %s --max N"
+              .formatted(job.maxReplicas(), job.name()));
     }
     decision
         .number("nextInLinePerSlot")
         .ifPresent(next ->
-            say("The next in line for what it has bids %s for each GPU.", Format.number(next)));
+            say(
+                "The next in line for what it has bids %s for each GPU."
+                    .formatted(Format.number(next))));
   }
 
   private void compare(double bid, double price, String then) {
     if (bid <= 0) {
-      say("%s when it is expected to gain from GPUs: it bids nothing now.", then);
+      say("%s when it is expected to gain from GPUs: it bids nothing now.".formatted(then));
     } else if (bid < price) {
       say(
-          "%s when the price falls by %s%%, as when other jobs end or nodes come, or when its bid"
-              + " is %s times as high: a queue of more weight (kastor queue) or a higher priority,"
-              + " each level of which counts ten times.",
-          then, Format.number(100 * (1 - bid / price)), Format.number(price / bid));
+          "%s when the price falls by %s%%, as when other jobs end or nodes come, or when its bid is %s times as high: a queue of more weight (kastor queue) or a higher priority, each level of which counts ten times."
+              .formatted(then, Format.number(100 * (1 - bid / price)), Format.number(price / bid)));
     } else {
-      say("Its bid covers the price: %s as soon as GPUs that fit are free.", lower(then));
+      say("Its bid covers the price: %s as soon as GPUs that fit are free.".formatted(lower(then)));
     }
   }
 
@@ -132,7 +134,7 @@ final class Counterfactual {
     return count == 1 ? "1 more GPU" : "%d more GPUs".formatted(Math.round(count));
   }
 
-  private void say(String format, Object... values) {
-    sentences.add(String.format(Locale.ROOT, format, values));
+  private void say(String sentence) {
+    sentences.add(sentence);
   }
 }

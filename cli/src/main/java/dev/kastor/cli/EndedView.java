@@ -43,17 +43,19 @@ record EndedView(
   static EndedView of(TrainingJob job) {
     JobView view = JobView.of(job);
     var training = job.getStatus().training();
-    boolean trained = training != null && training.maxReplicas() > 0;
+    if (training != null && training.maxReplicas() == 0) {
+      training = null; // It reported, but never trained.
+    }
     return new EndedView(
         view.namespace(),
         view.name(),
         view.phase(),
         view.completed(),
         view.jctSeconds(),
-        trained ? training.minReplicas() : null,
-        trained ? training.maxReplicas() : null,
-        trained ? training.minGlobalBatch() : null,
-        trained ? training.maxGlobalBatch() : null,
+        training == null ? null : training.minReplicas(),
+        training == null ? null : training.maxReplicas(),
+        training == null ? null : training.minGlobalBatch(),
+        training == null ? null : training.maxGlobalBatch(),
         view.rescales(),
         view.restarts(),
         view.metricName(),

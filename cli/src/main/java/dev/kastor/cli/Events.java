@@ -74,7 +74,7 @@ final class Events {
     return event ->
         event.kind().equals("TrainingJob")
             || "kastor".equals(event.source())
-            || event.kind().equals("Pod") && looksLikeReplica(event)
+            || (event.kind().equals("Pod") && looksLikeReplica(event))
             || OperatorPods.concerns(event, operator);
   }
 

@@ -44,12 +44,14 @@ final class PinCommand implements Runnable {
   @Override
   public void run() {
     Scaling scaling = new Scaling(cluster, spec.commandLine().getOut());
+    if (how.here) {
+      scaling.pinHere(job);
+    }
+    if (how.replicas != null) {
+      scaling.pinAt(job, how.replicas);
+    }
     if (how.unpin) {
       scaling.unpin(job);
-    } else if (how.replicas != null) {
-      scaling.pinAt(job, how.replicas);
-    } else {
-      scaling.pinHere(job);
     }
   }
 }

@@ -56,7 +56,7 @@ final class Table {
       columns.add(i);
     }
     for (int i = 0; i < optional.size() && total(columns, widths) > paper; i++) {
-      columns.remove(optional.get(i));
+      columns.removeIf(optional.get(i)::equals);
     }
     int last = columns.getLast();
     int before = total(columns, widths) - widths[last];
