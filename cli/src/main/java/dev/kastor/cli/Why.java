@@ -119,8 +119,12 @@ final class Why {
   private static String size(JobView job) {
     return job.ended()
         ? ""
-        : " with %d replicas (may have %d to %d)"
-            .formatted(job.replicas(), job.minReplicas(), job.maxReplicas());
+        : " with %d %s (may have %d to %d)"
+            .formatted(
+                job.replicas(),
+                job.replicas() == 1 ? "replica" : "replicas",
+                job.minReplicas(),
+                job.maxReplicas());
   }
 
   private static String expected(Decision decision, Instant now) {
