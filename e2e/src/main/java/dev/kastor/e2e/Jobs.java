@@ -11,12 +11,18 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The TrainingJobs of a namespace as one who may read it sees them. */
 record Jobs(KubernetesClient client, String namespace) {
 
   TrainingJob get(String name) {
-    return resource(name).require();
+    TrainingJob job = resource(name).get();
+    if (job == null) {
+      throw new AssertionError("there is no TrainingJob %s/%s".formatted(namespace, name));
+    }
+    return job;
   }
 
   /** What the operator reports; empty before its first word. */
@@ -71,17 +77,27 @@ record Jobs(KubernetesClient client, String namespace) {
     for (TrainingJob job :
         client.resources(TrainingJob.class).inNamespace(namespace).list().getItems()) {
       String name = job.getMetadata().getName();
-      text.append("%n  %s: %s".formatted(name, job.getStatus()));
+      text.append("%n  %s: %s".formatted(name, summary(job.getStatus())));
       for (Pod pod : pods(name)) {
         text.append(
-            "%n    %s %s %s"
-                .formatted(
-                    pod.getMetadata().getName(),
-                    pod.getStatus().getPhase(),
-                    pod.getStatus().getContainerStatuses()));
+            "%n    %s %s".formatted(pod.getMetadata().getName(), pod.getStatus().getPhase()));
       }
     }
     return text.toString();
+  }
+
+  private static String summary(@Nullable TrainingJobStatus status) {
+    if (status == null) {
+      return "nothing reported";
+    }
+    String conditions =
+        status.conditions() == null
+            ? ""
+            : status.conditions().stream()
+                .filter(condition -> !condition.getMessage().isEmpty())
+                .map(condition -> condition.getReason() + ": " + condition.getMessage())
+                .collect(Collectors.joining("; "));
+    return "%s. %s %s".formatted(status.phase(), conditions, status.training());
   }
 
   private Resource<TrainingJob> resource(String name) {
