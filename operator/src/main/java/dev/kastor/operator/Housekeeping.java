@@ -20,6 +20,9 @@ import dev.kastor.operator.telemetry.TelemetryStore;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -50,6 +53,7 @@ public final class Housekeeping {
   private final PodSteering steering;
   private final EventRecorder events;
   private final Metrics metrics;
+  private final InstantSource clock;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().name("housekeeping").daemon().factory());
@@ -67,7 +71,8 @@ public final class Housekeeping {
       JobObjects objects,
       PodSteering steering,
       EventRecorder events,
-      Metrics metrics) {
+      Metrics metrics,
+      InstantSource clock) {
     this.cache = cache;
     this.membership = membership;
     this.telemetry = telemetry;
@@ -81,6 +86,7 @@ public final class Housekeeping {
     this.steering = steering;
     this.events = events;
     this.metrics = metrics;
+    this.clock = clock;
   }
 
   /** Starts the timer; call once the cache is filled. */
@@ -98,9 +104,15 @@ public final class Housekeeping {
   private void pass() {
     Map<Phase, Integer> phases = new EnumMap<>(Phase.class);
     int allocated = 0;
+    Instant now = clock.instant();
+    Duration oldest = Duration.ZERO;
     for (TrainingJob job : cache.jobs()) {
       Phase phase = jobStatuses.phase(job);
       phases.merge(phase == null ? Phase.Queued : phase, 1, Integer::sum);
+      if (phase == null || phase == Phase.Queued) {
+        Duration age = Duration.between(created(job), now);
+        oldest = age.compareTo(oldest) > 0 ? age : oldest;
+      }
       AllocationStatus allocation = allocations.current(job);
       allocated += allocation == null ? 0 : allocation.replicas();
       if (!JobMapper.finished(job)) {
@@ -120,6 +132,8 @@ public final class Housekeeping {
       metrics.phase(phase.name(), phases.getOrDefault(phase, 0));
     }
     metrics.allocated(allocated);
+    metrics.oldestQueued(oldest);
+    metrics.watching(cache.watching());
     for (TrainingJob gone : cache.takeDeleted()) {
       attempt(gone, () -> forget(gone));
     }
@@ -143,13 +157,19 @@ public final class Housekeeping {
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }
 
-  private static void attempt(TrainingJob job, Runnable work) {
+  private static Instant created(TrainingJob job) {
+    return Instant.parse(job.getMetadata().getCreationTimestamp());
+  }
+
+  private void attempt(TrainingJob job, Runnable work) {
     try {
       work.run();
     } catch (KubernetesClientException e) {
+      metrics.reconcileFailed(true);
       LOG.warn("{}: the API server refused or did not answer: {}", Labels.id(job), e.getMessage());
     } catch (RuntimeException e) {
       // One job's trouble must not stop the timer for all others.
+      metrics.reconcileFailed(false);
       LOG.error("{}: housekeeping failed", Labels.id(job), e);
     }
   }

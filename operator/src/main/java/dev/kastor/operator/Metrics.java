@@ -1,5 +1,9 @@
 package dev.kastor.operator;
 
+import dev.kastor.operator.Families.Family;
+import dev.kastor.operator.job.FailureKind;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.Round;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
@@ -7,24 +11,43 @@ import io.prometheus.client.Gauge;
 import io.prometheus.client.Histogram;
 import io.prometheus.client.hotspot.DefaultExports;
 import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
 
-/** Everything the operator counts, for Prometheus; served at {@code /metrics}. */
+/**
+ * Everything the operator counts, for Prometheus; served at {@code /metrics}.
+ *
+ * <p>{@code docs/metrics.md} is made from it.
+ */
 @Singleton
 public final class Metrics {
-  private final CollectorRegistry registry = new CollectorRegistry();
+  private static final double[] ROUND_SECONDS = {0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30};
+  private static final double[] DELAY_SECONDS = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300};
+  private static final double[] WAIT_SECONDS = {1, 5, 15, 60, 300, 900, 3600, 14400, 86400};
+  private static final double[] PAUSE_SECONDS = {0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60};
+  private static final double MILLI = 1000.0;
 
-  private final Gauge jobs =
-      Gauge.build("kastor_jobs", "Jobs by phase.").labelNames("phase").register(registry);
+  private final CollectorRegistry registry = new CollectorRegistry();
+  private final Families families = new Families(registry);
+
+  private final Gauge jobs = families.gauge("kastor_jobs", "Jobs by phase.", "phase");
+  private final Gauge oldestQueued =
+      families.gauge(
+          "kastor_oldest_queued_seconds", "Age of the oldest job that waits for GPUs; 0 if none.");
   private final Gauge slots =
-      Gauge.build("kastor_slots", "Slots that jobs may use, and those given to jobs.")
-          .labelNames("state")
-          .register(registry);
+      families.gauge(
+          "kastor_slots",
+          "GPUs (slots) that jobs may use (total), and those given to jobs (allocated).",
+          "state");
   private final Gauge nodes = byType("kastor_nodes", "Nodes of a GPU type.");
   private final Gauge advisedNodes =
       byType("kastor_advised_nodes", "Nodes of a GPU type that there should be.");
   private final Gauge utility =
       byType("kastor_utility", "Worth of the allocations over the cost of the nodes.");
-  private final Gauge replicas = job("kastor_job_replicas", "Replicas the scheduler gave a job.");
+
+  private final Gauge replicas = job("kastor_job_replicas", "Replicas that train now.");
   private final Gauge goodput =
       job("kastor_job_goodput", "Effective examples per second of a job.");
   private final Gauge throughput = job("kastor_job_throughput", "Examples per second of a job.");
@@ -32,31 +55,85 @@ public final class Metrics {
       job("kastor_job_efficiency", "Statistical efficiency of a job's batch.");
   private final Gauge globalBatch = job("kastor_job_global_batch", "Examples per step of a job.");
   private final Gauge progress = job("kastor_job_progress_ratio", "Done share of a job's work.");
+  private final Gauge checkpoint =
+      job(
+          "kastor_job_checkpoint_timestamp_seconds",
+          "When a job's newest checkpoint was saved, in seconds since 1970.");
   private final Counter rescales =
-      Counter.build("kastor_rescales", "Membership generations published, by action.")
-          .labelNames("namespace", "job", "action")
-          .register(registry);
+      families.counter(
+          "kastor_rescales",
+          "Membership generations published, by action.",
+          "namespace",
+          "job",
+          "action");
+  private final Histogram pauses =
+      families.histogram(
+          "kastor_pause_seconds",
+          "Seconds without training around a change of members or batch, by cause: START,"
+              + " RESCALE, FAILURE.",
+          PAUSE_SECONDS,
+          "cause");
   private final Counter podFailures =
-      Counter.build("kastor_replica_failures", "Failed replicas.")
-          .labelNames("namespace", "job")
-          .register(registry);
-  private final Counter reports =
-      Counter.build("kastor_telemetry_reports", "Accepted reports.").register(registry);
-  private final Counter refused =
-      Counter.build("kastor_telemetry_refused", "Refused agent requests, by reason.")
-          .labelNames("reason")
-          .register(registry);
+      families.counter(
+          "kastor_replica_failures",
+          "Replicas that failed without progress since, by reason: Program (no restart helps),"
+              + " Exited, Killed (by a signal, out of memory included), Gone (no exit status, such"
+              + " as after an eviction).",
+          "namespace",
+          "job",
+          "reason");
+
   private final Histogram decisions =
-      Histogram.build("kastor_decision_seconds", "Seconds of one scheduling round.")
-          .buckets(0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30)
-          .register(registry);
+      families.histogram("kastor_decision_seconds", "Seconds of one round.", ROUND_SECONDS);
+  private final Histogram delays =
+      families.histogram(
+          "kastor_first_decision_delay_seconds",
+          "From a job's creation, known to the second, to the end of the first round that saw it."
+              + " Jobs that were there when the operator started are not counted.",
+          DELAY_SECONDS);
+  private final Histogram waits =
+      families.histogram(
+          "kastor_queue_wait_seconds",
+          "From a job's creation to its first GPUs, by queue.",
+          WAIT_SECONDS,
+          "queue");
   private final Counter changes =
-      Counter.build("kastor_allocation_changes", "Changes of allocations.").register(registry);
+      families.counter("kastor_allocation_changes", "Changes of allocations.");
   private final Counter failedRounds =
-      Counter.build("kastor_rounds_failed", "Rounds that failed or whose plan was refused.")
-          .register(registry);
+      families.counter("kastor_rounds_failed", "Rounds that failed or whose plan was refused.");
+
+  private final Counter reconcileErrors =
+      families.counter(
+          "kastor_reconcile_errors",
+          "Looks at a job that failed, by reason: api (the API server refused or did not answer) or"
+              + " internal.",
+          "reason");
+  private final Counter apiRequests =
+      families.counter(
+          "kastor_api_requests",
+          "Requests to the API server by method and status; code none: no answer.",
+          "method",
+          "code");
+  private final Gauge watching =
+      families.gauge(
+          "kastor_watching",
+          "1 while the watches of jobs, pods and nodes are up: what the operator knows is new.");
+  private final Gauge leader =
+      families.gauge("kastor_leader", "1 on the operator that decides, 0 on one that stands by.");
+  private final Gauge build =
+      families.gauge("kastor_build_info", "1, with what runs as labels.", "version", "java");
+
+  private final Counter reports =
+      families.counter("kastor_telemetry_reports", "Accepted reports of replicas.");
+  private final Counter refused =
+      families.counter("kastor_telemetry_refused", "Refused agent requests, by reason.", "reason");
+  private final Counter tokenReviews =
+      families.counter(
+          "kastor_token_reviews",
+          "Tokens of agents checked, by answer: cached, or asked of the API server.",
+          "answer");
   private final Gauge polls =
-      Gauge.build("kastor_membership_polls", "Polls waiting now.").register(registry);
+      families.gauge("kastor_membership_polls", "Polls of replicas waiting now.");
 
   /** A fresh set of metrics, with those of the JVM. */
   public Metrics() {
@@ -66,6 +143,11 @@ public final class Metrics {
   /** What {@code /metrics} shows. */
   public CollectorRegistry registry() {
     return registry;
+  }
+
+  /** What Kastor itself counts, in the order of the documentation. */
+  List<Family> families() {
+    return families.made();
   }
 
   /** A scheduling round ended. */
@@ -83,14 +165,54 @@ public final class Metrics {
     failedRounds.inc();
   }
 
-  /** A generation was published. */
-  public void published(String namespace, String job, String action) {
-    rescales.labels(namespace, job, action).inc();
+  /** A round saw a job for the first time. */
+  public void decidedFirst(Duration sinceCreation) {
+    delays.observe(seconds(sinceCreation));
   }
 
-  /** Replicas of a job failed. */
-  public void failed(String namespace, String job, int count) {
-    podFailures.labels(namespace, job).inc(count);
+  /** A job got GPUs for the first time. */
+  public void waited(String queue, Duration sinceCreation) {
+    waits.labels(queue).observe(seconds(sinceCreation));
+  }
+
+  /** A generation was published. */
+  public void published(String namespace, String job, Membership.Action action) {
+    rescales.labels(namespace, job, action.name()).inc();
+  }
+
+  /** Replicas lived a change. */
+  public void paused(Switch lived) {
+    pauses.labels(lived.cause().name()).observe(lived.pauseSeconds());
+  }
+
+  /** A replica of a job failed. */
+  public void failed(String namespace, String job, FailureKind kind) {
+    podFailures.labels(namespace, job, kind.label()).inc();
+  }
+
+  /** A look at a job failed. */
+  public void reconcileFailed(boolean apiServer) {
+    reconcileErrors.labels(apiServer ? "api" : "internal").inc();
+  }
+
+  /** The API server answered a request, or did not (code none). */
+  public void apiRequest(String method, String code) {
+    apiRequests.labels(method.toUpperCase(Locale.ROOT), code).inc();
+  }
+
+  /** Whether all watches are up. */
+  public void watching(boolean up) {
+    watching.set(up ? 1 : 0);
+  }
+
+  /** Whether this operator decides. */
+  public void leading(boolean leads) {
+    leader.set(leads ? 1 : 0);
+  }
+
+  /** What runs. */
+  public void built(String version, String java) {
+    build.labels(version, java).set(1);
   }
 
   /** A report was accepted. */
@@ -101,6 +223,11 @@ public final class Metrics {
   /** An agent's request was refused. */
   public void refused(String reason) {
     refused.labels(reason).inc();
+  }
+
+  /** An agent's token was checked. */
+  public void tokenReviewed(boolean cached) {
+    tokenReviews.labels(cached ? "cached" : "asked").inc();
   }
 
   /** How many polls wait. */
@@ -118,6 +245,11 @@ public final class Metrics {
   /** How many jobs are in a phase. */
   public void phase(String phase, int count) {
     jobs.labels(phase).set(count);
+  }
+
+  /** How long the job that waits longest has been there. */
+  public void oldestQueued(Duration age) {
+    oldestQueued.set(seconds(age));
   }
 
   /** Slots given to jobs. */
@@ -143,19 +275,39 @@ public final class Metrics {
     progress.labels(namespace, name).set(fraction);
   }
 
-  /** A job is gone or done: its series end. */
-  public void forget(String namespace, String name) {
+  /** When a job's newest checkpoint was saved. */
+  public void checkpointed(String namespace, String name, Instant at) {
+    checkpoint.labels(namespace, name).set(at.toEpochMilli() / MILLI);
+  }
+
+  /** A job has ended: what it is doing now ends, its counters stay. */
+  public void ended(String namespace, String name) {
     for (Gauge gauge :
-        new Gauge[] {replicas, goodput, throughput, efficiency, globalBatch, progress}) {
+        List.of(replicas, goodput, throughput, efficiency, globalBatch, progress, checkpoint)) {
       gauge.remove(namespace, name);
     }
   }
 
+  /** A job is gone: all its series end. */
+  public void forget(String namespace, String name) {
+    ended(namespace, name);
+    for (Membership.Action action : Membership.Action.values()) {
+      rescales.remove(namespace, name, action.name());
+    }
+    for (FailureKind kind : FailureKind.values()) {
+      podFailures.remove(namespace, name, kind.label());
+    }
+  }
+
   private Gauge byType(String name, String help) {
-    return Gauge.build(name, help).labelNames("gpu_type").register(registry);
+    return families.gauge(name, help, "gpu_type");
   }
 
   private Gauge job(String name, String help) {
-    return Gauge.build(name, help).labelNames("namespace", "job").register(registry);
+    return families.gauge(name, help, "namespace", "job");
+  }
+
+  private static double seconds(Duration duration) {
+    return duration.toMillis() / MILLI;
   }
 }

@@ -8,6 +8,7 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,18 +22,24 @@ public final class OperatorLifecycle {
   private final LoopDriver loop;
   private final Housekeeping housekeeping;
   private final FamilyStore families;
+  private final Metrics metrics;
+  private final String version;
 
   public OperatorLifecycle(
       ClusterCache cache,
       Operator operator,
       LoopDriver loop,
       Housekeeping housekeeping,
-      FamilyStore families) {
+      FamilyStore families,
+      Metrics metrics,
+      @ConfigProperty(name = "quarkus.application.version") String version) {
     this.cache = cache;
     this.operator = operator;
     this.loop = loop;
     this.housekeeping = housekeeping;
     this.families = families;
+    this.metrics = metrics;
+    this.version = version;
   }
 
   void stop(@Observes ShutdownEvent event) {
@@ -40,9 +47,11 @@ public final class OperatorLifecycle {
   }
 
   void start(@Observes StartupEvent event) {
+    metrics.built(version, Runtime.version().toString());
     cache.start();
     families.read();
     operator.start();
+    metrics.leading(true);
     loop.start();
     housekeeping.start();
     LOG.info("started with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());

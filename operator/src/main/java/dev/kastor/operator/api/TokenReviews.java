@@ -1,5 +1,6 @@
 package dev.kastor.operator.api;
 
+import dev.kastor.operator.Metrics;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
@@ -37,11 +38,13 @@ public final class TokenReviews {
   private record Answer(Optional<Identity> identity, Instant until) {}
 
   private final KubernetesClient client;
+  private final Metrics metrics;
   private final InstantSource clock;
   private final Map<String, Answer> answers = new ConcurrentHashMap<>();
 
-  public TokenReviews(KubernetesClient client, InstantSource clock) {
+  public TokenReviews(KubernetesClient client, Metrics metrics, InstantSource clock) {
     this.client = client;
+    this.metrics = metrics;
     this.clock = clock;
   }
 
@@ -51,8 +54,10 @@ public final class TokenReviews {
     String key = hash(audience + "\n" + token);
     Answer known = answers.get(key);
     if (known != null && now.isBefore(known.until())) {
+      metrics.tokenReviewed(true);
       return known.identity();
     }
+    metrics.tokenReviewed(false);
     Optional<Identity> identity = review(token, audience);
     if (answers.size() >= MOST_REMEMBERED) {
       answers.clear();

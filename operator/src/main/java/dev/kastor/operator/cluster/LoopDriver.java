@@ -9,6 +9,7 @@ import dev.kastor.scheduler.SchedulingLoop;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -25,6 +26,8 @@ public final class LoopDriver {
 
   private final SchedulingLoop loop;
   private final Metrics metrics;
+  private final FirstLooks firstLooks;
+  private final InstantSource clock;
   private final StandingAdvice advice;
   private final Decisions decisions;
   private final Duration interval;
@@ -39,11 +42,14 @@ public final class LoopDriver {
       StandingAdvice advice,
       Decisions decisions,
       Signals signals,
-      OperatorConfig config) {
+      OperatorConfig config,
+      InstantSource clock) {
     this.advice = advice;
     this.decisions = decisions;
     loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
     this.metrics = metrics;
+    this.clock = clock;
+    firstLooks = new FirstLooks(metrics);
     interval = config.roundInterval();
     delay = config.roundDelay();
     signals.onRound(wanted::release);
@@ -80,6 +86,7 @@ public final class LoopDriver {
     try {
       Round round = loop.tick();
       metrics.decided(round, (System.nanoTime() - start) / 1e9);
+      firstLooks.decided(round, clock.instant());
       decisions.decided(round);
       advice.observe(round.snapshot());
     } catch (RuntimeException e) {

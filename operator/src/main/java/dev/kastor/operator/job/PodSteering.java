@@ -214,7 +214,8 @@ public final class PodSteering {
         String message = "%s failed: %s".formatted(pod.name(), pod.failureMessage());
         events.warning(job, "ReplicaFailed", message);
         LOG.warn("{}: {}", Labels.id(job), message);
-        metrics.failed(job.getMetadata().getNamespace(), job.getMetadata().getName(), 1);
+        metrics.failed(
+            job.getMetadata().getNamespace(), job.getMetadata().getName(), FailureKind.of(pod));
       }
     }
   }

@@ -5,6 +5,7 @@ import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.Metrics;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
@@ -15,8 +16,10 @@ import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.scheduler.Reason;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.ErrorStatusUpdateControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
@@ -45,6 +48,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final PodSteering steering;
   private final JobStatusWriter statuses;
   private final Signals signals;
+  private final Metrics metrics;
 
   public TrainingJobReconciler(
       ClusterCache cache,
@@ -54,7 +58,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       JobPods pods,
       PodSteering steering,
       JobStatusWriter statuses,
-      Signals signals) {
+      Signals signals,
+      Metrics metrics) {
     this.cache = cache;
     this.allocations = allocations;
     this.membership = membership;
@@ -63,6 +68,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.steering = steering;
     this.statuses = statuses;
     this.signals = signals;
+    this.metrics = metrics;
   }
 
   @Override
@@ -92,6 +98,14 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     }
     Duration next = step(job, views);
     return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next);
+  }
+
+  /** Counts what the controller logs and tries again. */
+  @Override
+  public ErrorStatusUpdateControl<TrainingJob> updateErrorStatus(
+      TrainingJob job, Context<TrainingJob> context, Exception e) {
+    metrics.reconcileFailed(e instanceof KubernetesClientException);
+    return ErrorStatusUpdateControl.defaultErrorProcessing();
   }
 
   private Duration step(TrainingJob job, List<PodView> views) {

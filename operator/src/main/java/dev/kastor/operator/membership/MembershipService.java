@@ -339,7 +339,7 @@ public final class MembershipService {
         next.batchPlan().atomicBatchSize(),
         next.batchPlan().accumulationSteps() + 1,
         next.members().stream().map(Member::pod).toList());
-    metrics.published(id.namespace(), id.name(), next.action().name());
+    metrics.published(id.namespace(), id.name(), next.action());
     membership.changed.signalAll();
     signals.job(id);
   }

@@ -10,6 +10,7 @@ import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.goodput.GoodputModel;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +81,17 @@ final class JobTelemetry {
     note(report.outcome(), now);
     dirty = true;
     return true;
+  }
+
+  /** The changes that replicas lived since the last call. */
+  synchronized List<Switch> takeSwitches() {
+    return changes.takeFresh();
+  }
+
+  /** When the newest checkpoint was saved. */
+  synchronized Optional<Instant> checkpointed() {
+    return Optional.ofNullable(checkpoint)
+        .map(saved -> Instant.ofEpochMilli(saved.savedAtEpochMillis()));
   }
 
   /** Takes in the last words of a replica. */

@@ -5,6 +5,7 @@ import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,7 @@ final class LivedChanges {
   private static final int PAUSES_KEPT = 512;
 
   private final Deque<Long> pauses = new ArrayDeque<>();
+  private final List<Switch> fresh = new ArrayList<>();
   private long newestGeneration;
   private long maxPauseMillis = -1;
   int rescales;
@@ -63,6 +65,7 @@ final class LivedChanges {
       return;
     }
     newestGeneration = lived.generation();
+    fresh.add(lived);
     if (lived.cause() != Switch.Cause.RESCALE) {
       return;
     }
@@ -78,6 +81,13 @@ final class LivedChanges {
     if (pauses.size() > PAUSES_KEPT) {
       pauses.removeFirst();
     }
+  }
+
+  /** What was lived since the last call. */
+  List<Switch> takeFresh() {
+    List<Switch> taken = List.copyOf(fresh);
+    fresh.clear();
+    return taken;
   }
 
   @Nullable Long medianPauseMillis() {

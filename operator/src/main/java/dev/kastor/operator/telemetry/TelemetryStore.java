@@ -6,6 +6,7 @@ import dev.kastor.operator.JobObservers;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
+import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StatusWriter;
@@ -61,6 +62,7 @@ public final class TelemetryStore {
       return;
     }
     metrics.reported();
+    telemetry.takeSwitches().forEach(metrics::paused);
     observers.reported(Labels.id(job), report, telemetry.model(now), now);
     if (telemetry.completed().isPresent()) {
       signals.job(Labels.id(job));
@@ -122,6 +124,11 @@ public final class TelemetryStore {
     fields.put("training", summary);
     writer.patch(job, fields);
     var id = Labels.id(job);
+    if (JobMapper.finished(job) || completed(job).isPresent()) {
+      metrics.ended(id.namespace(), id.name());
+      return;
+    }
+    of(job).checkpointed().ifPresent(at -> metrics.checkpointed(id.namespace(), id.name(), at));
     metrics.job(
         id.namespace(),
         id.name(),

@@ -1,0 +1,52 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.operator.Metrics;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.AsyncBody;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import io.fabric8.kubernetes.client.http.Interceptor;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** The client of the API server that all parts share, whose requests are counted. */
+final class CountedRequests {
+  private CountedRequests() {}
+
+  @Produces
+  @Singleton
+  static KubernetesClient client(
+      KubernetesSerialization serialization, Config config, Metrics metrics) {
+    return new KubernetesClientBuilder()
+        .withKubernetesSerialization(serialization)
+        .withConfig(config)
+        .withHttpClientBuilderConsumer(
+            http -> http.addOrReplaceInterceptor("kastor-count", new Count(metrics)))
+        .build();
+  }
+
+  static void close(@Disposes KubernetesClient client) {
+    client.close();
+  }
+
+  private record Count(Metrics metrics) implements Interceptor {
+    @Override
+    public void after(
+        HttpRequest request,
+        HttpResponse<?> response,
+        AsyncBody.Consumer<List<ByteBuffer>> consumer) {
+      metrics.apiRequest(request.method(), String.valueOf(response.code()));
+    }
+
+    @Override
+    public void afterConnectionFailure(HttpRequest request, Throwable failure) {
+      metrics.apiRequest(request.method(), "none");
+    }
+  }
+}
