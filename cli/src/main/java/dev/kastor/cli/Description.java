@@ -1,6 +1,7 @@
 package dev.kastor.cli;
 
 import dev.kastor.crds.Pin;
+import dev.kastor.crds.ProgramSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
@@ -39,7 +40,7 @@ final class Description {
   List<String> lines() {
     JobView view = JobView.of(job);
     line("Job", Ink.BOLD.on(view.namespace() + "/" + view.name()));
-    line("Program", job.getSpec().program().name() + parameters());
+    line(job.getSpec().gang() ? "Template" : "Program", job.getSpec().runs() + parameters());
     line("Phase", JobView.coloured(view.phase()));
     line(
         "Age",
@@ -77,7 +78,8 @@ final class Description {
   }
 
   private String parameters() {
-    Map<String, String> parameters = job.getSpec().program().parameters();
+    ProgramSpec program = job.getSpec().program();
+    Map<String, String> parameters = program == null ? null : program.parameters();
     return parameters == null || parameters.isEmpty()
         ? ""
         : parameters.entrySet().stream()

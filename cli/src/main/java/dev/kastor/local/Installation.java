@@ -14,6 +14,8 @@ import java.util.stream.Stream;
  */
 public record Installation(Path root) {
   private static final String CRD = "META-INF/kastor/trainingjobs.kastor.dev-v1.yml";
+  private static final List<String> CRDS =
+      List.of(CRD, "META-INF/kastor/clustertrainingprofiles.kastor.dev-v1.yml");
 
   /** The installation that this process was started from. */
   public static Installation current() throws LocalException {
@@ -29,6 +31,11 @@ public record Installation(Path root) {
   /** The CRD of TrainingJobs on the class path. */
   public static String crdResource() {
     return CRD;
+  }
+
+  /** All CRDs on the class path, that of TrainingJobs first. */
+  public static List<String> crdResources() {
+    return CRDS;
   }
 
   /** The operator's jar. */

@@ -61,12 +61,13 @@ public final class LocalCluster implements AutoCloseable {
       ApiServer api =
           ApiServer.start(0, (namespace, pod) -> Kubelet.log(state.logs(), namespace, pod));
       parts.push(api);
-      try (InputStream crd =
-          LocalCluster.class.getClassLoader().getResourceAsStream(Installation.crdResource())) {
-        if (crd == null) {
-          throw new LocalException("this build lacks the CRD. Run ./kastor build.");
+      for (String resource : Installation.crdResources()) {
+        try (InputStream crd = LocalCluster.class.getClassLoader().getResourceAsStream(resource)) {
+          if (crd == null) {
+            throw new LocalException("this build lacks " + resource + ". Run ./kastor build.");
+          }
+          api.define(crd);
         }
-        api.define(crd);
       }
       api.persist(state.journal(), LocalCluster::outlivesTheServer);
       int webPort = FreePort.near(options.webPort());

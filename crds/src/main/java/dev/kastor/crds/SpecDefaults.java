@@ -27,11 +27,27 @@ public final class SpecDefaults {
         or(spec.priority(), 0),
         spec.family(),
         elastic(spec.elastic()),
-        goodput(spec.goodput()),
+        spec.goodput() == null ? null : goodput(spec.goodput()),
         checkpoint(spec.checkpoint()),
         faultTolerance(spec.faultTolerance()),
-        new ProgramSpec(
-            spec.program().name(), Map.copyOf(or(spec.program().parameters(), Map.of()))));
+        spec.program() == null ? null : program(spec.program()),
+        spec.template(),
+        spec.profile(),
+        lifecycle(or(spec.lifecycle(), LifecycleSpec.UNBOUNDED)),
+        or(spec.managedBy(), TrainingJobSpec.OPERATOR));
+  }
+
+  private static ProgramSpec program(ProgramSpec given) {
+    return new ProgramSpec(given.name(), Map.copyOf(or(given.parameters(), Map.of())));
+  }
+
+  private static LifecycleSpec lifecycle(LifecycleSpec given) {
+    return new LifecycleSpec(
+        given.activeDeadlineSeconds(),
+        given.queueDeadlineSeconds(),
+        or(given.startDeadlineSeconds(), 1800L),
+        or(given.startAttempts(), 3),
+        given.ttlSecondsAfterFinished());
   }
 
   private static ElasticSpec elastic(@Nullable ElasticSpec elastic) {

@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaPropsOrArrayBuilder;
+import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,11 +29,17 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>Run with {@code -Dkastor.golden.write=true} to rewrite both copies after changing a record.
  */
 class CrdGoldenTest {
+  /** What becomes a definition of its own, by the name of its file. */
+  private static final Map<String, Class<? extends CustomResource<?, ?>>> KINDS =
+      Map.of(
+          "trainingjobs.kastor.dev-v1.yml", TrainingJob.class,
+          "clustertrainingprofiles.kastor.dev-v1.yml", ClusterTrainingProfile.class);
+
   private static final String NAME = "trainingjobs.kastor.dev-v1.yml";
   private static final Path ROOT = Path.of(System.getProperty("kastor.root", ".."));
-  private static final Path RESOURCE =
-      ROOT.resolve("crds/src/main/resources/META-INF/kastor").resolve(NAME);
-  private static final Path CHART = ROOT.resolve("helm/kastor/crds").resolve(NAME);
+  private static final Path RESOURCES = ROOT.resolve("crds/src/main/resources/META-INF/kastor");
+  private static final Path RESOURCE = RESOURCES.resolve(NAME);
+  private static final Path CHART = ROOT.resolve("helm/kastor/crds");
 
   private static final List<String> COLUMNS =
       List.of("Phase", "Replicas", "Batch", "Goodput", "Progress%", "ETA", "Restarts", "Age");
@@ -40,15 +48,16 @@ class CrdGoldenTest {
 
   @Test
   void goldenFilesAreWhatTheRecordsGenerate() throws IOException {
-    String generated = generate();
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.createDirectories(RESOURCE.getParent());
-      Files.writeString(RESOURCE, generated);
-      Files.createDirectories(CHART.getParent());
-      Files.writeString(CHART, generated);
+    for (var kind : KINDS.entrySet()) {
+      String generated = generate(kind.getKey(), kind.getValue());
+      for (Path copy : List.of(RESOURCES.resolve(kind.getKey()), CHART.resolve(kind.getKey()))) {
+        if (Boolean.getBoolean("kastor.golden.write")) {
+          Files.createDirectories(copy.getParent());
+          Files.writeString(copy, generated);
+        }
+        assertThat(copy).usingCharset(UTF_8).hasContent(generated);
+      }
     }
-    assertThat(RESOURCE).usingCharset(UTF_8).hasContent(generated);
-    assertThat(CHART).usingCharset(UTF_8).hasContent(generated);
   }
 
   /** An API server checks an object's default against its rules before it fills in nested ones. */
@@ -91,27 +100,68 @@ class CrdGoldenTest {
   /** Adds what annotations cannot say. */
   private static HasMetadata complete(CustomResourceDefinition crd) {
     CustomResourceDefinitionVersion served = crd.getSpec().getVersions().getFirst();
-    served
-        .getAdditionalPrinterColumns()
-        .sort(Comparator.comparingInt(column -> COLUMNS.indexOf(column.getName())));
     JSONSchemaProps root = served.getSchema().getOpenAPIV3Schema();
-    root.setDescription("A deep-learning training job that Kastor sizes, places and keeps alive.");
     root.setRequired(List.of("spec"));
-    JSONSchemaProps conditions = property(property(root, "status"), "conditions");
-    conditions.setXKubernetesListType("map");
-    conditions.setXKubernetesListMapKeys(List.of("type"));
-    conditions.getItems().getSchema().setRequired(List.of("type", "status"));
+    switch (crd.getSpec().getNames().getKind()) {
+      case "TrainingJob" -> {
+        served
+            .getAdditionalPrinterColumns()
+            .sort(Comparator.comparingInt(column -> COLUMNS.indexOf(column.getName())));
+        root.setDescription(
+            "A deep-learning training job that Kastor sizes, places and keeps alive.");
+        JSONSchemaProps conditions = property(property(root, "status"), "conditions");
+        conditions.setXKubernetesListType("map");
+        conditions.setXKubernetesListMapKeys(List.of("type"));
+        conditions.getItems().getSchema().setRequired(List.of("type", "status"));
+        podTemplate(property(property(root, "spec"), "template"));
+      }
+      case "ClusterTrainingProfile" -> {
+        root.setDescription("What a platform team adds to the pods of the jobs that name it.");
+        JSONSchemaProps spec = property(root, "spec");
+        anything(property(spec, "volumes").getItems().getSchema(), "name");
+        anything(property(spec, "volumeMounts").getItems().getSchema(), "name", "mountPath");
+      }
+      default -> throw new IllegalStateException("no rule for " + crd.getSpec().getNames());
+    }
     return crd;
+  }
+
+  /** The operator asks the API server what it thinks of the rest: its schema is as big as ours. */
+  private static void podTemplate(JSONSchemaProps template) {
+    JSONSchemaProps container = new JSONSchemaProps();
+    anything(container, "name", "image");
+    JSONSchemaProps containers = new JSONSchemaProps();
+    containers.setType("array");
+    containers.setMinItems(1L);
+    containers.setMaxItems(32L);
+    containers.setItems(new JSONSchemaPropsOrArrayBuilder().withSchema(container).build());
+    JSONSchemaProps spec = new JSONSchemaProps();
+    anything(spec, "containers");
+    spec.setProperties(Map.of("containers", containers));
+    JSONSchemaProps metadata = new JSONSchemaProps();
+    anything(metadata);
+    anything(template, "spec");
+    template.setProperties(new TreeMap<>(Map.of("metadata", metadata, "spec", spec)));
+  }
+
+  private static void anything(JSONSchemaProps object, String... required) {
+    object.setType("object");
+    object.setAdditionalProperties(null);
+    object.setXKubernetesPreserveUnknownFields(true);
+    if (required.length > 0) {
+      object.setRequired(List.of(required));
+    }
   }
 
   private static JSONSchemaProps property(JSONSchemaProps object, String name) {
     return Objects.requireNonNull(object.getProperties().get(name), name);
   }
 
-  private String generate() throws IOException {
+  private String generate(String name, Class<? extends CustomResource<?, ?>> kind)
+      throws IOException {
     int count =
         new CRDGenerator()
-            .customResourceClasses(TrainingJob.class)
+            .customResourceClasses(kind)
             .forCRDVersions("v1")
             .withMinQuotes(true)
             .withPostProcessor(
@@ -124,6 +174,6 @@ class CrdGoldenTest {
             .inOutputDir(folder.toFile())
             .generate();
     assertThat(count).isEqualTo(1);
-    return Files.readString(folder.resolve(NAME));
+    return Files.readString(folder.resolve(name));
   }
 }

@@ -43,6 +43,16 @@ class SpecDefaultsTest {
   }
 
   @Test
+  void templateNeedsNeitherProgramNorGoodput() throws Exception {
+    var spec = JSON.readValue("{\"template\": {\"spec\": {}}}", TrainingJobSpec.class);
+    TrainingJobSpec completed = SpecDefaults.complete(spec);
+    assertThat(completed.gang()).isTrue();
+    assertThat(completed.program()).isNull();
+    assertThat(completed.goodput()).isNull();
+    assertThat(completed.ours()).isTrue();
+  }
+
+  @Test
   void isIdempotent() throws Exception {
     var once = SpecDefaults.complete(JSON.readValue(SMALLEST, TrainingJobSpec.class));
     assertThat(SpecDefaults.complete(once)).isEqualTo(once);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.local.Installation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -19,6 +20,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Rules of the shipped CRD that an API server applies. */
 final class TrainingJobRulesTest {
+  private static final String TEMPLATE =
+      """
+      "template": {"spec": {"containers": [{"name": "main", "image": "trainer:1", "tty": true}]}}
+      """;
+  private static final String PROGRAM =
+      """
+      "program": {"name": "glyph-mlp"},
+      "goodput": {"batchSize": {"initial": 32}, "learningRate": {"base": "0.1"},
+                  "work": {"epochs": 1}}
+      """;
+
   @TempDir Path logs;
   private LocalApi api;
 
@@ -34,6 +46,58 @@ final class TrainingJobRulesTest {
   @AfterEach
   void stop() {
     api.close();
+  }
+
+  private Resource<TrainingJob> create(String name, String spec) {
+    TrainingJob job =
+        Serialization.unmarshal(
+            """
+            {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob",
+             "metadata": {"name": "%s", "namespace": "default"}, "spec": {%s}}
+            """
+                .formatted(name, spec),
+            TrainingJob.class);
+    var resource = api.client.resources(TrainingJob.class).inNamespace("default").resource(job);
+    resource.create();
+    return resource;
+  }
+
+  @Test
+  void aTemplateIsAGangOfOneSizeAndNeedsNoGoodput() {
+    Resource<TrainingJob> gang =
+        create("gang", TEMPLATE + ", \"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 2}");
+    assertThat(gang.get().getSpec().runs()).isEqualTo("trainer:1");
+    assertThat(gang.get().getSpec().template().toString())
+        .as("nothing of a template is dropped")
+        .contains("tty=true");
+    assertThatThrownBy(() -> create("two", TEMPLATE + ", \"elastic\": {\"maxReplicas\": 2}"))
+        .hasMessageContaining("elastic.minReplicas is 1 and elastic.maxReplicas 2");
+    assertThatThrownBy(() -> create("none", ""))
+        .hasMessageContaining("exactly one of program and template");
+    assertThatThrownBy(() -> create("both", TEMPLATE + ", " + PROGRAM))
+        .hasMessageContaining("exactly one of program and template");
+    assertThatThrownBy(() -> create("bare", "\"program\": {\"name\": \"glyph-mlp\"}"))
+        .hasMessageContaining("goodput belongs to a program");
+    assertThatThrownBy(() ->
+            create("empty", "\"template\": {\"spec\": {\"containers\": [{\"name\": \"a\"}]}}"))
+        .hasMessageContaining("spec.template.spec.containers[0].image");
+  }
+
+  @Test
+  void whatAJobRunsAndWhoRunsItCannotChange() {
+    Resource<TrainingJob> gang = create("gang", TEMPLATE + ", \"profile\": \"a100\"");
+    assertThat(gang.get().getSpec().managedBy()).isEqualTo(TrainingJobSpec.OPERATOR);
+    assertThatThrownBy(() -> patch(gang, TEMPLATE.replace("trainer:1", "trainer:2")))
+        .hasMessageContaining("template cannot change");
+    assertThatThrownBy(() -> patch(gang, "\"managedBy\": \"kueue.x-k8s.io/multikueue\""))
+        .hasMessageContaining("managedBy cannot change");
+    assertThatThrownBy(() -> patch(gang, "\"profile\": null"))
+        .hasMessageContaining("profile cannot change");
+    assertThatThrownBy(() -> create("bad", TEMPLATE + ", \"managedBy\": \"me\""))
+        .hasMessageContaining("spec.managedBy");
+    assertThatThrownBy(() -> create("bad", TEMPLATE + ", \"lifecycle\": {\"startAttempts\": 0}"))
+        .hasMessageContaining("spec.lifecycle.startAttempts");
+    patch(gang, "\"lifecycle\": {\"activeDeadlineSeconds\": 60}");
   }
 
   private Resource<TrainingJob> submit(String name, String family) {
@@ -54,7 +118,9 @@ final class TrainingJobRulesTest {
   }
 
   private static void patch(Resource<TrainingJob> job, String spec) {
-    job.patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": %s}".formatted(spec));
+    job.patch(
+        PatchContext.of(PatchType.JSON_MERGE),
+        "{\"spec\": %s}".formatted(spec.startsWith("{") ? spec : "{" + spec + "}"));
   }
 
   @Test

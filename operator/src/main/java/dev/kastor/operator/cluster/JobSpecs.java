@@ -40,7 +40,7 @@ public final class JobSpecs {
             Labels.id(job),
             Instant.parse(job.getMetadata().getCreationTimestamp()),
             elasticity(spec, Pin.of(job)),
-            limits(spec.goodput()),
+            limits(spec),
             "");
     String queue = spec.queue();
     Integer priority = spec.priority();
@@ -94,8 +94,11 @@ public final class JobSpecs {
       min = at.replicas();
       max = at.replicas();
     }
+    if (spec.gang()) {
+      return new Elasticity.Rigid(min);
+    }
     AllowedReplicas allowed = allowed(elastic.allowedReplicas());
-    return switch (spec.goodput().mode()) {
+    return switch (spec.goodputOrThrow().mode()) {
       case Adaptive -> new Elasticity.Adaptive(min, max, allowed);
       case Fixed ->
           min == max ? new Elasticity.Rigid(min) : new Elasticity.Elastic(min, max, allowed);
@@ -103,7 +106,13 @@ public final class JobSpecs {
   }
 
   @SuppressWarnings("NullAway") // As above.
-  private static BatchLimits limits(GoodputSpec goodput) {
+  private static BatchLimits limits(TrainingJobSpec spec) {
+    if (spec.gang()) {
+      // Nobody knows its batch: one example for each replica is as good as any number.
+      int replicas = spec.elastic().minReplicas();
+      return new BatchLimits(replicas, replicas, 1, 1, false);
+    }
+    GoodputSpec goodput = spec.goodputOrThrow();
     BatchSizeSpec batch = goodput.batchSize();
     boolean fixed = goodput.mode() == GoodputSpec.Mode.Fixed;
     return new BatchLimits(

@@ -71,7 +71,7 @@ public final class FamilyStore {
     String family =
         spec.id().namespace()
             + "/"
-            + (declared == null ? image + " " + job.getSpec().program().name() : declared);
+            + (declared == null ? image + " " + job.getSpec().runs() : declared);
     return new Learner(
         spec.ofFamily(family),
         new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, learning),

@@ -40,7 +40,7 @@ final class JobRows {
     return new JobRow(
         namespace,
         name,
-        job.getSpec().program().name(),
+        job.getSpec().runs(),
         phase,
         job.getMetadata().getCreationTimestamp(),
         get(status, TrainingJobStatus::startTime),
