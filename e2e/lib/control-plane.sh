@@ -1,6 +1,11 @@
 # shellcheck shell=bash disable=SC2154 # Variables come from who sources this.
 # etcd and the control plane of Kubernetes, on addresses of the namespace. Sourced by inside; see there for the variables.
 
+# Flags beyond those below.
+apiserver_more=()
+controller_manager_more=()
+scheduler_more=()
+
 # daemon NAME COMMAND...: starts it in the background and remembers its process
 daemon() {
   local name=$1
@@ -46,7 +51,7 @@ start_apiserver() {
     --proxy-client-cert-file "$pki/front-proxy.crt" --proxy-client-key-file "$pki/front-proxy.key" \
     --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$pki/accounts.pub" \
     --service-account-signing-key-file "$pki/accounts.key" \
-    --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction --profiling=false
+    --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction --profiling=false "${apiserver_more[@]}"
 }
 
 # controller NAME COMMAND...: one that reads a kubeconfig of its name and need not elect a leader
@@ -60,8 +65,8 @@ controller() {
 
 start_controllers() {
   controller controller-manager 10257 --use-service-account-credentials --root-ca-file "$state/pki/ca.crt" \
-    --service-account-private-key-file "$state/pki/accounts.key"
-  controller scheduler 10259
+    --service-account-private-key-file "$state/pki/accounts.key" "${controller_manager_more[@]}"
+  controller scheduler 10259 "${scheduler_more[@]}"
 }
 
 control_plane() {

@@ -32,6 +32,19 @@ build_kube() {
   done
 }
 
+# The program that plays nodes. Its modules are those of Kubernetes where both use one, so little is left to compile.
+build_kwok() {
+  local out=$1 log=$cache/kwok-build.log
+  need go "Install Go 1.26 or newer, for example from https://go.dev/dl."
+  say "building kwok from source: about 4 CPU minutes the first time (log: $log)"
+  (cd "$e2e/kwok" && export CGO_ENABLED=0 &&
+    nice go build -trimpath -ldflags "-s -w" -o "$out/" sigs.k8s.io/kwok/cmd/kwok) >"$log" 2>&1 &
+  wait_with_progress $! || {
+    tail -n 20 "$log" >&2
+    return 1
+  }
+}
+
 # Unpacks packages of the machine's own distribution into a folder; apt checks their signatures. Nothing is installed.
 unpack_packages() {
   local out=${*: -1} packages=("${@:1:$#-1}") downloads deb
@@ -60,6 +73,14 @@ wait_with_progress() {
   done
   if [ -t 1 ]; then printf '\r\033[K'; fi
   wait "$pid"
+}
+
+# prepare_scale: what a run with played nodes needs
+prepare_scale() {
+  kwok=kwok-$(cat "$e2e/kwok/go.mod" "$e2e/kwok/go.sum" | fingerprint -)
+  cached "$kwok" build_kwok
+  kwok=$cache/$kwok
+  export kwok
 }
 
 prepare() {

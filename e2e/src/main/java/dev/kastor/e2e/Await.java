@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 
 /** Waits for what the cluster does in its own time. */
-final class Await {
+public final class Await {
   private static final long POLL_MILLIS = 250;
 
   private Await() {}
@@ -16,7 +16,7 @@ final class Await {
    *
    * @param situation what is the case instead, asked for when the time is up
    */
-  static void until(
+  public static void until(
       String what, Duration limit, Supplier<String> situation, Callable<Boolean> condition)
       throws Exception {
     long begun = System.nanoTime();

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Kastor's chart, handled with {@code helm} as a platform team would. */
-final class Chart {
+public final class Chart {
   private static final String RELEASE = "kastor";
   private static final String PATIENCE = "6m";
   private static final Path ROOT = Path.of(System.getProperty("kastor.root", "."));
@@ -20,9 +20,14 @@ final class Chart {
    *
    * @param values settings, such as {@code roundInterval=5s}
    */
-  Chart(String namespace, String... values) {
+  public Chart(String namespace, String... values) {
     this.namespace = namespace;
     this.values = List.of(values);
+  }
+
+  /** The folder of this checkout. */
+  public static Path root() {
+    return ROOT;
   }
 
   /** The folder of the chart. */
@@ -33,6 +38,11 @@ final class Chart {
   /** Checks the chart without a cluster; warnings count as errors. */
   String lint() throws IOException, InterruptedException {
     return helm(settings("lint", "--strict", folder().toString()));
+  }
+
+  /** All that an installation would make, its definitions too, as YAML. */
+  public String render() throws IOException, InterruptedException {
+    return helm(settings("template", RELEASE, folder().toString(), "--include-crds"));
   }
 
   /** Installs and waits until everything is ready. */

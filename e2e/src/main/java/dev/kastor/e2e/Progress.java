@@ -5,13 +5,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
 /** Tells whoever waits what happens, with the seconds since {@code ./kastor e2e} was called. */
-final class Progress {
+public final class Progress {
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
   private static final long STARTED = started();
 
   private Progress() {}
 
-  static void say(String text) {
+  /** One line. */
+  public static void say(String text) {
     OUT.printf("%5ds  %s%n", Instant.now().getEpochSecond() - STARTED, text);
   }
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /** Leaves out the later steps of a scenario when one has failed: they would say nothing new. */
-final class StopAtFailure implements ExecutionCondition, TestExecutionExceptionHandler {
+public final class StopAtFailure implements ExecutionCondition, TestExecutionExceptionHandler {
   private static final ExtensionContext.Namespace HERE =
       ExtensionContext.Namespace.create(StopAtFailure.class);
   private static final String FAILED = "failed";

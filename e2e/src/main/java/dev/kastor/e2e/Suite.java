@@ -17,6 +17,11 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 public final class Suite {
   private static final int MOST_FRAMES = 8;
 
+  /** Whether nodes are played, which the scenarios of this package need and no others bear. */
+  private static final boolean SCALE = Boolean.getBoolean("kastor.scale");
+
+  private static final String PLAYED = "dev.kastor.e2e.scale";
+
   private Suite() {}
 
   /**
@@ -27,8 +32,10 @@ public final class Suite {
   public static void main(String[] args) {
     LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
-            .selectors(DiscoverySelectors.selectPackage("dev.kastor.e2e"))
-            .filters(ClassNameFilter.includeClassNamePatterns(".*" + args[0] + ".*Scenario"))
+            .selectors(DiscoverySelectors.selectPackage(SCALE ? PLAYED : "dev.kastor.e2e"))
+            .filters(
+                ClassNameFilter.includeClassNamePatterns(".*" + args[0] + ".*Scenario"),
+                ClassNameFilter.excludeClassNamePatterns(SCALE ? "" : "\\Q" + PLAYED + ".\\E.*"))
             .build();
     SummaryGeneratingListener summary = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, summary, new Announcer());

@@ -1,0 +1,75 @@
+package dev.kastor.e2e.scale;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/**
+ * HTTPS to the agent API; like the real agents' it is HTTP/1.1, one connection for each request
+ * under way.
+ */
+final class AgentLine implements AutoCloseable {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  private final HttpClient http;
+  private final String url;
+
+  /**
+   * A line to one operator.
+   *
+   * @param authority PEM file of who signed its certificate
+   */
+  AgentLine(String url, Path authority) throws Exception {
+    this.url = url;
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    try (InputStream in = Files.newInputStream(authority)) {
+      store.setCertificateEntry(
+          "authority", CertificateFactory.getInstance("X.509").generateCertificate(in));
+    }
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    SSLContext tls = SSLContext.getInstance("TLS");
+    tls.init(null, trust.getTrustManagers(), null);
+    http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).sslContext(tls).build();
+  }
+
+  HttpResponse<byte[]> get(String path, String token) throws IOException, InterruptedException {
+    return send(request(path, token).GET());
+  }
+
+  HttpResponse<byte[]> post(String path, String token, byte[] body)
+      throws IOException, InterruptedException {
+    return send(
+        request(path, token)
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(body)));
+  }
+
+  private HttpRequest.Builder request(String path, String token) {
+    return HttpRequest.newBuilder(URI.create(url + path))
+        .timeout(LIMIT)
+        .header("Authorization", "Bearer " + token);
+  }
+
+  private HttpResponse<byte[]> send(HttpRequest.Builder request)
+      throws IOException, InterruptedException {
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+  }
+
+  @Override
+  public void close() {
+    http.shutdownNow();
+  }
+}

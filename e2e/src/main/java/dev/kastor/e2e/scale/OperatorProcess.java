@@ -1,0 +1,173 @@
+package dev.kastor.e2e.scale;
+
+import dev.kastor.e2e.Await;
+import dev.kastor.e2e.Chart;
+import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The operator beside the cluster, as a process that can be measured and killed. */
+final class OperatorProcess implements AutoCloseable {
+  /** Where agents find it. */
+  static final String URL = "https://localhost:8443";
+
+  private static final Path STATE = Path.of(System.getenv().getOrDefault("KASTOR_E2E_STATE", "."));
+  private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
+  private static final double TICKS_PER_SECOND = 100;
+
+  private final Map<String, String> environment;
+  private final int heapMebibytes;
+  private @Nullable Process process;
+  private int starts;
+
+  /**
+   * An operator that is not started yet.
+   *
+   * @param server where it finds the API server; the real one or something in between
+   * @param settings that differ from the chart's
+   */
+  OperatorProcess(
+      Installed chart, Config admin, String server, int heapMebibytes, Map<String, String> settings)
+      throws IOException {
+    this.heapMebibytes = heapMebibytes;
+    environment = chart.environment();
+    environment.put("KUBECONFIG", kubeconfig(admin, server, chart.token()).toString());
+    environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
+    environment.put("KASTOR_TLS_CERTIFICATE", STATE.resolve("pki/operator.crt").toString());
+    environment.put("KASTOR_TLS_KEY", STATE.resolve("pki/operator.key").toString());
+    environment.put("KASTOR_CA_FILE", authority().toString());
+    environment.put("KASTOR_AGENT_OPERATOR_URL", URL);
+    environment.putAll(settings);
+  }
+
+  /** The certificate of who signed the operator's. */
+  static Path authority() {
+    return STATE.resolve("pki/ca.crt");
+  }
+
+  /** Starts it; it is ready later. */
+  void start() throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-Xmx%dm".formatted(heapMebibytes),
+                "-XX:+UseSerialGC",
+                "-Xss512k",
+                "--add-opens=java.base/java.lang=ALL-UNNAMED"));
+    if (System.getProperty("kastor.scale.recording") != null) {
+      command.add(
+          "-XX:StartFlightRecording:settings=profile,dumponexit=true,filename="
+              + LOGS.resolve("operator.jfr"));
+    }
+    command.addAll(
+        List.of(
+            "-jar",
+            Chart.root().resolve("operator/target/quarkus-app/quarkus-run.jar").toString()));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().putAll(environment);
+    builder.redirectErrorStream(true);
+    builder.redirectOutput(LOGS.resolve("operator-%d.log".formatted(starts++)).toFile());
+    process = builder.start();
+  }
+
+  /** Returns once it serves. */
+  void awaitReady() throws Exception {
+    Await.until(
+        "the operator is ready",
+        Duration.ofMinutes(3),
+        () -> alive() ? "it still starts" : "it has ended; see " + LOGS,
+        OperatorProcess::ready);
+  }
+
+  boolean alive() {
+    return process != null && process.isAlive();
+  }
+
+  /** Ends it without a word, as a node that loses power does. */
+  void kill() throws InterruptedException {
+    if (process != null) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (process != null) {
+      process.destroy();
+      process
+          .onExit()
+          .orTimeout(20, java.util.concurrent.TimeUnit.SECONDS)
+          .handle((p, e) -> process.destroyForcibly())
+          .join();
+    }
+  }
+
+  /** Memory that is resident, in MiB. */
+  long residentMebibytes() throws IOException {
+    return statusKibibytes("VmRSS:") / 1024;
+  }
+
+  /** The most that ever was. */
+  long peakResidentMebibytes() throws IOException {
+    return statusKibibytes("VmHWM:") / 1024;
+  }
+
+  /** Seconds of processor that it has used. */
+  double cpuSeconds() throws IOException {
+    String stat = Files.readString(proc("stat"));
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  private long statusKibibytes(String name) throws IOException {
+    for (String line : Files.readAllLines(proc("status"))) {
+      if (line.startsWith(name)) {
+        return Long.parseLong(line.replaceAll("[^0-9]", ""));
+      }
+    }
+    throw new IOException("the operator has ended");
+  }
+
+  private Path proc(String file) {
+    if (process == null) {
+      throw new IllegalStateException("the operator was not started");
+    }
+    return Path.of("/proc", Long.toString(process.pid()), file);
+  }
+
+  private static boolean ready() {
+    try {
+      var connection =
+          (HttpURLConnection)
+              URI.create("http://127.0.0.1:8080/q/health/ready").toURL().openConnection();
+      return connection.getResponseCode() == HttpURLConnection.HTTP_OK;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static Path kubeconfig(Config admin, String server, String token) throws IOException {
+    Path file = STATE.resolve("operator.kubeconfig");
+    Files.writeString(
+        file,
+        """
+        apiVersion: v1
+        kind: Config
+        current-context: e2e
+        clusters: [{name: e2e, cluster: {server: "%s", certificate-authority-data: %s}}]
+        contexts: [{name: e2e, context: {cluster: e2e, user: operator, namespace: %s}}]
+        users: [{name: operator, user: {token: %s}}]
+        """
+            .formatted(server, admin.getCaCertData(), Installed.NAMESPACE, token));
+    return file;
+  }
+}

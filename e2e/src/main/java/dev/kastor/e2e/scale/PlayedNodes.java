@@ -1,0 +1,68 @@
+package dev.kastor.e2e.scale;
+
+import dev.kastor.e2e.Await;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** Nodes with GPUs of two types in racks of sixteen, which kwok plays. */
+record PlayedNodes(KubernetesClient client) {
+  static final int GPUS = 8;
+  private static final int RACK = 16;
+  private static final String[] TYPES = {"h200", "a100"};
+
+  /** Makes so many and returns when all are ready. */
+  void make(int count) throws Exception {
+    Bulk.each(
+        IntStream.range(0, count).boxed().toList(),
+        number -> client.nodes().resource(node(number)).create());
+    Await.until(
+        "%d nodes are ready".formatted(count),
+        Duration.ofMinutes(5),
+        () -> ready() + " are",
+        () -> ready() == count);
+  }
+
+  private long ready() {
+    return client.nodes().list().getItems().stream()
+        .filter(node -> node.getSpec().getTaints().isEmpty())
+        .filter(node ->
+            node.getStatus().getConditions().stream()
+                .anyMatch(condition ->
+                    condition.getType().equals("Ready") && condition.getStatus().equals("True")))
+        .count();
+  }
+
+  private static Node node(int number) {
+    String name = "node-%04d".formatted(number);
+    Map<String, Quantity> resources =
+        Map.of(
+            "cpu", new Quantity("96"),
+            "memory", new Quantity("1Ti"),
+            "pods", new Quantity("110"),
+            "nvidia.com/gpu", new Quantity(Integer.toString(GPUS)));
+    return new NodeBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withLabels(
+            Map.of(
+                "kubernetes.io/hostname",
+                name,
+                "kubernetes.io/os",
+                "linux",
+                "kastor.dev/gpu-type",
+                TYPES[number / RACK % TYPES.length],
+                "kastor.dev/rack",
+                "rack-" + number / RACK))
+        .endMetadata()
+        .withNewStatus()
+        .withCapacity(resources)
+        .withAllocatable(resources)
+        .endStatus()
+        .build();
+  }
+}

@@ -1,0 +1,77 @@
+package dev.kastor.e2e.scale;
+
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.net.HttpURLConnection;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Jobs of many teams, created in bulk. */
+record Submitted(KubernetesClient client, JobsSeen seen) {
+  static final int TEAMS = 20;
+
+  /** Makes the teams' namespaces. */
+  void makeTeams() throws InterruptedException {
+    Bulk.each(
+        IntStream.range(0, TEAMS).boxed().toList(),
+        number ->
+            client
+                .namespaces()
+                .resource(
+                    new io.fabric8.kubernetes.api.model.NamespaceBuilder()
+                        .withNewMetadata()
+                        .withName("team-" + number)
+                        .endMetadata()
+                        .build())
+                .create());
+  }
+
+  /**
+   * Creates jobs from many threads.
+   *
+   * @param prefix of their names
+   * @return their names with namespaces, in the order of their numbers
+   */
+  List<String> create(String prefix, int count, int mostReplicas) throws InterruptedException {
+    List<TrainingJob> jobs =
+        IntStream.range(0, count).mapToObj(number -> job(prefix, number, mostReplicas)).toList();
+    Bulk.each(jobs, this::create);
+    return jobs.stream().map(Submitted::name).toList();
+  }
+
+  void create(TrainingJob job) {
+    try {
+      client.resources(TrainingJob.class).resource(job).create();
+    } catch (KubernetesClientException e) {
+      // A request that was sent again because its answer got lost.
+      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+        throw e;
+      }
+    }
+    seen.created(name(job));
+  }
+
+  static String name(TrainingJob job) {
+    return job.getMetadata().getNamespace() + "/" + job.getMetadata().getName();
+  }
+
+  static TrainingJob job(String prefix, int number, int mostReplicas) {
+    return Serialization.unmarshal(
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: %s-%05d, namespace: team-%d}
+        spec:
+          program: {name: glyph-mlp}
+          elastic: {minReplicas: 1, maxReplicas: %d}
+          goodput:
+            batchSize: {initial: 64, max: 2048, perDevice: {min: 16, max: 512}}
+            learningRate: {base: "0.05", scaling: AdaScale}
+            work: {steps: 1000000}
+        """
+            .formatted(prefix, number, number % TEAMS, mostReplicas),
+        TrainingJob.class);
+  }
+}
