@@ -20,3 +20,13 @@ app.kubernetes.io/part-of: kastor
 {{- define "kastor.tlsSecret" -}}
 {{ .Values.tls.secretName | default (printf "%s-tls" (include "kastor.name" .)) }}
 {{- end }}
+
+{{- /* Labels of the pods of all jobs: only the operator makes pods that it made itself. */ -}}
+{{- define "kastor.jobSelector" -}}
+app.kubernetes.io/managed-by: kastor
+{{- end }}
+
+{{- define "kastor.dns" -}}
+- {port: 53, protocol: UDP}
+- {port: 53, protocol: TCP}
+{{- end }}

@@ -72,7 +72,7 @@ public final class Images {
     List<String> command = new ArrayList<>(JVM);
     command.addAll(
         List.of(
-            "-Xmx200m",
+            "-XX:MaxRAMPercentage=45",
             "-Xss512k",
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-jar",

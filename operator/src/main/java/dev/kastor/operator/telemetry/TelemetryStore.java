@@ -137,7 +137,7 @@ public final class TelemetryStore {
         orZero(summary.throughput()),
         orZero(summary.efficiency()),
         summary.globalBatch(),
-        summary.percent() / 100.0);
+        of(job).last().map(last -> last.progress().fraction()).orElse(0.0));
   }
 
   private JobTelemetry of(TrainingJob job) {
