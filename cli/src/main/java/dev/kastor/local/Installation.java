@@ -15,7 +15,10 @@ import java.util.stream.Stream;
 public record Installation(Path root) {
   private static final String CRD = "META-INF/kastor/trainingjobs.kastor.dev-v1.yml";
   private static final List<String> CRDS =
-      List.of(CRD, "META-INF/kastor/clustertrainingprofiles.kastor.dev-v1.yml");
+      List.of(
+          CRD,
+          "META-INF/kastor/clustertrainingprofiles.kastor.dev-v1.yml",
+          "META-INF/kastor/queues.kastor.dev-v1.yml");
 
   /** The installation that this process was started from. */
   public static Installation current() throws LocalException {

@@ -33,7 +33,8 @@ class CrdGoldenTest {
   private static final Map<String, Class<? extends CustomResource<?, ?>>> KINDS =
       Map.of(
           "trainingjobs.kastor.dev-v1.yml", TrainingJob.class,
-          "clustertrainingprofiles.kastor.dev-v1.yml", ClusterTrainingProfile.class);
+          "clustertrainingprofiles.kastor.dev-v1.yml", ClusterTrainingProfile.class,
+          "queues.kastor.dev-v1.yml", Queue.class);
 
   private static final String NAME = "trainingjobs.kastor.dev-v1.yml";
   private static final Path ROOT = Path.of(System.getProperty("kastor.root", ".."));
@@ -43,6 +44,18 @@ class CrdGoldenTest {
 
   private static final List<String> COLUMNS =
       List.of("Phase", "Replicas", "Batch", "Goodput", "Progress%", "ETA", "Restarts", "Age");
+  private static final List<String> QUEUE_COLUMNS =
+      List.of(
+          "Cohort",
+          "Weight",
+          "Quota",
+          "Used",
+          "Borrowed",
+          "Lent",
+          "Running",
+          "Pending",
+          "State",
+          "Age");
 
   @TempDir Path folder;
 
@@ -109,10 +122,7 @@ class CrdGoldenTest {
             .sort(Comparator.comparingInt(column -> COLUMNS.indexOf(column.getName())));
         root.setDescription(
             "A deep-learning training job that Kastor sizes, places and keeps alive.");
-        JSONSchemaProps conditions = property(property(root, "status"), "conditions");
-        conditions.setXKubernetesListType("map");
-        conditions.setXKubernetesListMapKeys(List.of("type"));
-        conditions.getItems().getSchema().setRequired(List.of("type", "status"));
+        byType(property(property(root, "status"), "conditions"));
         podTemplate(property(property(root, "spec"), "template"));
       }
       case "ClusterTrainingProfile" -> {
@@ -121,9 +131,26 @@ class CrdGoldenTest {
         anything(property(spec, "volumes").getItems().getSchema(), "name");
         anything(property(spec, "volumeMounts").getItems().getSchema(), "name", "mountPath");
       }
+      case "Queue" -> {
+        served
+            .getAdditionalPrinterColumns()
+            .sort(Comparator.comparingInt(column -> QUEUE_COLUMNS.indexOf(column.getName())));
+        root.setDescription(
+            "A queue of jobs: how many GPUs they may hold together, and what that counts.");
+        byType(property(property(root, "status"), "conditions"));
+        JSONSchemaProps namespaces = property(property(root, "spec"), "namespaces");
+        namespaces.setXKubernetesListType("set");
+        namespaces.getItems().getSchema().setMaxLength(63L);
+      }
       default -> throw new IllegalStateException("no rule for " + crd.getSpec().getNames());
     }
     return crd;
+  }
+
+  private static void byType(JSONSchemaProps conditions) {
+    conditions.setXKubernetesListType("map");
+    conditions.setXKubernetesListMapKeys(List.of("type"));
+    conditions.getItems().getSchema().setRequired(List.of("type", "status"));
   }
 
   /** The operator asks the API server what it thinks of the rest: its schema is as big as ours. */

@@ -23,6 +23,8 @@ import java.util.Optional;
  * @param restartCost the same of one after which nothing runs where it ran, or on another GPU type
  * @param sinceChange time since its allocation last changed, be it to none; zero if it never had
  *     one
+ * @param unsaved what it has trained since it last saved its state: lost if it stops without
+ *     warning
  * @param pinned its allocation must stay as it is (it is starting, or a person said so)
  * @param restarting it is in the pause of a change
  * @param outlook what its family's past says of its future
@@ -40,6 +42,7 @@ public record JobState(
     Duration rescaleCost,
     Duration restartCost,
     Duration sinceChange,
+    Duration unsaved,
     boolean pinned,
     boolean restarting,
     Outlook outlook,
@@ -49,6 +52,42 @@ public record JobState(
       throw new IllegalArgumentException(
           "sinceChange of job %s must not be negative but is %s".formatted(spec.id(), sinceChange));
     }
+  }
+
+  /** A job of which nobody knows when it saved its state. */
+  public JobState(
+      JobSpec spec,
+      Allocation allocation,
+      Optional<GoodputModel> model,
+      int maxProfiledReplicas,
+      Optional<Progress> progress,
+      Duration age,
+      double attainedService,
+      int restarts,
+      Duration rescaleCost,
+      Duration restartCost,
+      Duration sinceChange,
+      boolean pinned,
+      boolean restarting,
+      Outlook outlook,
+      Optional<Foresight> foresight) {
+    this(
+        spec,
+        allocation,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        rescaleCost,
+        restartCost,
+        sinceChange,
+        Duration.ZERO,
+        pinned,
+        restarting,
+        outlook,
+        foresight);
   }
 
   /** A job of whose family nothing is remembered. */

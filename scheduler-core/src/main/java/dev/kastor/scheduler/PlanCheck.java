@@ -40,6 +40,7 @@ public final class PlanCheck {
         found.add(new PlanViolation.OverCapacity(node.name(), node.slots(), use.planned));
       }
     }
+    found.addAll(QuotaCheck.violations(snapshot, plan));
     return found;
   }
 

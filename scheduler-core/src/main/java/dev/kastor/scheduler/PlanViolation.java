@@ -68,4 +68,32 @@ public sealed interface PlanViolation {
           .formatted(job, from.replicasByNode(), to.replicasByNode());
     }
   }
+
+  /** More slots for a queue than its quota and what it may borrow. */
+  record QuotaExceeded(String queue, long most, int planned) implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan gives queue %s %d slots, but its quota and what it may borrow are %d"
+          .formatted(queue, planned, most);
+    }
+  }
+
+  /** More slots for a cohort than its queues lend each other. */
+  record CohortExceeded(String cohort, long lent, long drawn, long nominal, long planned)
+      implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan gives cohort %s %d slots, of which %d are drawn on the %d that its queues lend; their quotas are %d together"
+          .formatted(cohort, planned, drawn, lent, nominal);
+    }
+  }
+
+  /** Slots for a job whose queue lets nobody in. */
+  record QueueStopped(JobId job, String queue, StopPolicy stop) implements PlanViolation {
+    @Override
+    public String message() {
+      return "the plan runs job %s although queue %s has stop policy %s"
+          .formatted(job, queue, stop);
+    }
+  }
 }

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler;
 
 import java.util.LinkedHashMap;
+import java.util.Optional;
 import java.util.SequencedMap;
 
 /**
@@ -8,8 +9,12 @@ import java.util.SequencedMap;
  *
  * @param name as jobs name it; empty for jobs that name none
  * @param weight the jobs of two queues under the same load share the cluster as their weights are
+ * @param cohort queues of one cohort use what the others of it leave unused; empty for none
+ * @param quota how much its jobs may hold; empty for no limit
+ * @param stop whether its jobs start and run at all
  */
-public record Queue(String name, double weight) {
+public record Queue(
+    String name, double weight, String cohort, Optional<Quota> quota, StopPolicy stop) {
   /** Weight of a queue that nobody has given one. */
   public static final double DEFAULT_WEIGHT = 1;
 
@@ -18,11 +23,26 @@ public record Queue(String name, double weight) {
       throw new IllegalArgumentException(
           "weight of queue '%s' must be a number above 0 but is %s".formatted(name, weight));
     }
+    if (!cohort.isEmpty() && quota.isEmpty()) {
+      throw new IllegalArgumentException(
+          "queue '%s' is of cohort '%s' but has no quota that it could lend or exceed. Give it a quota or take it out."
+              .formatted(name, cohort));
+    }
+  }
+
+  /** A queue without limits. */
+  public Queue(String name, double weight) {
+    this(name, weight, "", Optional.empty(), StopPolicy.NONE);
   }
 
   /** A queue of the default weight. */
   public Queue(String name) {
     this(name, DEFAULT_WEIGHT);
+  }
+
+  /** Whether anything but its weight sets it apart. */
+  public boolean limited() {
+    return quota.isPresent() || stop != StopPolicy.NONE;
   }
 
   /**

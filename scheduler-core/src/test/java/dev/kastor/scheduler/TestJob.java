@@ -42,6 +42,7 @@ public final class TestJob {
   private String queue = "";
   private int priority;
   private boolean pinned;
+  private Duration unsaved = Duration.ZERO;
   private String gpuType = "";
   private final SequencedMap<String, GpuTraits> byGpuType = new LinkedHashMap<>();
 
@@ -139,6 +140,12 @@ public final class TestJob {
     return this;
   }
 
+  /** Trained since it last saved its state. */
+  public TestJob unsaved(Duration value) {
+    unsaved = value;
+    return this;
+  }
+
   public TestJob pinned() {
     pinned = true;
     return this;
@@ -169,6 +176,7 @@ public final class TestJob {
         cost,
         restartCost == null ? cost : restartCost,
         sinceChange,
+        unsaved,
         pinned,
         false,
         Outlook.NONE,

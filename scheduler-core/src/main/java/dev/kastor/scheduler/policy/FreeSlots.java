@@ -35,10 +35,41 @@ final class FreeSlots implements Placement {
         && slots.keep(allocation, spec);
   }
 
+  /** Takes exactly these slots if all of them are free. */
+  boolean takeIfFree(Allocation allocation) {
+    boolean free = slots.free(allocation);
+    if (free) {
+      slots.take(allocation);
+    }
+    return free;
+  }
+
+  /** Gives slots back. */
+  void give(Allocation allocation) {
+    slots.give(allocation);
+  }
+
+  /** Slots that are free on all nodes together. */
+  int left() {
+    int left = 0;
+    for (int n = 0; n < slots.size(); n++) {
+      left += Math.max(0, slots.free(n));
+    }
+    return left;
+  }
+
   @Override
   public Optional<Allocation> place(JobSpec spec, int replicas) {
+    return place(spec, replicas, Integer.MAX_VALUE);
+  }
+
+  /** The same with at most so many slots. */
+  Optional<Allocation> place(JobSpec spec, int replicas, int most) {
     for (boolean[] set : slots.typeSets(spec)) {
       int wanted = slots.slots(spec, replicas, set);
+      if (wanted > most) {
+        continue;
+      }
       int tightest = slots.tightest(set, wanted);
       if (tightest >= 0) {
         slots.take(tightest, wanted);

@@ -73,6 +73,33 @@ final class NodeSlots {
     }
   }
 
+  /** Gives back what an allocation holds. */
+  void give(Allocation allocation) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer n = index.get(allocation.node(i));
+      if (n != null) {
+        free[n] += allocation.count(i);
+      }
+    }
+  }
+
+  /** Whether all slots of an allocation are there and free. */
+  boolean free(Allocation allocation) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer n = index.get(allocation.node(i));
+      if (n == null || free[n] < allocation.count(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Type of a node's GPUs; empty for a node that is not there. */
+  String typeOf(String node) {
+    Integer n = index.get(node);
+    return n == null ? "" : types.get(type[n]);
+  }
+
   private boolean fits(Allocation allocation, JobSpec spec) {
     int first = -1;
     for (int i = 0; i < allocation.nodes(); i++) {

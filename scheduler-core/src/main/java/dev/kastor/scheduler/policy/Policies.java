@@ -35,7 +35,7 @@ public final class Policies {
   }
 
   /**
-   * A fresh policy.
+   * A fresh policy, which keeps the quotas of queues.
    *
    * @throws IllegalArgumentException if there is none of that name; the message lists all names
    */
@@ -45,6 +45,6 @@ public final class Policies {
       throw new IllegalArgumentException(
           "there is no policy '%s'. Use one of: %s".formatted(name, String.join(", ", names())));
     }
-    return factory.apply(options);
+    return new QuotaPolicy(factory.apply(options), false);
   }
 }

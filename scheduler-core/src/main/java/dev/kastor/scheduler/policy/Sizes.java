@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.policy;
 
+import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.GpuTraits;
 import dev.kastor.scheduler.JobSpec;
@@ -10,14 +11,34 @@ final class Sizes {
 
   /** Fewest slots that the requested size can take on any GPU type. */
   static int leastSlots(JobSpec spec) {
+    return leastSlots(spec, requested(spec));
+  }
+
+  /** Fewest slots that a job can run with where a policy decides so much. */
+  static int leastSlots(JobSpec spec, Control control) {
+    return leastSlots(
+        spec, control == Control.PLACEMENT ? requested(spec) : fewest(spec.elasticity()));
+  }
+
+  /** The fewest replicas that are allowed; the minimum if none are. */
+  static int fewest(Elasticity elasticity) {
+    for (int replicas = elasticity.min(); replicas <= elasticity.max(); replicas++) {
+      if (elasticity.allows(replicas)) {
+        return replicas;
+      }
+    }
+    return elasticity.min();
+  }
+
+  private static int leastSlots(JobSpec spec, int replicas) {
     if (spec.byGpuType().isEmpty()) {
-      return requested(spec);
+      return replicas;
     }
     int unit = Integer.MAX_VALUE;
     for (GpuTraits traits : spec.byGpuType().values()) {
       unit = Math.min(unit, traits.gpusPerReplica());
     }
-    return requested(spec) * unit;
+    return replicas * unit;
   }
 
   /** What its owner asked for, or the nearest count that its bounds allow; smaller ones first. */

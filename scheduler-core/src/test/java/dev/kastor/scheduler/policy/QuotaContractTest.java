@@ -1,0 +1,243 @@
+package dev.kastor.scheduler.policy;
+
+import static dev.kastor.scheduler.TestJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.PlanCheck;
+import dev.kastor.scheduler.PlanViolation;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.Quota;
+import dev.kastor.scheduler.QuotaAccount;
+import dev.kastor.scheduler.Quotas;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.StopPolicy;
+import dev.kastor.scheduler.TestJob;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every registered policy does with quotas. */
+final class QuotaContractTest {
+  static Stream<String> names() {
+    return Policies.names().stream();
+  }
+
+  private static Policy create(String name) {
+    return Policies.create(name, PolicyOptions.defaults(7));
+  }
+
+  /** Those that search take some milliseconds a decision. */
+  private static int scenes(String name) {
+    return List.of("pollux", "sia", "shockwave", "gavel").contains(name) ? 40 : 1000;
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void keepsEveryQuotaOnRandomClusters(String name) {
+    for (int seed = 0; seed < scenes(name); seed++) {
+      Policy policy = create(name);
+      Snapshot snapshot = QuotaScene.of(seed);
+      for (int round = 0; round < 2; round++) {
+        Plan plan = policy.plan(snapshot);
+        assertThat(PlanCheck.violations(snapshot, plan))
+            .extracting(PlanViolation::message)
+            .as("seed %d round %d", seed, round)
+            .isEmpty();
+        snapshot = QuotaScene.after(snapshot, plan);
+      }
+    }
+  }
+
+  /** Nobody waits whom its quota lets in and for whom there are slots. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void leavesNoQuotaUnusedThatAWaitingJobCouldTake(String name) {
+    int waited = 0;
+    for (int seed = 0; seed < scenes(name); seed++) {
+      Policy policy = create(name);
+      Snapshot snapshot = QuotaScene.of(seed);
+      Plan plan = policy.plan(snapshot);
+      Quotas quotas = taken(snapshot, plan);
+      FreeSlots free = new FreeSlots(snapshot.nodes());
+      snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
+      boolean byQuota =
+          snapshot.jobs().stream()
+              .anyMatch(job -> plan.reason(job.id()).code().equals("WaitingForQuota"));
+      for (JobState job : snapshot.jobs()) {
+        if (byQuota
+            && plan.allocation(job.id()).isEmpty()
+            && snapshot.queue(job.spec().queue()).stop() == StopPolicy.NONE) {
+          int size = least(job, policy.control());
+          boolean fits =
+              job.spec().elasticity().allows(size)
+                  && size <= quotas.room(job)
+                  && free.place(job.spec(), size).isPresent();
+          assertThat(fits).as("seed %d: %s could run", seed, job.id()).isFalse();
+          waited++;
+        }
+      }
+    }
+    assertThat(waited).isGreaterThan(10);
+  }
+
+  private static int least(JobState job, Control control) {
+    return control == Control.PLACEMENT
+        ? Sizes.requested(job.spec())
+        : Sizes.fewest(job.spec().elasticity());
+  }
+
+  private static Quotas taken(Snapshot snapshot, Plan plan) {
+    Quotas quotas = Quotas.of(snapshot);
+    for (JobState job : snapshot.jobs()) {
+      quotas.take(job, plan.allocation(job.id()).replicas());
+    }
+    return quotas;
+  }
+
+  private static Map<String, Queue> cohort(Quota a, Quota b) {
+    return Map.of(
+        "a", new Queue("a", 1, "c", Optional.of(a), StopPolicy.NONE),
+        "b", new Queue("b", 1, "c", Optional.of(b), StopPolicy.NONE));
+  }
+
+  private static TestJob running(String name, String queue, String node, int replicas) {
+    return job(name)
+        .replicas(1, 8)
+        .model(TestJob.SCALABLE, 8)
+        .queue(queue)
+        .sinceChange(Duration.ofMinutes(5))
+        .on(node, replicas);
+  }
+
+  private static Snapshot snapshot(Map<String, Queue> queues, JobState... jobs) {
+    List<Node> nodes = List.of(new Node("n0", "a", 4), new Node("n1", "a", 4));
+    return new Snapshot(Instant.EPOCH.plus(Duration.ofHours(1)), nodes, List.of(jobs), queues);
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void aQueueHasItsQuotaBackInOneRound(String name) {
+    JobState one = running("one", "a", "n0", 4).build();
+    JobState two = running("two", "a", "n1", 4).build();
+    JobState lender =
+        job("lender").elasticity(new Elasticity.Rigid(4)).queue("b").age(Duration.ZERO).build();
+    Snapshot snapshot = snapshot(cohort(new Quota(4), new Quota(4)), one, two, lender);
+    Plan plan = create(name).plan(snapshot);
+    assertThat(plan.allocation(lender.id()).replicas()).isEqualTo(4);
+    assertThat(used(snapshot, plan, "a")).isLessThanOrEqualTo(4).isPositive();
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+  }
+
+  private static int used(Snapshot snapshot, Plan plan, String queue) {
+    QuotaAccount account = Objects.requireNonNull(taken(snapshot, plan).account(queue));
+    return account.used();
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void aPinnedBorrowerStays(String name) {
+    JobState one = running("one", "a", "n0", 4).pinned().build();
+    JobState two = running("two", "a", "n1", 4).pinned().build();
+    JobState lender = job("lender").elasticity(new Elasticity.Rigid(4)).queue("b").build();
+    Snapshot snapshot = snapshot(cohort(new Quota(4), new Quota(4)), one, two, lender);
+    Plan plan = create(name).plan(snapshot);
+    assertThat(plan.allocation(one.id())).isEqualTo(one.allocation());
+    assertThat(plan.allocation(two.id())).isEqualTo(two.allocation());
+    assertThat(plan.allocation(lender.id())).isEqualTo(Allocation.NONE);
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void aQueueBorrowsWhatNobodyElseWants(String name) {
+    JobState one = job("one").replicas(1, 4).model(TestJob.SCALABLE, 4).queue("a").build();
+    JobState two = job("two").elasticity(new Elasticity.Rigid(4)).queue("a").build();
+    Snapshot snapshot = snapshot(cohort(new Quota(2), new Quota(6)), one, two);
+    Plan plan = create(name).plan(snapshot);
+    assertThat(used(snapshot, plan, "a")).isGreaterThan(4);
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void saysWhatKeepsAJobWaiting(String name) {
+    Map<String, Queue> queues = cohort(new Quota(4, 0, 0), new Quota(2, 1, 2));
+    JobState runs = running("runs", "a", "n0", 4).elasticity(new Elasticity.Rigid(4)).build();
+    JobState waits = job("waits").elasticity(new Elasticity.Rigid(2)).queue("a").build();
+    JobState never = job("never").elasticity(new Elasticity.Rigid(4)).queue("b").build();
+    Plan plan = create(name).plan(snapshot(queues, runs, waits, never));
+    assertThat(plan.reason(waits.id()).code()).isEqualTo("WaitingForQuota");
+    assertThat(plan.reason(waits.id()).message()).contains("queue a holds 4 of its 4 GPUs");
+    assertThat(plan.reason(waits.id()).numbers()).containsEntry("queueNominal", 4.0);
+    assertThat(plan.reason(never.id()).code()).isEqualTo("ExceedsQuota");
+    assertThat(plan.reason(never.id()).message())
+        .contains("least size is 4 GPUs, but queue b may never hold more than 2");
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void stopsQueues(String name) {
+    Map<String, Queue> queues =
+        Map.of(
+            "held", new Queue("held", 1, "", Optional.empty(), StopPolicy.HOLD),
+            "drained", new Queue("drained", 1, "", Optional.empty(), StopPolicy.HOLD_AND_DRAIN));
+    JobState goesOn = running("goes-on", "held", "n0", 2).build();
+    JobState waits = job("waits").queue("held").build();
+    JobState stops = running("stops", "drained", "n1", 2).build();
+    Snapshot snapshot = snapshot(queues, goesOn, waits, stops);
+    Plan plan = create(name).plan(snapshot);
+    assertThat(plan.allocation(goesOn.id()).replicas()).isPositive();
+    assertThat(plan.allocation(waits.id())).isEqualTo(Allocation.NONE);
+    assertThat(plan.reason(waits.id()).code()).isEqualTo("QueueHeld");
+    assertThat(plan.allocation(stops.id())).isEqualTo(Allocation.NONE);
+    assertThat(plan.reason(stops.id()).code()).isEqualTo("QueueDrained");
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+  }
+
+  /** A policy of fixed sizes stops; among equals it is the one that loses least. */
+  @Test
+  void stopsWhatLosesLeastWork() {
+    JobState saved =
+        running("saved", "a", "n0", 4)
+            .elasticity(new Elasticity.Rigid(4))
+            .unsaved(Duration.ofSeconds(5))
+            .build();
+    JobState unsaved =
+        running("unsaved", "a", "n1", 4)
+            .elasticity(new Elasticity.Rigid(4))
+            .unsaved(Duration.ofMinutes(9))
+            .build();
+    JobState lender = job("lender").elasticity(new Elasticity.Rigid(4)).queue("b").build();
+    Snapshot snapshot = snapshot(cohort(new Quota(4), new Quota(4)), saved, unsaved, lender);
+    Plan plan = create("fifo").plan(snapshot);
+    assertThat(plan.allocation(saved.id())).isEqualTo(Allocation.NONE);
+    assertThat(plan.reason(saved.id()).code()).isEqualTo("Reclaimed");
+    assertThat(plan.allocation(unsaved.id())).isEqualTo(unsaved.allocation());
+  }
+
+  @Test
+  void shrinksBorrowersBeforeItStopsThem() {
+    JobState cheap = running("cheap", "a", "n0", 4).rescaleCost(Duration.ofMillis(100)).build();
+    JobState dear = running("dear", "a", "n1", 4).rescaleCost(Duration.ofMinutes(2)).build();
+    JobState lender = job("lender").elasticity(new Elasticity.Rigid(2)).queue("b").build();
+    Snapshot snapshot = snapshot(cohort(new Quota(6), new Quota(2)), cheap, dear, lender);
+    Plan plan = create("optimus").plan(snapshot);
+    assertThat(plan.allocation(cheap.id()).replicas()).isPositive();
+    assertThat(plan.allocation(dear.id()).replicas()).isPositive();
+    assertThat(plan.allocation(lender.id()).replicas()).isEqualTo(2);
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+  }
+}
