@@ -91,13 +91,16 @@ public final class Housekeeping {
 
   /** Starts the timer; call once the cache is filled. */
   public void start() {
+    // From here on deletions are remembered for us.
+    cache.takeDeleted().forEach(job -> attempt(job, () -> forget(job)));
     var _ =
         timer.scheduleWithFixedDelay(
             this::pass, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
   }
 
+  /** Does no more. */
   @PreDestroy
-  void stop() {
+  public void stop() {
     timer.shutdownNow();
   }
 

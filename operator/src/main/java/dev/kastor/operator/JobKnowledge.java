@@ -7,6 +7,7 @@ import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.KubernetesCluster;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.job.JobStatusWriter;
+import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import jakarta.inject.Singleton;
@@ -26,19 +27,19 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   private final MembershipService membership;
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
-  private final Instant started;
+  private final Mandate mandate;
 
   public JobKnowledge(
       TelemetryStore telemetry,
       MembershipService membership,
       AllocationWriter allocations,
       JobStatusWriter statuses,
-      java.time.InstantSource clock) {
+      Mandate mandate) {
     this.telemetry = telemetry;
     this.membership = membership;
     this.allocations = allocations;
     this.statuses = statuses;
-    started = clock.instant();
+    this.mandate = mandate;
   }
 
   @Override
@@ -64,7 +65,7 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
     if (allocation == null || allocation.replicas() == 0) {
       return false;
     }
-    if (telemetry.silentSinceRestart(job) && now.isBefore(started.plus(QUIET))) {
+    if (telemetry.silentSinceRestart(job) && now.isBefore(mandate.since().plus(QUIET))) {
       return true;
     }
     MembershipService.View view = membership.view(job);

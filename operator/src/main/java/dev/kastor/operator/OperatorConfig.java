@@ -56,6 +56,35 @@ public interface OperatorConfig {
   /** PEM file of the authority that signed the agent API's certificate. */
   Optional<Path> caFile();
 
+  /** Which of several operators decides. */
+  LeaderElection leaderElection();
+
+  /** Settings of the election of a leader. */
+  interface LeaderElection {
+    /** Whether there may be several operators; one without it takes itself to be the only one. */
+    @WithDefault("false")
+    boolean enabled();
+
+    /** Name of the Lease, in the operator's own namespace. */
+    @WithDefault("kastor-operator")
+    String leaseName();
+
+    /** How long a lease that nobody renews keeps others out. */
+    @WithDefault("9s")
+    Duration leaseDuration();
+
+    /** How long after its last renewal a leader still writes. */
+    @WithDefault("6s")
+    Duration renewDeadline();
+
+    /** Time between two looks at the lease. */
+    @WithDefault("1500ms")
+    Duration retryPeriod();
+
+    /** The operator's own pod, which gets the leader's label. */
+    Optional<String> podName();
+  }
+
   /** What the agents' pods look like and how patient the operator is with them. */
   Agent agent();
 

@@ -3,6 +3,8 @@ package dev.kastor.operator;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.LoopDriver;
 import dev.kastor.operator.family.FamilyStore;
+import dev.kastor.operator.leader.Leadership;
+import dev.kastor.operator.leader.Mandate;
 import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
@@ -12,10 +14,14 @@ import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Starts the parts in order: first the cache that all others read. */
+/**
+ * Starts the parts in order: first the cache that all others read, and what decides and writes only
+ * once this operator leads. One on standby keeps its cache filled.
+ */
 @Singleton
 public final class OperatorLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(OperatorLifecycle.class);
+  private static final int EXIT_FAILED = 1;
 
   private final ClusterCache cache;
   private final Operator operator;
@@ -24,6 +30,8 @@ public final class OperatorLifecycle {
   private final FamilyStore families;
   private final Metrics metrics;
   private final String version;
+  private final Leadership leadership;
+  private final Mandate mandate;
 
   public OperatorLifecycle(
       ClusterCache cache,
@@ -31,6 +39,8 @@ public final class OperatorLifecycle {
       LoopDriver loop,
       Housekeeping housekeeping,
       FamilyStore families,
+      Leadership leadership,
+      Mandate mandate,
       Metrics metrics,
       @ConfigProperty(name = "quarkus.application.version") String version) {
     this.cache = cache;
@@ -40,20 +50,59 @@ public final class OperatorLifecycle {
     this.families = families;
     this.metrics = metrics;
     this.version = version;
-  }
-
-  void stop(@Observes ShutdownEvent event) {
-    families.write();
+    this.leadership = leadership;
+    this.mandate = mandate;
   }
 
   void start(@Observes StartupEvent event) {
     metrics.built(version, Runtime.version().toString());
-    cache.start();
+    if (leadership.contested()) {
+      Thread.ofPlatform().daemon().name("election").start(this::stand);
+    } else {
+      cache.start();
+      leadership.take();
+      lead();
+    }
+  }
+
+  void stop(@Observes ShutdownEvent event) {
+    housekeeping.stop();
+    loop.stop();
+    if (mandate.leads()) {
+      families.write();
+    }
+    leadership.resign();
+  }
+
+  private void stand() {
+    try {
+      cache.start();
+      leadership.stand(this::leadOrEnd);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      LOG.error("cannot stand for election", e);
+      Runtime.getRuntime().halt(EXIT_FAILED);
+    }
+  }
+
+  private void leadOrEnd() {
+    try {
+      lead();
+    } catch (RuntimeException e) {
+      // Half a leader would keep whole ones out.
+      LOG.error("cannot lead", e);
+      leadership.resign();
+      Runtime.getRuntime().halt(EXIT_FAILED);
+    }
+  }
+
+  private void lead() {
     families.read();
     operator.start();
     metrics.leading(true);
     loop.start();
     housekeeping.start();
-    LOG.info("started with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());
+    LOG.info("leads with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());
   }
 }

@@ -36,6 +36,7 @@ public final class ClusterCache {
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<Node> nodes;
   private final Queue<TrainingJob> deleted = new ConcurrentLinkedQueue<>();
+  private volatile boolean takesDeleted;
 
   /** Makes informers that {@link #start} fills. */
   public ClusterCache(KubernetesClient client, Signals signals) {
@@ -50,6 +51,10 @@ public final class ClusterCache {
             pod -> Labels.job(pod).map(id -> List.of(id.toString())).orElse(List.of()),
             BY_NODE,
             pod -> List.of(SlotCount.nodeOf(pod))));
+    // An API server that is away comes back: lists and watches are tried until then.
+    jobs.exceptionHandler((listed, failure) -> true);
+    pods.exceptionHandler((listed, failure) -> true);
+    nodes.exceptionHandler((listed, failure) -> true);
     jobs.addEventHandler(new Changes<>(this::jobChanged));
     pods.addEventHandler(new Changes<>(this::podChanged));
     nodes.addEventHandler(new Changes<>((before, after) -> nodeChanged(before, after)));
@@ -123,8 +128,9 @@ public final class ClusterCache {
     nodes.stop();
   }
 
-  /** Jobs that went away since the last call. */
+  /** Jobs that went away since the last call; those before the first call are nobody's. */
   public List<TrainingJob> takeDeleted() {
+    takesDeleted = true;
     List<TrainingJob> taken = new ArrayList<>();
     for (TrainingJob job = deleted.poll(); job != null; job = deleted.poll()) {
       taken.add(job);
@@ -133,7 +139,7 @@ public final class ClusterCache {
   }
 
   private void jobChanged(Optional<TrainingJob> before, Optional<TrainingJob> after) {
-    if (after.isEmpty()) {
+    if (after.isEmpty() && takesDeleted) {
       deleted.addAll(before.stream().toList());
     }
     TrainingJob job = after.or(() -> before).orElseThrow();

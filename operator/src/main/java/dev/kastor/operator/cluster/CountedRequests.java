@@ -1,6 +1,8 @@
 package dev.kastor.operator.cluster;
 
 import dev.kastor.operator.Metrics;
+import dev.kastor.operator.leader.Mandate;
+import dev.kastor.operator.leader.WriteFence;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -15,19 +17,23 @@ import jakarta.inject.Singleton;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** The client of the API server that all parts share, whose requests are counted. */
+/**
+ * The client of the API server that all parts share, whose requests are counted and whose writes
+ * are fenced.
+ */
 final class CountedRequests {
   private CountedRequests() {}
 
   @Produces
   @Singleton
   static KubernetesClient client(
-      KubernetesSerialization serialization, Config config, Metrics metrics) {
+      KubernetesSerialization serialization, Config config, Metrics metrics, Mandate mandate) {
     return new KubernetesClientBuilder()
         .withKubernetesSerialization(serialization)
         .withConfig(config)
-        .withHttpClientBuilderConsumer(
-            http -> http.addOrReplaceInterceptor("kastor-count", new Count(metrics)))
+        .withHttpClientBuilderConsumer(http ->
+            http.addOrReplaceInterceptor("kastor-count", new Count(metrics))
+                .addOrReplaceInterceptor("kastor-write-fence", new WriteFence(mandate)))
         .build();
   }
 

@@ -61,8 +61,9 @@ public final class LoopDriver {
     thread.start();
   }
 
+  /** Decides no more. */
   @PreDestroy
-  void stop() {
+  public void stop() {
     stopped = true;
     thread.interrupt();
   }

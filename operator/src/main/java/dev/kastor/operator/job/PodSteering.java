@@ -10,6 +10,7 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.scheduler.Allocation;
 import io.fabric8.kubernetes.api.model.Node;
@@ -43,7 +44,7 @@ public final class PodSteering {
   private final OperatorConfig.Agent config;
   private final PodTemplate template;
   private final InstantSource clock;
-  private final Instant started;
+  private final Mandate mandate;
   private final Map<String, Long> nextNumbers = new ConcurrentHashMap<>();
   private final Map<String, Instant> surplusSince = new ConcurrentHashMap<>();
   private final Set<String> failuresSeen = ConcurrentHashMap.newKeySet();
@@ -57,6 +58,7 @@ public final class PodSteering {
       EventRecorder events,
       Metrics metrics,
       OperatorConfig config,
+      Mandate mandate,
       InstantSource clock) {
     this.cache = cache;
     this.pods = pods;
@@ -67,8 +69,8 @@ public final class PodSteering {
     this.metrics = metrics;
     this.config = config.agent();
     template = new PodTemplate(config);
+    this.mandate = mandate;
     this.clock = clock;
-    started = clock.instant();
   }
 
   /**
@@ -197,6 +199,7 @@ public final class PodSteering {
       return;
     }
     Instant heard = membership.lastSeen(job, pod.name()).orElse(pod.created());
+    Instant started = mandate.since();
     Instant since = heard.isBefore(started) ? started : heard;
     if (now.isAfter(since.plus(config.silence()))) {
       String message =

@@ -14,6 +14,7 @@ import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.job.PodPlan;
 import dev.kastor.operator.job.PodView;
+import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
@@ -63,7 +64,7 @@ public final class MembershipService {
   private final Metrics metrics;
   private final OperatorConfig.Agent config;
   private final InstantSource clock;
-  private final Instant started;
+  private final Mandate mandate;
 
   public MembershipService(
       ClusterCache cache,
@@ -73,6 +74,7 @@ public final class MembershipService {
       Signals signals,
       Metrics metrics,
       OperatorConfig config,
+      Mandate mandate,
       InstantSource clock) {
     this.cache = cache;
     this.allocations = allocations;
@@ -81,8 +83,8 @@ public final class MembershipService {
     this.signals = signals;
     this.metrics = metrics;
     this.config = config.agent();
+    this.mandate = mandate;
     this.clock = clock;
-    started = clock.instant();
   }
 
   /**
@@ -172,7 +174,8 @@ public final class MembershipService {
           TrainingJobStatus status = job.getStatus();
           Long generation = status == null ? null : status.generation();
           long newest = generation == null ? 0 : generation;
-          return new JobMembership(newest, newest > 0 ? started.plus(config.recovery()) : null);
+          return new JobMembership(
+              newest, newest > 0 ? mandate.since().plus(config.recovery()) : null);
         });
   }
 

@@ -31,8 +31,11 @@ import org.slf4j.LoggerFactory;
 public final class MembershipClient implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(MembershipClient.class);
   private static final int NO_SUCH_JOB = 404;
-  private static final Duration WAIT = Duration.ofSeconds(25);
-  private static final Duration ANSWER_LIMIT = WAIT.plusSeconds(15);
+
+  /** Short, so that a connection whose other end vanished without a word is found out soon. */
+  private static final Duration WAIT = Duration.ofSeconds(10);
+
+  private static final Duration ANSWER_LIMIT = WAIT.plusSeconds(5);
   private static final Duration NO_NEWS_PAUSE = Duration.ofMillis(300);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);

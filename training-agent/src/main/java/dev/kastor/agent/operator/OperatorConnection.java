@@ -29,7 +29,7 @@ import javax.net.ssl.TrustManagerFactory;
  * replaces it before it expires. Thread-safe.
  */
 public final class OperatorConnection implements AutoCloseable {
-  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
+  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(3);
   private static final int MAX_ERROR_CHARS = 300;
 
   private final URI job;

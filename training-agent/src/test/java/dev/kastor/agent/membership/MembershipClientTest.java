@@ -54,7 +54,7 @@ class MembershipClientTest {
     try (MembershipClient memberships = start()) {
       operator.await("the first poll", () -> operator.heardOf("job-0"));
       assertThat(operator.current().generation()).isZero();
-      // The long poll of the earlier phase must not delay this by its 25 seconds.
+      // The long poll of the earlier phase must not delay this by its 10 seconds.
       long before = System.nanoTime();
       memberships.moved(0, Phase.READY);
       Membership membership =
