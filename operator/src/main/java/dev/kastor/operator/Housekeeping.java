@@ -11,6 +11,7 @@ import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
+import dev.kastor.operator.job.Authority;
 import dev.kastor.operator.job.JobObjects;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
@@ -50,6 +51,7 @@ public final class Housekeeping {
   private final JobStatusWriter jobStatuses;
   private final JobPods pods;
   private final JobObjects objects;
+  private final Authority authority;
   private final PodSteering steering;
   private final EventRecorder events;
   private final Metrics metrics;
@@ -69,6 +71,7 @@ public final class Housekeeping {
       JobStatusWriter jobStatuses,
       JobPods pods,
       JobObjects objects,
+      Authority authority,
       PodSteering steering,
       EventRecorder events,
       Metrics metrics,
@@ -83,6 +86,7 @@ public final class Housekeeping {
     this.jobStatuses = jobStatuses;
     this.pods = pods;
     this.objects = objects;
+    this.authority = authority;
     this.steering = steering;
     this.events = events;
     this.metrics = metrics;
@@ -109,6 +113,7 @@ public final class Housekeeping {
     int allocated = 0;
     Instant now = clock.instant();
     Duration oldest = Duration.ZERO;
+    authority.refresh();
     for (TrainingJob job : cache.jobs()) {
       Phase phase = jobStatuses.phase(job);
       phases.merge(phase == null ? Phase.Queued : phase, 1, Integer::sum);
@@ -120,6 +125,9 @@ public final class Housekeeping {
       allocated += allocation == null ? 0 : allocation.replicas();
       if (!JobMapper.finished(job)) {
         attempt(job, () -> membership.evaluate(job));
+        if (allocation != null && allocation.replicas() > 0) {
+          attempt(job, () -> objects.ensure(job));
+        }
       }
       // Of ended jobs too: the last report may come after the last pod ended.
       attempt(job, () -> telemetry.writeIfDue(job));

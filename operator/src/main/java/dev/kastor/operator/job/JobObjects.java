@@ -1,23 +1,19 @@
 package dev.kastor.operator.job;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.Labels;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import jakarta.inject.Singleton;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** What replicas need besides pods: a Secret with the key of their ring and whom they trust. */
 @Singleton
@@ -25,20 +21,23 @@ public final class JobObjects {
   private static final int SECRET_BYTES = 48;
 
   private final KubernetesClient client;
-  private final Optional<Path> caFile;
+  private final Authority authority;
   private final SecureRandom random = new SecureRandom();
-  private final Set<String> ringsMade = ConcurrentHashMap.newKeySet();
 
-  public JobObjects(KubernetesClient client, OperatorConfig config) {
+  /** The authority with which the ring of a job was last seen, by the job's uid. */
+  private final Map<String, String> ringsMade = new ConcurrentHashMap<>();
+
+  public JobObjects(KubernetesClient client, Authority authority) {
     this.client = client;
-    caFile = config.caFile();
+    this.authority = authority;
   }
 
-  /** Makes what is missing; call before pods are made. */
+  /** Makes what is missing or out of date; call before pods are made, and while there are any. */
   public void ensure(TrainingJob job) {
-    if (!ringsMade.contains(job.getMetadata().getUid())) {
+    String now = authority.certificates().orElse("");
+    if (!now.equals(ringsMade.get(job.getMetadata().getUid()))) {
       ensureRing(job);
-      ringsMade.add(job.getMetadata().getUid());
+      ringsMade.put(job.getMetadata().getUid(), now);
     }
   }
 
@@ -56,7 +55,10 @@ public final class JobObjects {
     String uid = job.getMetadata().getUid();
     Secret found = ring(job).get();
     if (found != null && Labels.ownedBy(found, uid)) {
-      Map<String, String> wanted = content(found.getData().getOrDefault(PodTemplate.RING_KEY, ""));
+      Map<String, String> wanted =
+          content(
+              found.getData().getOrDefault(PodTemplate.RING_KEY, ""),
+              found.getData().get(PodTemplate.CA_KEY));
       if (!wanted.equals(found.getData())) {
         // The authority is another since the job began.
         client.secrets().resource(new SecretBuilder(found).withData(wanted).build()).update();
@@ -79,7 +81,7 @@ public final class JobObjects {
             .withOwnerReferences(PodTemplate.owner(job))
             .endMetadata()
             .withType("Opaque")
-            .withData(content(base64(bytes)))
+            .withData(content(base64(bytes), null))
             .build();
     client.secrets().resource(secret).create();
   }
@@ -91,18 +93,17 @@ public final class JobObjects {
         .withName(PodTemplate.ringSecret(job.getMetadata().getName()));
   }
 
-  private Map<String, String> content(String key) {
+  private Map<String, String> content(String key, @Nullable String trusted) {
     Map<String, String> content = new TreeMap<>(Map.of(PodTemplate.RING_KEY, key));
-    caFile.ifPresent(file -> content.put(PodTemplate.CA_KEY, base64(certificate(file))));
+    authority
+        .certificates()
+        .map(now -> trusted == null ? now : Authority.succeeding(now, text(trusted)))
+        .ifPresent(pem -> content.put(PodTemplate.CA_KEY, base64(pem.getBytes(UTF_8))));
     return content;
   }
 
-  private static byte[] certificate(Path file) {
-    try {
-      return Files.readAllBytes(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException("kastor.ca-file cannot be read", e);
-    }
+  private static String text(String base64) {
+    return new String(Base64.getDecoder().decode(base64), UTF_8);
   }
 
   private static String base64(byte[] bytes) {

@@ -56,27 +56,56 @@ final class JobObjectsTest {
 
   @Test
   void givesTheReplicasOfAJobAKeyAndTheAuthority() throws IOException {
-    objects("authority one").ensure(job);
+    objects(pem("one")).ensure(job);
 
-    assertThat(secret())
-        .containsEntry("ca.crt", "authority one")
-        .containsOnlyKeys("ca.crt", "secret");
+    assertThat(secret()).containsEntry("ca.crt", pem("one")).containsOnlyKeys("ca.crt", "secret");
     assertThat(secret().get("secret")).isNotEmpty();
   }
 
   @Test
   void keepsTheKeyOfAJobThatRunsWhenTheAuthorityChanges() throws IOException {
-    objects("authority one").ensure(job);
+    objects(pem("one")).ensure(job);
     String key = secret().get("secret");
     // A new operator, as after an upgrade.
-    objects("authority two").ensure(job);
+    objects(pem("two")).ensure(job);
+    assertThat(secret())
+        .as("the one before is trusted until the next")
+        .isEqualTo(Map.of("ca.crt", pem("two") + pem("one"), "secret", key));
 
-    assertThat(secret()).isEqualTo(Map.of("ca.crt", "authority two", "secret", key));
+    JobObjects objects = objects(pem("three"));
+    objects.ensure(job);
+    assertThat(secret()).containsEntry("ca.crt", pem("three") + pem("two"));
+    objects.ensure(job);
+    objects(pem("three")).ensure(job);
+    assertThat(secret()).containsEntry("ca.crt", pem("three") + pem("two"));
+  }
+
+  @Test
+  void noticesThatTheAuthorityChangesWhileItRuns() throws IOException {
+    Authority authority = authority(pem("one"));
+    JobObjects objects = new JobObjects(client, authority);
+    objects.ensure(job);
+    authority(pem("two"));
+    objects.ensure(job);
+    assertThat(secret()).containsEntry("ca.crt", pem("one"));
+
+    authority.refresh();
+    objects.ensure(job);
+    assertThat(secret()).containsEntry("ca.crt", pem("two") + pem("one"));
+
+    authority("half writ");
+    authority.refresh();
+    objects.ensure(job);
+    assertThat(secret()).containsEntry("ca.crt", pem("two") + pem("one"));
+  }
+
+  private static String pem(String content) {
+    return "-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----\n".formatted(content);
   }
 
   @Test
   void leavesNothingInTheNamespaceOfAJobThatIsGone() throws IOException {
-    JobObjects objects = objects("authority one");
+    JobObjects objects = objects(pem("one"));
     objects.ensure(job);
     objects.removed(job);
 
@@ -99,7 +128,11 @@ final class JobObjectsTest {
   }
 
   private JobObjects objects(String authority) throws IOException {
-    Path file = Files.writeString(folder.resolve("ca.crt"), authority, UTF_8);
+    return new JobObjects(client, authority(authority));
+  }
+
+  private Authority authority(String content) throws IOException {
+    Path file = Files.writeString(folder.resolve("ca.crt"), content, UTF_8);
     OperatorConfig config =
         new SmallRyeConfigBuilder()
             .withMapping(OperatorConfig.class)
@@ -109,6 +142,6 @@ final class JobObjectsTest {
             .withDefaultValues(Map.of("kastor.ca-file", file.toString()))
             .build()
             .getConfigMapping(OperatorConfig.class);
-    return new JobObjects(client, config);
+    return new Authority(config);
   }
 }

@@ -2,7 +2,6 @@ package dev.kastor.agent.operator;
 
 import dev.kastor.scheduler.JobId;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -11,22 +10,19 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.TrustManager;
 
 /**
  * The agent API of the operator for one job.
  *
- * <p>Trusts only the given CA. The token is read from its file for each request, as the kubelet
- * replaces it before it expires. Thread-safe.
+ * <p>Trusts only the CA in the given file, as it is at each handshake. The token is read from its
+ * file for each request, as the kubelet replaces it before it expires. Thread-safe.
  */
 public final class OperatorConnection implements AutoCloseable {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(3);
@@ -107,21 +103,9 @@ public final class OperatorConnection implements AutoCloseable {
   }
 
   private static SSLContext trusting(Path caFile) throws IOException {
-    try (InputStream pem = Files.newInputStream(caFile)) {
-      KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
-      trusted.load(null, null);
-      int number = 0;
-      for (Certificate ca : CertificateFactory.getInstance("X.509").generateCertificates(pem)) {
-        trusted.setCertificateEntry("ca-" + number++, ca);
-      }
-      if (number == 0) {
-        throw new IOException(caFile + " holds no certificate");
-      }
-      TrustManagerFactory trust =
-          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(trusted);
+    try {
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, trust.getTrustManagers(), null);
+      context.init(null, new TrustManager[] {new AuthorityFile(caFile)}, null);
       return context;
     } catch (GeneralSecurityException e) {
       throw new IOException("cannot use the CA certificate in " + caFile, e);

@@ -25,10 +25,11 @@ public record TestCertificate(SSLContext server, Path caFile) {
   }
 
   private static final class Shared {
-    private static final TestCertificate INSTANCE = create();
+    private static final TestCertificate INSTANCE = fresh();
   }
 
-  private static TestCertificate create() {
+  /** One of its own. */
+  static TestCertificate fresh() {
     try {
       Path directory = Files.createTempDirectory("kastor-test");
       Path store = directory.resolve("server.p12");
