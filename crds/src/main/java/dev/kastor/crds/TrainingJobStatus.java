@@ -36,6 +36,12 @@ public record TrainingJobStatus(
         @Nullable Integer restarts,
     @JsonPropertyDescription("When the first replica trained.") @Nullable String startTime,
     @JsonPropertyDescription("When the job succeeded or failed.") @Nullable String completionTime,
+    @JsonPropertyDescription("Seconds it was suspended since startTime, the present time left out.")
+        @Nullable Long suspendedSeconds,
+    @JsonPropertyDescription("Starts in a row that missed lifecycle.startDeadlineSeconds.")
+        @Nullable Integer failedStarts,
+    @JsonPropertyDescription("When it may get slots again after a start that failed.")
+        @Nullable String notBefore,
     @JsonPropertyDescription("Number of the next pod; never goes back, so names are not reused.")
         @Nullable Long nextPod) {
 

@@ -16,6 +16,7 @@ import dev.kastor.operator.job.JobObjects;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.job.PodSteering;
+import dev.kastor.operator.job.TimeToLive;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -53,6 +54,7 @@ public final class Housekeeping {
   private final JobObjects objects;
   private final Authority authority;
   private final PodSteering steering;
+  private final TimeToLive timeToLive;
   private final EventRecorder events;
   private final Metrics metrics;
   private final InstantSource clock;
@@ -73,6 +75,7 @@ public final class Housekeeping {
       JobObjects objects,
       Authority authority,
       PodSteering steering,
+      TimeToLive timeToLive,
       EventRecorder events,
       Metrics metrics,
       InstantSource clock) {
@@ -88,6 +91,7 @@ public final class Housekeeping {
     this.objects = objects;
     this.authority = authority;
     this.steering = steering;
+    this.timeToLive = timeToLive;
     this.events = events;
     this.metrics = metrics;
     this.clock = clock;
@@ -164,6 +168,7 @@ public final class Housekeeping {
     statuses.forget(uid);
     jobStatuses.forget(uid);
     steering.forget(job);
+    timeToLive.forget(uid);
     events.forget(uid);
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }

@@ -6,6 +6,7 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.KubernetesCluster;
 import dev.kastor.operator.cluster.Measured;
+import dev.kastor.operator.job.JobAdmission;
 import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
@@ -27,6 +28,7 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   private final MembershipService membership;
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
+  private final JobAdmission admission;
   private final Mandate mandate;
 
   public JobKnowledge(
@@ -34,11 +36,13 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
       MembershipService membership,
       AllocationWriter allocations,
       JobStatusWriter statuses,
+      JobAdmission admission,
       Mandate mandate) {
     this.telemetry = telemetry;
     this.membership = membership;
     this.allocations = allocations;
     this.statuses = statuses;
+    this.admission = admission;
     this.mandate = mandate;
   }
 
@@ -53,6 +57,11 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
     return phase == Phase.Succeeded
         || phase == Phase.Failed
         || telemetry.completed(job).isPresent();
+  }
+
+  @Override
+  public boolean held(TrainingJob job, Instant now) {
+    return admission.held(job, now);
   }
 
   /**

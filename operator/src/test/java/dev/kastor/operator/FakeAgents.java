@@ -38,6 +38,7 @@ final class FakeAgents implements AutoCloseable {
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
   private final Map<String, Membership> memberships = new ConcurrentHashMap<>();
   private final Set<String> mute = new ConcurrentSkipListSet<>();
+  private final Set<String> refused = new ConcurrentSkipListSet<>();
   private final Set<String> completeAt = new ConcurrentSkipListSet<>();
   private final List<String> started = new CopyOnWriteArrayList<>();
   private final Thread kubelet;
@@ -66,6 +67,11 @@ final class FakeAgents implements AutoCloseable {
 
   void unmute(String pod) {
     mute.remove(pod);
+  }
+
+  /** Makes pods of the job not start, as if their image could not be pulled. */
+  void refuse(String job) {
+    refused.add(job);
   }
 
   /** Lets the job's work be done. */
@@ -102,7 +108,10 @@ final class FakeAgents implements AutoCloseable {
                 .getItems()) {
           String name = pod.getMetadata().getName();
           boolean fresh = pod.getStatus() == null || pod.getStatus().getPhase() == null;
-          if (fresh && !threads.containsKey(name)) {
+          boolean gated = !pod.getSpec().getSchedulingGates().isEmpty();
+          if (fresh && refused.contains(pod.getMetadata().getLabels().get("kastor.dev/job"))) {
+            setWaiting(pod);
+          } else if (fresh && !gated && !threads.containsKey(name)) {
             setRunning(pod);
             threads.put(name, Thread.ofVirtual().name(name).start(() -> agent(pod)));
             started.add(name);
@@ -231,6 +240,24 @@ final class FakeAgents implements AutoCloseable {
     } catch (JsonProcessingException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private void setWaiting(Pod pod) {
+    client
+        .pods()
+        .resource(
+            new PodBuilder(pod)
+                .withNewStatus()
+                .withPhase("Pending")
+                .addNewContainerStatus()
+                .withName("agent")
+                .withNewState()
+                .withNewWaiting("Back-off pulling image", "ImagePullBackOff")
+                .endState()
+                .endContainerStatus()
+                .endStatus()
+                .build())
+        .updateStatus();
   }
 
   private void setRunning(Pod pod) {

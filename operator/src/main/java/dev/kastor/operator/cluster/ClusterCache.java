@@ -79,14 +79,20 @@ public final class ClusterCache {
     return synced() && jobs.isWatching() && pods.isWatching() && nodes.isWatching();
   }
 
-  /** All jobs, in no order. */
+  /** All jobs that are this operator's to run, in no order. */
   public List<TrainingJob> jobs() {
+    return jobs.getStore().list().stream().filter(job -> job.getSpec().ours()).toList();
+  }
+
+  /** All jobs, those that others run too. */
+  public List<TrainingJob> allJobs() {
     return jobs.getStore().list();
   }
 
-  /** One job. */
+  /** One job; empty if it is not this operator's to run. */
   public Optional<TrainingJob> job(JobId id) {
-    return Optional.ofNullable(jobs.getStore().getByKey(id.toString()));
+    return Optional.ofNullable(jobs.getStore().getByKey(id.toString()))
+        .filter(job -> job.getSpec().ours());
   }
 
   /** The pods of a job of this name, whichever uid they belong to. */
@@ -140,7 +146,7 @@ public final class ClusterCache {
 
   private void jobChanged(Optional<TrainingJob> before, Optional<TrainingJob> after) {
     if (after.isEmpty() && takesDeleted) {
-      deleted.addAll(before.stream().toList());
+      deleted.addAll(before.stream().filter(job -> job.getSpec().ours()).toList());
     }
     TrainingJob job = after.or(() -> before).orElseThrow();
     boolean sameSpec =

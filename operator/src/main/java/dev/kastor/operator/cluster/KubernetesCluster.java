@@ -33,6 +33,9 @@ public final class KubernetesCluster implements Cluster {
     /** Whether it ended, which its resource may not show yet. */
     boolean ended(TrainingJob job);
 
+    /** Whether it must not be given slots if it has none. */
+    boolean held(TrainingJob job, Instant now);
+
     /** Whether its allocation must stay as it is for now. */
     boolean pinned(TrainingJob job, Instant now);
   }
@@ -81,7 +84,8 @@ public final class KubernetesCluster implements Cluster {
     nodes.forEach(node -> names.add(node.name()));
     List<JobState> jobs = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
-      if (wantsToRun(job)) {
+      boolean nothing = JobMapper.allocation(allocations.current(job)).isEmpty();
+      if (wantsToRun(job) && !(nothing && knowledge.held(job, now))) {
         try {
           jobs.add(state(job, names, now));
         } catch (IllegalArgumentException e) {

@@ -78,15 +78,17 @@ public final class JobConditions {
     if (decides) {
       return facts.reason();
     }
-    return switch (type) {
-      case Queued -> "NotWaiting";
-      case Admitted -> holds ? "SlotsGiven" : "NoSlots";
-      case Running -> "NotTraining";
-      case Rescaling -> holds ? "MembersChange" : "AtTargetSize";
-      case Suspended -> "NotAsked";
-      case Complete -> "WorkLeft";
-      case Failed -> "NoFailure";
-    };
+    JobReason own =
+        switch (type) {
+          case Queued -> JobReason.NotWaiting;
+          case Admitted -> holds ? JobReason.SlotsGiven : JobReason.NoSlots;
+          case Running -> JobReason.NotTraining;
+          case Rescaling -> holds ? JobReason.MembersChange : JobReason.AtTargetSize;
+          case Suspended -> JobReason.NotAsked;
+          case Complete -> JobReason.WorkLeft;
+          case Failed -> JobReason.NoFailure;
+        };
+    return own.name();
   }
 
   private static Condition condition(

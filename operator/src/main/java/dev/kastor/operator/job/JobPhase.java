@@ -12,6 +12,17 @@ import org.jspecify.annotations.Nullable;
  * @param message one sentence
  */
 public record JobPhase(Phase phase, String reason, String message) {
+  /** The same of a job that Kueue admits. */
+  JobPhase heldForKueue(String queue) {
+    return phase == Phase.Suspended
+        ? new JobPhase(
+            phase,
+            JobReason.HeldForKueue.name(),
+            "LocalQueue %s of Kueue admits the job by setting spec.suspend to false."
+                .formatted(queue))
+        : this;
+  }
+
   /**
    * Derives the phase from what there is.
    *
@@ -32,27 +43,34 @@ public record JobPhase(Phase phase, String reason, String message) {
     int target = allocation == null ? 0 : allocation.replicas();
     if (suspended && occupied == 0) {
       return new JobPhase(
-          Phase.Suspended, "SuspendedByUser", "The job holds nothing until suspend is false.");
+          Phase.Suspended,
+          JobReason.SuspendedByUser.name(),
+          "The job holds nothing until suspend is false.");
     }
     if (members > 0 || training) {
-      String reason = suspended ? "Suspending" : allocation == null ? "" : allocation.reason();
+      String reason =
+          suspended ? JobReason.Suspending.name() : allocation == null ? "" : allocation.reason();
       String message =
           suspended
               ? "The replicas stop at a checkpoint."
               : allocation == null ? "" : allocation.message();
-      return new JobPhase(Phase.Running, reason.isEmpty() ? "Training" : reason, message);
+      return new JobPhase(
+          Phase.Running, reason.isEmpty() ? JobReason.Training.name() : reason, message);
     }
     if (target > 0) {
       return new JobPhase(
           Phase.Starting,
-          "WaitingForReplicas",
+          JobReason.WaitingForReplicas.name(),
           "%d of %d replicas are ready.".formatted(ready, target));
     }
     if (allocation != null && !suspended) {
       return new JobPhase(Phase.Queued, allocation.reason(), allocation.message());
     }
     return suspended
-        ? new JobPhase(Phase.Queued, "Suspending", "The last replicas are leaving.")
-        : new JobPhase(Phase.Queued, "WaitingForSlots", "The scheduler has given no slots yet.");
+        ? new JobPhase(Phase.Queued, JobReason.Suspending.name(), "The last replicas are leaving.")
+        : new JobPhase(
+            Phase.Queued,
+            JobReason.WaitingForSlots.name(),
+            "The scheduler has given no slots yet.");
   }
 }

@@ -61,6 +61,17 @@ public final class JobPods {
     return PodView.of(pods);
   }
 
+  /** Why pods of the job do not run yet, in the words of those who start them. */
+  public List<String> troubles(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    return cache.pods(Labels.id(job)).stream()
+        .filter(pod -> Labels.ownedBy(pod, uid))
+        .filter(SlotCount::occupies)
+        .flatMap(pod -> PodTrouble.of(pod).stream())
+        .sorted()
+        .toList();
+  }
+
   /** Slots of a node that nobody holds. */
   public int freeSlots(Node node) {
     forgetSeen();
@@ -95,7 +106,7 @@ public final class JobPods {
   public void deleteOrphans() {
     for (Pod pod : cache.ourPods()) {
       boolean owned =
-          cache.jobs().stream().anyMatch(job -> Labels.ownedBy(pod, job.getMetadata().getUid()));
+          cache.allJobs().stream().anyMatch(job -> Labels.ownedBy(pod, job.getMetadata().getUid()));
       if (!owned && pod.getMetadata().getDeletionTimestamp() == null) {
         client.pods().resource(pod).delete();
       }

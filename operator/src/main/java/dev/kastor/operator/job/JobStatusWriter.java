@@ -9,6 +9,7 @@ import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StatusWriter;
 import io.fabric8.kubernetes.api.model.Condition;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -16,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,11 +52,54 @@ public final class JobStatusWriter {
     return status == null ? null : status.phase();
   }
 
+  /** What is known of the job's life. */
+  public LifeTimes times(TrainingJob job) {
+    Map<String, @Nullable Object> known = known(job);
+    Object phase = known.get("phase");
+    List<Condition> conditions = conditions(known);
+    Optional<Instant> admitted = since(conditions, JobConditions.Type.Admitted, true);
+    Optional<Instant> idle = since(conditions, JobConditions.Type.Running, false);
+    Duration now =
+        since(conditions, JobConditions.Type.Suspended, true)
+            .map(at -> Duration.between(at, clock.instant()))
+            .orElse(Duration.ZERO);
+    return new LifeTimes(
+        instant(known.get("startTime")),
+        Duration.ofSeconds(number(known.get("suspendedSeconds"))).plus(now),
+        phase == Phase.Queued
+            ? since(conditions, JobConditions.Type.Queued, true)
+            : Optional.empty(),
+        phase == Phase.Starting
+            ? admitted.map(at -> idle.filter(other -> other.isAfter(at)).orElse(at))
+            : Optional.empty(),
+        (int) number(known.get("failedStarts")));
+  }
+
+  /** When the job may get slots again; empty if at once. */
+  public Optional<Instant> notBefore(TrainingJob job) {
+    return instant(known(job).get("notBefore"));
+  }
+
+  /** Notes that the job has to wait before it gets slots again. */
+  public void holdBack(TrainingJob job, int failedStarts, Instant until) {
+    Map<String, Object> changed =
+        Map.of(
+            "failedStarts",
+            failedStarts,
+            "notBefore",
+            until.truncatedTo(ChronoUnit.MILLIS).toString());
+    if (writer.patch(job, changed)) {
+      Map<String, @Nullable Object> fields = new HashMap<>(known(job));
+      fields.putAll(changed);
+      written.put(job.getMetadata().getUid(), fields);
+    }
+  }
+
   /** Writes phase, conditions and counters. */
   public void write(TrainingJob job, JobConditions.Facts facts, int failures) {
     Instant now = clock.instant();
     String uid = job.getMetadata().getUid();
-    Map<String, @Nullable Object> before = written.getOrDefault(uid, fromCache(job));
+    Map<String, @Nullable Object> before = known(job);
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("phase", facts.phase());
     fields.put("observedGeneration", job.getMetadata().getGeneration());
@@ -69,6 +114,10 @@ public final class JobStatusWriter {
     fields.put("startTime", start == null && facts.phase() == Phase.Running ? instant : start);
     Object end = before.get("completionTime");
     fields.put("completionTime", end == null && ended ? instant : end);
+    boolean trains = facts.phase() == Phase.Running;
+    fields.put("failedStarts", trains ? Integer.valueOf(0) : before.get("failedStarts"));
+    fields.put("notBefore", trains ? null : before.get("notBefore"));
+    fields.put("suspendedSeconds", suspendedSeconds(before, facts.phase(), now));
     if (fields.equals(before) || !writer.patch(job, fields)) {
       return;
     }
@@ -94,6 +143,39 @@ public final class JobStatusWriter {
     }
   }
 
+  /** Adds a suspension that ends now; those before the first training do not matter. */
+  private static @Nullable Object suspendedSeconds(
+      Map<String, @Nullable Object> before, Phase phase, Instant now) {
+    Object so = before.get("suspendedSeconds");
+    Optional<Instant> since = since(conditions(before), JobConditions.Type.Suspended, true);
+    return phase == Phase.Suspended || since.isEmpty() || before.get("startTime") == null
+        ? so
+        : Long.valueOf(number(so) + Math.max(0, Duration.between(since.get(), now).toSeconds()));
+  }
+
+  private static Optional<Instant> since(
+      List<Condition> conditions, JobConditions.Type type, boolean holds) {
+    String status = holds ? "True" : "False";
+    return conditions.stream()
+        .filter(condition -> type.name().equals(condition.getType()))
+        .filter(condition -> status.equals(condition.getStatus()))
+        .findFirst()
+        .flatMap(condition -> instant(condition.getLastTransitionTime()));
+  }
+
+  private static Optional<Instant> instant(@Nullable Object text) {
+    return text == null ? Optional.empty() : Optional.of(Instant.parse(text.toString()));
+  }
+
+  private static long number(@Nullable Object value) {
+    return value instanceof Number number ? number.longValue() : 0;
+  }
+
+  private Map<String, @Nullable Object> known(TrainingJob job) {
+    Map<String, @Nullable Object> own = written.get(job.getMetadata().getUid());
+    return own == null ? fromCache(job) : own;
+  }
+
   private static Map<String, @Nullable Object> fromCache(TrainingJob job) {
     TrainingJobStatus status = job.getStatus();
     Map<String, @Nullable Object> fields = new HashMap<>();
@@ -105,6 +187,9 @@ public final class JobStatusWriter {
       fields.put("failuresSinceProgress", status.failuresSinceProgress());
       fields.put("startTime", status.startTime());
       fields.put("completionTime", status.completionTime());
+      fields.put("failedStarts", status.failedStarts());
+      fields.put("notBefore", status.notBefore());
+      fields.put("suspendedSeconds", status.suspendedSeconds());
     }
     return fields;
   }

@@ -29,6 +29,7 @@ import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInbound
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -47,6 +48,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final JobPods pods;
   private final PodSteering steering;
   private final JobStatusWriter statuses;
+  private final KueueHold kueue;
+  private final JobLife life;
+  private final TimeToLive timeToLive;
   private final Signals signals;
   private final Metrics metrics;
 
@@ -58,6 +62,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       JobPods pods,
       PodSteering steering,
       JobStatusWriter statuses,
+      KueueHold kueue,
+      JobLife life,
+      TimeToLive timeToLive,
       Signals signals,
       Metrics metrics) {
     this.cache = cache;
@@ -67,6 +74,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.pods = pods;
     this.steering = steering;
     this.statuses = statuses;
+    this.kueue = kueue;
+    this.life = life;
+    this.timeToLive = timeToLive;
     this.signals = signals;
     this.metrics = metrics;
   }
@@ -84,17 +94,20 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     // Pods before the job: whoever stopped because of a change must not be seen without the change.
     List<PodView> views = pods.of(primary);
     TrainingJob job = latest(primary);
-    if (job.getMetadata().getDeletionTimestamp() != null) {
+    if (!job.getSpec().ours() || job.getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate();
     }
     Phase phase = statuses.phase(job);
     if (phase == Phase.Succeeded || phase == Phase.Failed) {
       // A round that was under way when the job ended may have given it slots again.
       allocations.release(job, Reason.of("Ended", "The job has ended."));
-      boolean done = steering.clear(job, views, phase == Phase.Succeeded);
-      return done
-          ? UpdateControl.noUpdate()
-          : UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(Duration.ofSeconds(2));
+      if (!steering.clear(job, views, phase == Phase.Succeeded)) {
+        return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(Duration.ofSeconds(2));
+      }
+      return timeToLive
+          .apply(job)
+          .map(next -> UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next))
+          .orElseGet(UpdateControl::noUpdate);
     }
     Duration next = step(job, views);
     return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next);
@@ -112,7 +125,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     try {
       JobSpecs.of(job);
     } catch (IllegalArgumentException e) {
-      return end(job, Phase.Failed, "InvalidSpec", String.valueOf(e.getMessage()), 0);
+      return end(job, Phase.Failed, JobReason.InvalidSpec, String.valueOf(e.getMessage()), 0);
+    }
+    if (KueueHold.due(job) && views.isEmpty()) {
+      kueue.hold(job);
     }
     views.stream()
         .filter(PodView::completed)
@@ -121,24 +137,30 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     Failures failures = Failures.of(views, telemetry.lastProgress(job));
     Optional<Outcome> completed = telemetry.completed(job);
     if (completed.isPresent()) {
-      return end(job, Phase.Succeeded, "WorkDone", summary(completed.get()), failures.count());
+      return end(
+          job, Phase.Succeeded, JobReason.WorkDone, summary(completed.get()), failures.count());
     }
-    FaultToleranceSpec tolerance = SpecDefaults.complete(job.getSpec()).faultTolerance();
+    FaultToleranceSpec tolerance =
+        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
     if (failures.permanent().isPresent()) {
       String message = failures.permanent().get().failureMessage();
-      return end(job, Phase.Failed, "ProgramFailed", message, failures.count());
+      return end(job, Phase.Failed, JobReason.ProgramFailed, message, failures.count());
     }
-    if (tolerance != null && failures.exhausted(tolerance)) {
+    if (failures.exhausted(tolerance)) {
       return end(
           job,
           Phase.Failed,
-          "TooManyFailures",
+          JobReason.TooManyFailures,
           "%d replicas failed without progress in between; maxRestarts is %d. The last: %s"
               .formatted(
                   failures.count(),
                   tolerance.maxRestarts(),
                   failures.counted().getLast().failureMessage()),
           failures.count());
+    }
+    Optional<Deadlines.Verdict.Failed> late = life.enforce(job);
+    if (late.isPresent()) {
+      return end(job, Phase.Failed, late.get().reason(), late.get().message(), failures.count());
     }
     if (job.getSpec().suspended()) {
       allocations.release(job, Reason.of("Suspended", "The user suspended the job."));
@@ -149,7 +171,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     // it.
     Duration next = steering.steer(job, views, failures, tolerance, view, target(latest(job)));
     report(job, failures);
-    return next.compareTo(RESYNC) < 0 ? next : RESYNC;
+    return life.next(job, next.compareTo(RESYNC) < 0 ? next : RESYNC);
   }
 
   private void report(TrainingJob job, Failures failures) {
@@ -166,8 +188,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     AllocationStatus allocation = allocations.current(job);
     int target = allocation == null ? 0 : allocation.replicas();
     boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
-    JobPhase phase =
+    JobPhase derived =
         JobPhase.derive(job.getSpec().suspended(), allocation, members, occupied, training, ready);
+    JobPhase phase = KueueHold.queue(job).map(derived::heldForKueue).orElse(derived);
     statuses.write(
         job,
         new JobConditions.Facts(
@@ -180,7 +203,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
         failures.count());
   }
 
-  private Duration end(TrainingJob job, Phase phase, String reason, String message, int failures) {
+  private Duration end(TrainingJob job, Phase phase, JobReason why, String message, int failures) {
+    String reason = why.name();
     telemetry.write(job);
     // The phase comes first: a job without an allocation that has not ended would get a new one.
     statuses.write(job, new JobConditions.Facts(phase, reason, message, 0, 0, 0), failures);

@@ -1,0 +1,82 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.LifecycleSpec;
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.scheduler.Reason;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** Enforces the deadlines of unfinished jobs that are not suspended. */
+@Singleton
+public final class JobLife {
+  private final AllocationWriter allocations;
+  private final JobStatusWriter statuses;
+  private final JobPods pods;
+  private final InstantSource clock;
+
+  public JobLife(
+      AllocationWriter allocations, JobStatusWriter statuses, JobPods pods, InstantSource clock) {
+    this.allocations = allocations;
+    this.statuses = statuses;
+    this.pods = pods;
+    this.clock = clock;
+  }
+
+  /** The deadline that ends the job, if one does; a start that takes too long is given up. */
+  public Optional<Deadlines.Verdict.Failed> enforce(TrainingJob job) {
+    if (job.getSpec().suspended()) {
+      return Optional.empty();
+    }
+    return switch (verdict(job)) {
+      case Deadlines.Verdict.InTime inTime -> Optional.empty();
+      case Deadlines.Verdict.Failed failed ->
+          Optional.of(
+              new Deadlines.Verdict.Failed(failed.reason(), withTroubles(job, failed.message())));
+      case Deadlines.Verdict.StartAgain again -> {
+        String message = withTroubles(job, again.message());
+        giveUp(job, again.failedStarts(), JobReason.StartDeadlineExceeded, message);
+        yield Optional.empty();
+      }
+    };
+  }
+
+  /** Takes the slots away for a while: others may start where this job cannot. */
+  public void giveUp(TrainingJob job, int failedStarts, JobReason reason, String message) {
+    FaultToleranceSpec tolerance =
+        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+    // The wait comes first: a round in between would give the job slots again.
+    statuses.holdBack(
+        job, failedStarts, clock.instant().plus(Failures.backoff(tolerance, failedStarts)));
+    allocations.release(job, Reason.of(reason.name(), message));
+  }
+
+  /** The time until the next deadline or until the job may have slots again, at most this long. */
+  public Duration next(TrainingJob job, Duration most) {
+    Instant now = clock.instant();
+    Instant due = statuses.notBefore(job).filter(now::isBefore).orElse(Instant.MAX);
+    if (!job.getSpec().suspended()
+        && verdict(job) instanceof Deadlines.Verdict.InTime inTime
+        && inTime.until().isBefore(due)) {
+      due = inTime.until();
+    }
+    return due.isBefore(now.plus(most)) ? Duration.between(now, due).plusMillis(10) : most;
+  }
+
+  private Deadlines.Verdict verdict(TrainingJob job) {
+    LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
+    return Deadlines.check(limits, statuses.times(job), clock.instant());
+  }
+
+  private String withTroubles(TrainingJob job, String message) {
+    List<String> troubles = pods.troubles(job);
+    return troubles.isEmpty() ? message : message + " " + String.join("; ", troubles);
+  }
+}

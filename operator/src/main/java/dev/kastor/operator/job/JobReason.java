@@ -1,0 +1,43 @@
+package dev.kastor.operator.job;
+
+/**
+ * The reasons of conditions that the operator itself gives; those of its policies come with their
+ * decisions. {@code docs/training-jobs.md} says of each what to do.
+ */
+public enum JobReason {
+  // Queued
+  WaitingForSlots,
+  NotWaiting,
+  PodUnschedulable,
+  ProfileNotFound,
+  ProfileUnusable,
+  InvalidTemplate,
+  NotChecked,
+  // Admitted
+  SlotsGiven,
+  NoSlots,
+  // Running
+  Training,
+  WaitingForReplicas,
+  NotTraining,
+  // Rescaling
+  MembersChange,
+  AtTargetSize,
+  // Suspended
+  SuspendedByUser,
+  HeldForKueue,
+  Suspending,
+  NotAsked,
+  // Complete
+  WorkDone,
+  PodsSucceeded,
+  WorkLeft,
+  // Failed
+  InvalidSpec,
+  ProgramFailed,
+  TooManyFailures,
+  ActiveDeadlineExceeded,
+  QueueDeadlineExceeded,
+  StartDeadlineExceeded,
+  NoFailure
+}

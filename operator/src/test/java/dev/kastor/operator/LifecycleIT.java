@@ -1,0 +1,141 @@
+package dev.kastor.operator;
+
+import static dev.kastor.operator.TestBench.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.common.http.TestHTTPResource;
+import io.quarkus.test.junit.QuarkusTest;
+import java.net.URI;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** How long jobs may wait, start, run and stay, and who says that they may. */
+// What the test waits for is there; a null would fail it as it should.
+@NullUnmarked
+@QuarkusTest
+@QuarkusTestResource(FakeApiServer.class)
+class LifecycleIT {
+  @TestHTTPResource(value = "/", tls = true)
+  URI base;
+
+  private final TestBench bench = new TestBench();
+  private FakeAgents agents;
+
+  @BeforeEach
+  void startKubelet() {
+    String url = base.toString();
+    agents =
+        new FakeAgents(
+            bench.client,
+            new AgentClient(url.substring(0, url.length() - 1), FakeApiServer.certificate()));
+    bench.node("n1", 4);
+  }
+
+  @AfterEach
+  void removeJob() {
+    bench.clear();
+    agents.close();
+  }
+
+  @Test
+  void failsWhenItWasActiveForTooLong() {
+    bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 2}");
+    await("it runs", () -> bench.in(Phase.Running));
+    await("it fails", () -> bench.in(Phase.Failed));
+    assertThat(bench.condition("Failed").getReason()).isEqualTo("ActiveDeadlineExceeded");
+    assertThat(bench.condition("Failed").getMessage()).contains("activeDeadlineSeconds (2)");
+    await("its slots are free", () -> bench.allocated() == 0);
+    await("its pods are gone", () -> bench.pods().isEmpty());
+  }
+
+  @Test
+  void suspensionStopsTheClock() throws InterruptedException {
+    bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 4}");
+    await("it runs", () -> bench.in(Phase.Running));
+    bench.suspend(true);
+    await("it is suspended", () -> bench.in(Phase.Suspended));
+    Thread.sleep(Duration.ofSeconds(5));
+    bench.suspend(false);
+    await("it runs again", () -> bench.in(Phase.Running));
+    assertThat(bench.status().orElseThrow().suspendedSeconds()).isBetween(4L, 10L);
+    await("it fails", () -> bench.in(Phase.Failed));
+    assertThat(bench.condition("Failed").getReason()).isEqualTo("ActiveDeadlineExceeded");
+  }
+
+  @Test
+  void failsWhenItWaitedForTooLong() {
+    bench.program(
+        """
+        "elastic": {"minReplicas": 5, "maxReplicas": 5}, "lifecycle": {"queueDeadlineSeconds": 1}
+        """);
+    await("it fails", () -> bench.in(Phase.Failed));
+    assertThat(bench.condition("Failed").getReason()).isEqualTo("QueueDeadlineExceeded");
+    assertThat(bench.pods()).isEmpty();
+  }
+
+  @Test
+  void triesToStartAgainAndGivesUpWithThePodsOwnReason() {
+    agents.refuse(bench.name);
+    bench.program("\"lifecycle\": {\"startDeadlineSeconds\": 1, \"startAttempts\": 2}");
+    await(
+        "the first start is given up",
+        () ->
+            bench
+                .status()
+                .filter(status -> Integer.valueOf(1).equals(status.failedStarts()))
+                .isPresent());
+    await("it fails", () -> bench.in(Phase.Failed));
+    assertThat(bench.condition("Failed").getReason()).isEqualTo("StartDeadlineExceeded");
+    assertThat(bench.condition("Failed").getMessage())
+        .contains("attempt 2 of 2")
+        .contains("ImagePullBackOff: Back-off pulling image");
+    await("its pods are gone", () -> bench.pods().isEmpty());
+  }
+
+  @Test
+  void isDeletedAfterItsTimeToLive() {
+    bench.program("\"lifecycle\": {\"ttlSecondsAfterFinished\": 2}");
+    await("it runs", () -> bench.in(Phase.Running));
+    agents.complete(bench.name);
+    await("it succeeds", () -> bench.in(Phase.Succeeded));
+    Instant end = Instant.parse(bench.status().orElseThrow().completionTime());
+    await("it is gone", () -> bench.resource().get() == null);
+    assertThat(Duration.between(end, Instant.now())).isGreaterThan(Duration.ofSeconds(2));
+    await("its pods are gone", () -> bench.pods().isEmpty());
+  }
+
+  @Test
+  void leavesJobsOfOthersAlone() throws InterruptedException {
+    bench.program("\"managedBy\": \"kueue.x-k8s.io/multikueue\"");
+    Thread.sleep(Duration.ofSeconds(3));
+    assertThat(bench.status()).isEmpty();
+    assertThat(bench.pods()).isEmpty();
+  }
+
+  @Test
+  void waitsUntilKueueAdmitsIt() throws InterruptedException {
+    bench.submit(
+        "\"labels\": {\"kueue.x-k8s.io/queue-name\": \"night\"},",
+        """
+        "program": {"name": "glyph-mlp"},
+        "goodput": {"batchSize": {"initial": 32}, "learningRate": {"base": "0.1"},
+                    "work": {"epochs": 1}}
+        """);
+    await("it is suspended", () -> bench.in(Phase.Suspended));
+    assertThat(bench.resource().get().getSpec().suspend()).isTrue();
+    assertThat(bench.condition("Suspended").getReason()).isEqualTo("HeldForKueue");
+    assertThat(bench.condition("Suspended").getMessage()).contains("night");
+    Thread.sleep(Duration.ofSeconds(2));
+    assertThat(bench.pods()).isEmpty();
+    bench.suspend(false);
+    await("it runs", () -> bench.in(Phase.Running));
+    bench.suspend(true);
+    await("an eviction stops it", () -> bench.in(Phase.Suspended) && bench.pods().isEmpty());
+  }
+}
