@@ -1,16 +1,16 @@
 package dev.kastor.e2e;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Kastor's chart, handled with {@code helm} as a platform team would. */
 public final class Chart {
   private static final String RELEASE = "kastor";
   private static final String PATIENCE = "6m";
-  private static final Path ROOT = Path.of(System.getProperty("kastor.root", "."));
+  private static final Path ROOT = Shell.ROOT;
 
   private final String namespace;
   private final List<String> values;
@@ -50,6 +50,12 @@ public final class Chart {
     return helm(settings("install", RELEASE, folder().toString(), "--wait", "--timeout", PATIENCE));
   }
 
+  /** A new certificate of the chart's own authority, of which there is a new one as well. */
+  String freshCertificate() throws IOException, InterruptedException {
+    return helm(
+        settings("template", RELEASE, folder().toString(), "--show-only", "templates/tls.yaml"));
+  }
+
   /** Puts a changed setting into force. */
   String upgrade(String value) throws IOException, InterruptedException {
     List<String> arguments =
@@ -73,16 +79,8 @@ public final class Chart {
   }
 
   private static String helm(List<String> arguments) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of("helm"));
+    List<String> command = new ArrayList<>(List.of(Helm.program()));
     command.addAll(arguments);
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said;
-    try (var out = process.getInputStream()) {
-      said = new String(out.readAllBytes(), StandardCharsets.UTF_8);
-    }
-    if (process.waitFor() != 0) {
-      throw new AssertionError("%s failed:%n%s".formatted(String.join(" ", command), said));
-    }
-    return said;
+    return Shell.run(Map.of(), "", command).good();
   }
 }
