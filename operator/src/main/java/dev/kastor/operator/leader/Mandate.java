@@ -34,6 +34,11 @@ public final class Mandate {
     return term.since();
   }
 
+  /** Names the time in which this operator leads: who heard another name spoke to another. */
+  public String term() {
+    return Long.toString(since().toEpochMilli());
+  }
+
   /** Leads from now on, with nobody to compete with. */
   void forever(Instant now) {
     term = new Term(true, 0, now);

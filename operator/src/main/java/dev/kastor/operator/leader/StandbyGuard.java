@@ -17,6 +17,9 @@ import jakarta.inject.Singleton;
 final class StandbyGuard {
   private static final int BEFORE_ALL_OTHERS = 300;
 
+  /** Tells agents that another leads than the one they spoke to, which has to be told more. */
+  private static final String TERM = "Kastor-Term";
+
   private final Mandate mandate;
 
   StandbyGuard(Mandate mandate) {
@@ -29,6 +32,9 @@ final class StandbyGuard {
 
   private void check(RoutingContext context) {
     String path = context.normalizedPath();
+    if (mandate.leads() && path.startsWith("/v1/")) {
+      context.response().putHeader(TERM, mandate.term());
+    }
     if (mandate.leads() || path.startsWith("/q/") || path.equals("/metrics")) {
       context.next();
       return;

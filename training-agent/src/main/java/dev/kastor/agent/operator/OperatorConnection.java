@@ -26,6 +26,7 @@ import javax.net.ssl.TrustManager;
  */
 public final class OperatorConnection implements AutoCloseable {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(3);
+  private static final String TERM = "Kastor-Term";
   private static final int MAX_ERROR_CHARS = 300;
 
   private final URI job;
@@ -57,15 +58,21 @@ public final class OperatorConnection implements AutoCloseable {
         request(resource, limit).GET().build(), HttpResponse.BodyHandlers.ofByteArray());
   }
 
-  /** Posts JSON and waits for the answer; an error status is thrown. */
-  public void post(String resource, byte[] json, Duration limit)
+  /**
+   * Posts JSON and waits for the answer; an error status is thrown.
+   *
+   * @return the {@code Kastor-Term} of who answered; empty if it did not say
+   */
+  public String post(String resource, byte[] json, Duration limit)
       throws IOException, InterruptedException {
     HttpRequest request =
         request(resource, limit)
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofByteArray(json))
             .build();
-    body(http.send(request, HttpResponse.BodyHandlers.ofByteArray()));
+    HttpResponse<byte[]> answer = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+    body(answer);
+    return answer.headers().firstValue(TERM).orElse("");
   }
 
   /** The body of a successful answer. */

@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * Sends about one report per second while rank 0 has something to tell.
  *
  * <p>What could not be sent is merged into the next report, within bounds, so an operator that
- * comes back misses no switch. The methods only note what happened and never wait for the network,
+ * comes back misses no switch. To one that took over from another, all step times that this replica
+ * has measured are told once more. The methods only note what happened and never wait for the network,
  * except {@link #finish} and {@link #close}. Thread-safe.
  */
 public final class TelemetryClient implements AutoCloseable {
@@ -32,6 +33,7 @@ public final class TelemetryClient implements AutoCloseable {
   private final Duration interval;
   private final Thread sender;
 
+  private final StepProfiler lived = new StepProfiler();
   private Unsent unsent = new Unsent();
   private @Nullable TrainingStatus latest;
   private @Nullable CheckpointInfo checkpoint;
@@ -42,6 +44,8 @@ public final class TelemetryClient implements AutoCloseable {
   private long sequence;
 
   private boolean away;
+  private String term = "";
+  private boolean retell;
   private final Object sending = new Object();
 
   private TelemetryClient(OperatorConnection operator, JobId job, String pod, Duration interval) {
@@ -63,6 +67,9 @@ public final class TelemetryClient implements AutoCloseable {
   /** Notes an applied step. */
   public synchronized void stepped(StepSample sample) {
     unsent.add(sample);
+    if (sample.typical()) {
+      lived.add(sample);
+    }
     reached(sample.status());
   }
 
@@ -141,7 +148,7 @@ public final class TelemetryClient implements AutoCloseable {
         report = report(status, taken, outcome);
       }
       try {
-        operator.post("telemetry", WireJson.write(report), ANSWER_LIMIT);
+        answeredBy(operator.post("telemetry", WireJson.write(report), ANSWER_LIMIT));
         sequence++;
         if (away) {
           log.info("{}: reports arrive again", job);
@@ -159,6 +166,16 @@ public final class TelemetryClient implements AutoCloseable {
         keep(taken, e);
         return false;
       }
+    }
+  }
+
+  /** One that did not hear what we said before is told all of it with the next report. */
+  private void answeredBy(String newest) {
+    boolean successor = !term.isEmpty() && !term.equals(newest);
+    term = newest;
+    synchronized (this) {
+      retell = successor;
+      news |= successor;
     }
   }
 
@@ -183,7 +200,7 @@ public final class TelemetryClient implements AutoCloseable {
         sequence,
         status.replicas(),
         status.batch(),
-        taken.profiler().profiles(),
+        (retell ? lived : taken.profiler()).profiles(),
         status.gradient().orElse(null),
         status.progress(),
         taken.meanLoss(),

@@ -49,6 +49,7 @@ public final class FakeOperator implements AutoCloseable {
   private List<String> wanted = List.of();
   private BatchPlan wantedPlan = ANY;
   private boolean pending;
+  private volatile String term = "1";
   private boolean away;
   private boolean closed;
 
@@ -117,6 +118,12 @@ public final class FakeOperator implements AutoCloseable {
   public synchronized void away(boolean now) {
     away = now;
     notifyAll();
+  }
+
+  /** From now on it is another operator, which heard nothing before. */
+  public synchronized void succeededBy(String newTerm) {
+    term = newTerm;
+    reports.clear();
   }
 
   /** The newest generation. */
@@ -267,6 +274,7 @@ public final class FakeOperator implements AutoCloseable {
         notifyAll();
       }
       if (fits) {
+        exchange.getResponseHeaders().add("Kastor-Term", term);
         exchange.sendResponseHeaders(204, -1);
       } else {
         send(exchange, 400, "{\"error\":\"job\"}".getBytes(StandardCharsets.UTF_8));

@@ -7,6 +7,7 @@ import dev.kastor.agent.operator.OperatorConnection;
 import dev.kastor.agent.operator.TestCertificate;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobId;
@@ -75,6 +76,33 @@ class TelemetryClientTest {
     assertThat(reports).extracting(TelemetryReport::sequence).isSorted().doesNotHaveDuplicates();
     assertThat(reports.getLast().outcome()).isEqualTo(DONE);
     assertThat(reports).anySatisfy(report -> assertThat(report.trainingLoss()).isEqualTo(2.5));
+  }
+
+  @Test
+  void tellsASuccessorAllThatItMeasured() throws Exception {
+    try (TelemetryClient telemetry = start(Duration.ofMillis(5))) {
+      telemetry.stepped(StepProfilerTest.sample(2, 8, 0.2, 0.1));
+      telemetry.stepped(StepProfilerTest.sample(3, 8, 0.2, 0.1));
+      operator.await("all is told", () -> steps(operator.reports()) == 2);
+      operator.succeededBy("2");
+      telemetry.stepped(StepProfilerTest.sample(4, 8, 0.2, 0.1));
+      operator.await("all is told again", () -> operator.reports().size() == 2);
+      assertThat(steps(operator.reports().subList(0, 1))).as("only the news").isEqualTo(1);
+      assertThat(operator.reports().get(1).profiles())
+          .as("all, though there was no step in between")
+          .extracting(StepProfile::replicas)
+          .containsExactly(2, 3, 4);
+      telemetry.stepped(StepProfilerTest.sample(4, 8, 0.2, 0.1));
+      operator.await("the next comes", () -> operator.reports().size() == 3);
+      assertThat(operator.reports().get(2).profiles()).hasSize(1);
+    }
+  }
+
+  private static int steps(List<TelemetryReport> reports) {
+    return reports.stream()
+        .flatMap(report -> report.profiles().stream())
+        .mapToInt(StepProfile::steps)
+        .sum();
   }
 
   @Test
