@@ -9,6 +9,7 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.QueueStatusWriter;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.job.Authority;
@@ -47,6 +48,7 @@ public final class Housekeeping {
   private final TelemetryStore telemetry;
   private final FamilyStore families;
   private final AdviceWriter advice;
+  private final QueueStatusWriter queues;
   private final AllocationWriter allocations;
   private final StatusWriter statuses;
   private final JobStatusWriter jobStatuses;
@@ -68,6 +70,7 @@ public final class Housekeeping {
       TelemetryStore telemetry,
       FamilyStore families,
       AdviceWriter advice,
+      QueueStatusWriter queues,
       AllocationWriter allocations,
       StatusWriter statuses,
       JobStatusWriter jobStatuses,
@@ -84,6 +87,7 @@ public final class Housekeeping {
     this.telemetry = telemetry;
     this.families = families;
     this.advice = advice;
+    this.queues = queues;
     this.allocations = allocations;
     this.statuses = statuses;
     this.jobStatuses = jobStatuses;
@@ -139,9 +143,10 @@ public final class Housekeeping {
     try {
       families.writeIfDue();
       advice.writeIfChanged();
+      queues.writeIfDue();
     } catch (RuntimeException e) {
       // As with a job's trouble: the timer must go on.
-      LOG.error("families or advice could not be stored", e);
+      LOG.error("families, advice or queues could not be stored", e);
     }
     for (Phase phase : Phase.values()) {
       metrics.phase(phase.name(), phases.getOrDefault(phase, 0));

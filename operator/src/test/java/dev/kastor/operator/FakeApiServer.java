@@ -58,7 +58,10 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     var dispatcher =
         new KubernetesMixedDispatcher(
             responses,
-            List.of(CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class)));
+            List.of(
+                CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class),
+                CustomResourceDefinitionContext.fromCustomResourceType(
+                    dev.kastor.crds.Queue.class)));
     server =
         new KubernetesMockServer(
             new io.fabric8.mockwebserver.Context(new ObjectMapper()),

@@ -20,7 +20,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Jobs, pods and nodes as the API server last told us, and a signal for each change that matters.
+ * Jobs, pods, nodes and queues as the API server last told us, and a signal for each change that
+ * matters.
  *
  * <p>Thread-safe. A write is seen here some milliseconds after it was answered.
  */
@@ -35,6 +36,7 @@ public final class ClusterCache {
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<Node> nodes;
+  private final SharedIndexInformer<dev.kastor.crds.Queue> queues;
   private final Queue<TrainingJob> deleted = new ConcurrentLinkedQueue<>();
   private volatile boolean takesDeleted;
 
@@ -45,6 +47,7 @@ public final class ClusterCache {
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
     pods = client.pods().inAnyNamespace().runnableInformer(0);
     nodes = client.nodes().runnableInformer(0);
+    queues = client.resources(dev.kastor.crds.Queue.class).runnableInformer(0);
     pods.addIndexers(
         Map.of(
             BY_JOB,
@@ -55,14 +58,18 @@ public final class ClusterCache {
     jobs.exceptionHandler((listed, failure) -> true);
     pods.exceptionHandler((listed, failure) -> true);
     nodes.exceptionHandler((listed, failure) -> true);
+    queues.exceptionHandler((listed, failure) -> true);
     jobs.addEventHandler(new Changes<>(this::jobChanged));
     pods.addEventHandler(new Changes<>(this::podChanged));
     nodes.addEventHandler(new Changes<>((before, after) -> nodeChanged(before, after)));
+    queues.addEventHandler(new Changes<>((before, after) -> queueChanged(before, after)));
   }
 
   /** Lists everything and watches from then on; returns when the first lists are in. */
   public void start() {
     if (started.compareAndSet(false, true)) {
+      // Before the jobs: no job may be seen without the quota that it is under.
+      queues.run();
       nodes.run();
       pods.run();
       jobs.run();
@@ -71,12 +78,20 @@ public final class ClusterCache {
 
   /** Whether the first lists are in. */
   public boolean synced() {
-    return started.get() && jobs.hasSynced() && pods.hasSynced() && nodes.hasSynced();
+    return started.get()
+        && jobs.hasSynced()
+        && pods.hasSynced()
+        && nodes.hasSynced()
+        && queues.hasSynced();
   }
 
-  /** Whether all three watches are up. */
+  /** Whether all watches are up. */
   public boolean watching() {
-    return synced() && jobs.isWatching() && pods.isWatching() && nodes.isWatching();
+    return synced()
+        && jobs.isWatching()
+        && pods.isWatching()
+        && nodes.isWatching()
+        && queues.isWatching();
   }
 
   /** All jobs that are this operator's to run, in no order. */
@@ -127,8 +142,14 @@ public final class ClusterCache {
     return Optional.ofNullable(nodes.getStore().getByKey(name));
   }
 
+  /** All queues, in no order. */
+  public List<dev.kastor.crds.Queue> queues() {
+    return queues.getStore().list();
+  }
+
   @PreDestroy
   void stop() {
+    queues.stop();
     jobs.stop();
     pods.stop();
     nodes.stop();
@@ -186,6 +207,19 @@ public final class ClusterCache {
                 .equals(after.get().getStatus().getAllocatable());
     if (!same) {
       signals.round();
+    }
+  }
+
+  private void queueChanged(
+      Optional<dev.kastor.crds.Queue> before, Optional<dev.kastor.crds.Queue> after) {
+    boolean same =
+        before.isPresent()
+            && after.isPresent()
+            && before.get().getSpec().equals(after.get().getSpec());
+    if (!same) {
+      signals.round();
+      // A queue that came, went or lets others in decides whether its jobs are refused.
+      jobs().forEach(job -> signals.job(Labels.id(job)));
     }
   }
 

@@ -7,7 +7,9 @@ import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Round;
 import jakarta.inject.Singleton;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -29,11 +31,16 @@ public final class Decisions {
 
   private volatile Map<JobId, Decision> newest = Map.of();
 
-  /** Looks at a round; one whose plan was refused decided nothing. */
-  public void decided(Round round) {
+  /**
+   * Looks at a round; one whose plan was refused decided nothing.
+   *
+   * @return jobs that wait for another reason than before
+   */
+  public List<JobId> decided(Round round) {
     if (!round.violations().isEmpty()) {
-      return;
+      return List.of();
     }
+    List<JobId> anew = new ArrayList<>();
     Map<JobId, Forecast> forecasts = Forecast.of(round.snapshot(), round.plan());
     Map<JobId, Decision> decisions = HashMap.newHashMap(forecasts.size());
     for (JobState job : round.snapshot().jobs()) {
@@ -45,8 +52,15 @@ public final class Decisions {
               round.plan().reason(job.id()),
               forecasts.getOrDefault(
                   job.id(), new Forecast(Optional.empty(), Optional.empty(), 0))));
+      Decision before = newest.get(job.id());
+      String reason = round.plan().reason(job.id()).code();
+      if (round.plan().allocation(job.id()).isEmpty()
+          && (before == null || !before.reason().code().equals(reason))) {
+        anew.add(job.id());
+      }
     }
     newest = decisions;
+    return anew;
   }
 
   /** The newest decision on a job; empty before the first round that saw it, and once it ended. */

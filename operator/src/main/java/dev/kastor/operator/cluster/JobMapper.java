@@ -17,14 +17,27 @@ import org.jspecify.annotations.Nullable;
 public final class JobMapper {
   private JobMapper() {}
 
-  /** The job as a policy sees it at {@code now}. */
+  /** The job as a policy sees it at {@code now}, in the queue that it names. */
   public static JobState state(
       TrainingJob job,
       @Nullable AllocationStatus allocation,
       Measured measured,
       boolean pinned,
       Instant now) {
-    JobSpec spec = JobSpecs.of(job);
+    String named = job.getSpec().queue();
+    return state(job, named == null ? "" : named, allocation, measured, pinned, now);
+  }
+
+  /** The same in a queue that it may not have named. */
+  public static JobState state(
+      TrainingJob job,
+      String queue,
+      @Nullable AllocationStatus allocation,
+      Measured measured,
+      boolean pinned,
+      Instant now) {
+    JobSpec named = JobSpecs.of(job);
+    JobSpec spec = named.queue().equals(queue) ? named : named.queued(queue, named.priority());
     Allocation current = allocation(allocation);
     TrainingJobStatus status = job.getStatus();
     Integer restarts = status == null ? null : status.restarts();
@@ -42,6 +55,7 @@ public final class JobMapper {
         allocation == null
             ? Duration.ZERO
             : nonNegative(Duration.between(Instant.parse(allocation.since()), now)),
+        current.isEmpty() ? Duration.ZERO : unsaved(status, now),
         pinned,
         false,
         measured.outlook(),
@@ -89,6 +103,17 @@ public final class JobMapper {
     }
     Duration running = nonNegative(Duration.between(Instant.parse(status.startTime()), now));
     return running.toMillis() / 1000.0 * Math.max(1, current.replicas());
+  }
+
+  /** Time since the newest checkpoint, or since training began where there is none. */
+  private static Duration unsaved(@Nullable TrainingJobStatus status, Instant now) {
+    if (status == null || status.startTime() == null) {
+      return Duration.ZERO;
+    }
+    var training = status.training();
+    String saved = training == null ? null : training.checkpointTime();
+    return nonNegative(
+        Duration.between(Instant.parse(saved == null ? status.startTime() : saved), now));
   }
 
   private static Duration nonNegative(Duration duration) {

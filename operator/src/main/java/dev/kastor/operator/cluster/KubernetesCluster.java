@@ -7,7 +7,7 @@ import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import jakarta.inject.Singleton;
 import java.time.Instant;
@@ -17,6 +17,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -47,17 +48,19 @@ public final class KubernetesCluster implements Cluster {
   private final Knowledge knowledge;
   private final SlotCount slots;
   private final String gpuTypeLabel;
-  private final Map<String, Queue> queues;
+  private final QueueRules queues;
   private final InstantSource clock;
   private final EventRecorder events;
   private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
   private final Set<String> badPins = ConcurrentHashMap.newKeySet();
+  private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
   public KubernetesCluster(
       ClusterCache cache,
       AllocationWriter allocations,
       Knowledge knowledge,
       EventRecorder events,
+      QueueRules queues,
       OperatorConfig config,
       InstantSource clock) {
     this.cache = cache;
@@ -66,7 +69,7 @@ public final class KubernetesCluster implements Cluster {
     this.events = events;
     slots = new SlotCount(config.slotResource());
     gpuTypeLabel = config.gpuTypeLabel();
-    queues = Queue.parse(config.queues().orElse(""));
+    this.queues = queues;
     this.clock = clock;
   }
 
@@ -82,12 +85,13 @@ public final class KubernetesCluster implements Cluster {
             .toList();
     Set<String> names = new HashSet<>();
     nodes.forEach(node -> names.add(node.name()));
+    QueueDirectory directory = queues.directory();
     List<JobState> jobs = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
       boolean nothing = JobMapper.allocation(allocations.current(job)).isEmpty();
       if (wantsToRun(job) && !(nothing && knowledge.held(job, now))) {
         try {
-          jobs.add(state(job, names, now));
+          state(job, names, directory, now).ifPresent(jobs::add);
         } catch (IllegalArgumentException e) {
           LOG.debug("{}: left out of the round: {}", Labels.id(job), e.getMessage());
         }
@@ -96,7 +100,7 @@ public final class KubernetesCluster implements Cluster {
     jobs.sort(
         Comparator.<JobState, Instant>comparing(job -> job.spec().submitted())
             .thenComparing(JobState::id));
-    return new Snapshot(now, nodes, jobs, queues);
+    return new Snapshot(now, nodes, jobs, directory.queues());
   }
 
   @Override
@@ -113,16 +117,31 @@ public final class KubernetesCluster implements Cluster {
     return JobMapper.wantsToRun(job) && !knowledge.ended(job);
   }
 
-  private JobState state(TrainingJob job, Set<String> nodes, Instant now) {
+  /** The job, unless it waits for a queue that does not have it; one that runs is let alone. */
+  private Optional<JobState> state(
+      TrainingJob job, Set<String> nodes, QueueDirectory directory, Instant now) {
     var current = allocations.current(job);
     Allocation allocation = JobMapper.allocation(current);
+    Optional<Reason> refusal = directory.refusal(job);
+    if (refusal.isPresent() && allocation.isEmpty()) {
+      return Optional.empty();
+    }
     boolean nodesThere = nodes.containsAll(allocation.replicasByNode().keySet());
     boolean pinned =
-        nodesThere && (JobMapper.pinnedHere(job, allocation) || knowledge.pinned(job, now));
+        nodesThere
+            && (refusal.isPresent()
+                || JobMapper.pinnedHere(job, allocation)
+                || knowledge.pinned(job, now));
+    refusal
+        .filter(reason -> refused.add(job.getMetadata().getUid() + reason.message()))
+        .ifPresent(reason ->
+            events.warning(
+                job, reason.code(), reason.message() + " It keeps what it has until then."));
     JobSpecs.pinProblem(job)
         .filter(problem -> badPins.add(job.getMetadata().getUid() + problem))
         .ifPresent(problem -> events.warning(job, "PinIgnored", problem));
-    return JobMapper.state(job, current, knowledge.measured(job), pinned, now);
+    return Optional.of(
+        JobMapper.state(job, directory.of(job), current, knowledge.measured(job), pinned, now));
   }
 
   private Node node(io.fabric8.kubernetes.api.model.Node node) {

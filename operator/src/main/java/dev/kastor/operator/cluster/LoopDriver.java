@@ -30,6 +30,7 @@ public final class LoopDriver {
   private final InstantSource clock;
   private final StandingAdvice advice;
   private final Decisions decisions;
+  private final Signals signals;
   private final Duration interval;
   private final Duration delay;
   private final Semaphore wanted = new Semaphore(0);
@@ -46,6 +47,7 @@ public final class LoopDriver {
       InstantSource clock) {
     this.advice = advice;
     this.decisions = decisions;
+    this.signals = signals;
     loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
     this.metrics = metrics;
     this.clock = clock;
@@ -88,7 +90,7 @@ public final class LoopDriver {
       Round round = loop.tick();
       metrics.decided(round, (System.nanoTime() - start) / 1e9);
       firstLooks.decided(round, clock.instant());
-      decisions.decided(round);
+      decisions.decided(round).forEach(signals::job);
       advice.observe(round.snapshot());
     } catch (RuntimeException e) {
       // The next round decides again from the state of the cluster, so nothing is lost.

@@ -101,16 +101,23 @@ public final class JobConditions {
       Instant now) {
     String status = holds ? "True" : "False";
     String since = now.truncatedTo(ChronoUnit.SECONDS).toString();
+    String message = reason.equals(facts.reason()) ? facts.message() : "";
     for (Condition old : before) {
       if (type.name().equals(old.getType()) && status.equals(old.getStatus())) {
         since = old.getLastTransitionTime();
+        // What a policy says of a wait changes with every round: no reason for a write for each
+        // job.
+        message =
+            type == Type.Queued && holds && reason.equals(old.getReason()) && !JobReason.own(reason)
+                ? old.getMessage()
+                : message;
       }
     }
     return new ConditionBuilder()
         .withType(type.name())
         .withStatus(status)
         .withReason(reason)
-        .withMessage(reason.equals(facts.reason()) ? facts.message() : "")
+        .withMessage(message)
         .withObservedGeneration(observedGeneration)
         .withLastTransitionTime(since)
         .build();

@@ -7,6 +7,8 @@ package dev.kastor.operator.job;
 public enum JobReason {
   // Queued
   WaitingForSlots,
+  QueueNotFound,
+  QueueNotAllowed,
   NotWaiting,
   PodUnschedulable,
   ProfileNotFound,
@@ -39,5 +41,15 @@ public enum JobReason {
   ActiveDeadlineExceeded,
   QueueDeadlineExceeded,
   StartDeadlineExceeded,
-  NoFailure
+  NoFailure;
+
+  /** Whether the operator itself gives this reason. */
+  static boolean own(String reason) {
+    for (JobReason own : values()) {
+      if (own.name().equals(reason)) {
+        return true;
+      }
+    }
+    return false;
+  }
 }

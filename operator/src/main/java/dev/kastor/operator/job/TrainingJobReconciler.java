@@ -9,9 +9,12 @@ import dev.kastor.operator.Metrics;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.Decisions;
+import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.QueueRules;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Outcome;
@@ -48,6 +51,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final JobPods pods;
   private final PodSteering steering;
   private final JobStatusWriter statuses;
+  private final QueueRules queues;
+  private final Decisions decisions;
+  private final EventRecorder events;
   private final KueueHold kueue;
   private final JobLife life;
   private final TimeToLive timeToLive;
@@ -62,6 +68,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       JobPods pods,
       PodSteering steering,
       JobStatusWriter statuses,
+      QueueRules queues,
+      Decisions decisions,
+      EventRecorder events,
       KueueHold kueue,
       JobLife life,
       TimeToLive timeToLive,
@@ -74,6 +83,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.pods = pods;
     this.steering = steering;
     this.statuses = statuses;
+    this.queues = queues;
+    this.decisions = decisions;
+    this.events = events;
     this.kueue = kueue;
     this.life = life;
     this.timeToLive = timeToLive;
@@ -190,7 +202,11 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
     JobPhase derived =
         JobPhase.derive(job.getSpec().suspended(), allocation, members, occupied, training, ready);
-    JobPhase phase = KueueHold.queue(job).map(derived::heldForKueue).orElse(derived);
+    JobPhase phase =
+        KueueHold.queue(job)
+            .map(derived::heldForKueue)
+            .orElseGet(() ->
+                derived.phase() == Phase.Queued && target == 0 ? waits(job, derived) : derived);
     statuses.write(
         job,
         new JobConditions.Facts(
@@ -201,6 +217,23 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
             training ? target : members,
             Math.max(0, occupied - target)),
         failures.count());
+  }
+
+  /** Why a job waits: its queue refuses it, or what the newest round says. */
+  private JobPhase waits(TrainingJob job, JobPhase phase) {
+    if (job.getSpec().suspended()) {
+      return phase;
+    }
+    Optional<Reason> refusal = queues.refusal(job);
+    refusal.ifPresent(reason -> events.warning(job, reason.code(), reason.message()));
+    return refusal
+        .or(() ->
+            decisions
+                .of(Labels.id(job))
+                .filter(decision -> decision.replicas() == 0)
+                .map(Decisions.Decision::reason))
+        .map(reason -> new JobPhase(Phase.Queued, reason.code(), reason.message()))
+        .orElse(phase);
   }
 
   private Duration end(TrainingJob job, Phase phase, JobReason why, String message, int failures) {

@@ -1,5 +1,6 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
@@ -17,6 +18,9 @@ public interface ClusterView {
         .anyMatch(
             job -> job.getName().equals(id.name()) && job.getNamespace().equals(id.namespace()));
   }
+
+  /** Every Queue. */
+  List<Queue> queues();
 
   /** Every node. */
   List<Node> nodes();

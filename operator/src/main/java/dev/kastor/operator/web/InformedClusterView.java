@@ -1,5 +1,6 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.history.JobHistory;
@@ -27,6 +28,7 @@ import java.util.TreeMap;
 final class InformedClusterView implements ClusterView {
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Node> nodes;
+  private final SharedIndexInformer<Queue> queues;
 
   InformedClusterView(KubernetesClient client, JobHistory history) {
     // An API server that is not there yet, or a CRD that is not, is asked again until it is.
@@ -38,21 +40,33 @@ final class InformedClusterView implements ClusterView {
             .exceptionHandler((started, problem) -> true)
             .addEventHandler(new Historian(history, InstantSource.system()));
     nodes = client.nodes().runnableInformer(0).exceptionHandler((started, problem) -> true);
+    queues =
+        client
+            .resources(Queue.class)
+            .runnableInformer(0)
+            .exceptionHandler((started, problem) -> true);
   }
 
   void start(@Observes StartupEvent event) {
     var unused = jobs.start();
     unused = nodes.start();
+    unused = queues.start();
   }
 
   void stop(@Observes ShutdownEvent event) {
     jobs.stop();
     nodes.stop();
+    queues.stop();
   }
 
   @Override
   public List<TrainingJob> jobs() {
     return jobs.getStore().list();
+  }
+
+  @Override
+  public List<Queue> queues() {
+    return queues.getStore().list();
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kastor.operator.web;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.QueueDirectory;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
@@ -64,7 +65,9 @@ final class OverviewBuilder {
             .filter(node -> node.getStatus() != null && SlotCount.usable(node))
             .mapToInt(slots::allocatable)
             .sum();
-    return QueueRow.of(cluster.jobs(), Queue.parse(config.queues().orElse("")), total);
+    QueueDirectory directory =
+        QueueDirectory.of(cluster.queues(), Queue.parse(config.queues().orElse("")));
+    return QueueRow.of(cluster.jobs(), directory, total);
   }
 
   private static AdviceRow advice(NodeAdvice advice) {

@@ -3,10 +3,17 @@ package dev.kastor.operator.web;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.QueueDirectory;
+import dev.kastor.operator.cluster.QueueUse;
 import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.Quota;
+import dev.kastor.scheduler.StopPolicy;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue, what its jobs hold and what its weight entitles them to; {@code GET /api/v1/queues}.
@@ -20,6 +27,13 @@ import java.util.TreeMap;
  * @param slotsDeserved slots in proportion to its weight among the queues that have jobs; no more
  *     than are wanted, and what one does not want goes to the others
  * @param slotsTotal slots of the cluster
+ * @param cohort the queues that it borrows of and lends to; absent for none
+ * @param nominal slots of its quota; absent where it has none
+ * @param borrowingLimit most slots beyond its quota; absent for no limit
+ * @param lendingLimit most slots of its quota that others may hold; absent for no limit
+ * @param borrowed slots that its jobs hold beyond its quota
+ * @param lent slots of its quota that others of its cohort hold
+ * @param stopPolicy whether its jobs start and run
  */
 public record QueueRow(
     String name,
@@ -29,27 +43,39 @@ public record QueueRow(
     int slotsHeld,
     int slotsWanted,
     double slotsDeserved,
-    int slotsTotal) {
+    int slotsTotal,
+    @Nullable String cohort,
+    @Nullable Integer nominal,
+    @Nullable Integer borrowingLimit,
+    @Nullable Integer lendingLimit,
+    int borrowed,
+    int lent,
+    StopPolicy stopPolicy) {
 
-  /** A row for each queue that is configured or has a job that has not ended, by name. */
-  static List<QueueRow> of(List<TrainingJob> jobs, Map<String, Queue> configured, int slotsTotal) {
+  /** A row for each queue that there is or that has a job that has not ended, by name. */
+  static List<QueueRow> of(List<TrainingJob> jobs, QueueDirectory directory, int slotsTotal) {
+    Map<String, Queue> configured = directory.queues();
     Map<String, Tally> tallies = new TreeMap<>();
     configured.keySet().forEach(name -> tallies.put(name, new Tally()));
     for (TrainingJob job : jobs) {
       if (!JobMapper.finished(job) && !job.getSpec().suspended()) {
-        String queue = job.getSpec().queue();
-        tallies.computeIfAbsent(queue == null ? "" : queue, n -> new Tally()).add(job);
+        tallies.computeIfAbsent(directory.of(job), n -> new Tally()).add(job);
       }
     }
     double[] weights =
         tallies.keySet().stream().mapToDouble(name -> weight(configured, name)).toArray();
     double[] wanted = tallies.values().stream().mapToDouble(t -> t.wanted).toArray();
     double[] deserved = deserved(weights, wanted, slotsTotal);
+    Map<String, Integer> held = new HashMap<>();
+    tallies.forEach((name, tally) -> held.put(name, tally.held));
+    Map<String, QueueUse> uses = QueueUse.of(configured, held);
     int[] index = {0};
     return tallies.entrySet().stream()
         .map(entry -> {
           int i = index[0]++;
           Tally tally = entry.getValue();
+          Queue queue = configured.getOrDefault(entry.getKey(), new Queue(entry.getKey()));
+          QueueUse use = uses.get(entry.getKey());
           return new QueueRow(
               entry.getKey(),
               weights[i],
@@ -58,9 +84,20 @@ public record QueueRow(
               tally.held,
               tally.wanted,
               deserved[i],
-              slotsTotal);
+              slotsTotal,
+              queue.cohort().isEmpty() ? null : queue.cohort(),
+              queue.quota().map(Quota::gpus).orElse(null),
+              limit(queue, Quota::borrowingLimit),
+              limit(queue, Quota::lendingLimit),
+              use == null ? 0 : use.borrowed(),
+              use == null ? 0 : use.lent(),
+              queue.stop());
         })
         .toList();
+  }
+
+  private static @Nullable Integer limit(Queue queue, Function<Quota, Integer> of) {
+    return queue.quota().map(of).filter(limit -> limit < Quota.UNLIMITED).orElse(null);
   }
 
   private static double weight(Map<String, Queue> configured, String name) {

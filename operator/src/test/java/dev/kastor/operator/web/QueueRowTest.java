@@ -10,7 +10,9 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.QueueDirectory;
 import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.StopPolicy;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -37,12 +39,64 @@ final class QueueRowTest {
                 job("night", 4, 3, "Running"),
                 job("night", 2, 0, "Queued"),
                 job("night", 8, 0, "Succeeded")),
-            Queue.parse("research=3"),
+            directory("research=3"),
             8);
     assertThat(rows)
-        .containsExactly(
-            new QueueRow("night", 1, 1, 1, 3, 6, 6, 8),
-            new QueueRow("research", 3, 0, 0, 0, 0, 0, 8));
+        .containsExactly(row("night", 1, 1, 1, 3, 6, 6), row("research", 3, 0, 0, 0, 0, 0));
+  }
+
+  private static QueueDirectory directory(String configured) {
+    return QueueDirectory.of(List.of(), Queue.parse(configured));
+  }
+
+  private static QueueRow row(
+      String name, double weight, int running, int waiting, int held, int wanted, double deserved) {
+    return new QueueRow(
+        name,
+        weight,
+        running,
+        waiting,
+        held,
+        wanted,
+        deserved,
+        8,
+        null,
+        null,
+        null,
+        null,
+        0,
+        0,
+        StopPolicy.NONE);
+  }
+
+  @Test
+  void showsWhatQueuesBorrowAndLend() throws Exception {
+    List<QueueRow> rows =
+        QueueRow.of(
+            List.of(job("a", 8, 6, "Running"), job("b", 2, 1, "Running")),
+            QueueDirectory.of(
+                List.of(
+                    queue("a", "{cohort: c, quota: {gpus: 4, borrowingLimit: 3}}"),
+                    queue("b", "{cohort: c, weight: 2, quota: {gpus: 4}, stopPolicy: Hold}")),
+                Queue.parse("a=9,night=2")),
+            8);
+    assertThat(rows).extracting(QueueRow::name).containsExactly("a", "b", "night");
+    QueueRow a = rows.get(0);
+    assertThat(a.weight()).as("the object comes before the configuration").isEqualTo(1);
+    assertThat(a.nominal()).isEqualTo(4);
+    assertThat(a.borrowed()).isEqualTo(2);
+    assertThat(a.borrowingLimit()).isEqualTo(3);
+    assertThat(rows.get(1).lent()).isEqualTo(2);
+    assertThat(rows.get(1).lendingLimit()).isNull();
+    assertThat(rows.get(1).stopPolicy()).isEqualTo(StopPolicy.HOLD);
+    assertThat(rows.get(2).nominal()).isNull();
+  }
+
+  private static dev.kastor.crds.Queue queue(String name, String spec) {
+    return Serialization.unmarshal(
+        "apiVersion: kastor.dev/v1alpha1\nkind: Queue\nmetadata: {name: %s}\nspec: %s"
+            .formatted(name, spec),
+        dev.kastor.crds.Queue.class);
   }
 
   @Test
@@ -51,7 +105,7 @@ final class QueueRowTest {
         QueueRow.of(
             List.of(
                 job("a", 20, 1, "Running"), job("b", 20, 1, "Running"), job("c", 2, 1, "Running")),
-            Queue.parse("a=3,b=1,c=4"),
+            directory("a=3,b=1,c=4"),
             16);
     assertThat(rows.get(2).slotsDeserved()).isEqualTo(2);
     assertThat(rows.get(0).slotsDeserved()).isCloseTo(14 * 0.75, within(1e-9));

@@ -1,0 +1,122 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.Queue;
+import dev.kastor.crds.QueueSpec;
+import dev.kastor.crds.QueueSpec.QuotaSpec;
+import dev.kastor.crds.QueueSpec.StopPolicyKind;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.scheduler.Quota;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.StopPolicy;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which queues there are and which of them a job may use.
+ *
+ * <p>A Queue object comes before a queue of the same name in {@code kastor.queues}, which has a
+ * weight and nothing else. Immutable.
+ *
+ * @param objects Queue objects by name
+ * @param configured queues of {@code kastor.queues} by name
+ */
+public record QueueDirectory(
+    Map<String, Queue> objects, Map<String, dev.kastor.scheduler.Queue> configured) {
+  public QueueDirectory {
+    objects = Map.copyOf(objects);
+    configured = Map.copyOf(configured);
+  }
+
+  /** The directory of these objects. */
+  public static QueueDirectory of(
+      Collection<Queue> queues, Map<String, dev.kastor.scheduler.Queue> configured) {
+    Map<String, Queue> byName = new HashMap<>();
+    queues.forEach(queue -> byName.put(queue.getMetadata().getName(), queue));
+    return new QueueDirectory(byName, configured);
+  }
+
+  /**
+   * The queue that a job belongs to: the one that it names, else {@value Queue#DEFAULT} where there
+   * is such an object, else none, which is the empty text.
+   */
+  public String of(TrainingJob job) {
+    String named = job.getSpec().queue();
+    if (named != null) {
+      return named;
+    }
+    return objects.containsKey(Queue.DEFAULT) ? Queue.DEFAULT : "";
+  }
+
+  /** Why a job may not be in the queue that it is in; empty if it may. */
+  public Optional<Reason> refusal(TrainingJob job) {
+    String name = of(job);
+    Queue queue = objects.get(name);
+    if (queue == null) {
+      return name.isEmpty() || configured.containsKey(name)
+          ? Optional.empty()
+          : Optional.of(
+              Reason.of(
+                  "QueueNotFound",
+                  "spec.queue is %s, but there is no Queue of that name. Name one that kubectl get queues lists, or create it."
+                      .formatted(name)));
+    }
+    List<String> namespaces = queue.getSpec() == null ? null : queue.getSpec().namespaces();
+    String namespace = job.getMetadata().getNamespace();
+    return namespaces == null || namespaces.isEmpty() || namespaces.contains(namespace)
+        ? Optional.empty()
+        : Optional.of(
+            Reason.of(
+                "QueueNotAllowed",
+                "%s, but that Queue does not list namespace %s. Name another, or add the namespace to spec.namespaces of the Queue."
+                    .formatted(
+                        job.getSpec().queue() == null
+                            ? "A job that names no queue belongs to queue " + name
+                            : "spec.queue is " + name,
+                        namespace)));
+  }
+
+  /** All queues as the scheduler knows them. */
+  public Map<String, dev.kastor.scheduler.Queue> queues() {
+    Map<String, dev.kastor.scheduler.Queue> all = new HashMap<>(configured);
+    objects.forEach((name, queue) -> all.put(name, queue(queue)));
+    return all;
+  }
+
+  private static dev.kastor.scheduler.Queue queue(Queue queue) {
+    String name = queue.getMetadata().getName();
+    QueueSpec spec = queue.getSpec();
+    if (spec == null) {
+      return new dev.kastor.scheduler.Queue(name);
+    }
+    Double weight = spec.weight();
+    String cohort = spec.cohort();
+    return new dev.kastor.scheduler.Queue(
+        name,
+        weight == null ? dev.kastor.scheduler.Queue.DEFAULT_WEIGHT : weight,
+        cohort == null ? "" : cohort,
+        Optional.ofNullable(spec.quota()).map(QueueDirectory::quota),
+        stop(spec.stopPolicy()));
+  }
+
+  private static Quota quota(QuotaSpec spec) {
+    return new Quota(
+        spec.gpus(), orUnlimited(spec.borrowingLimit()), orUnlimited(spec.lendingLimit()));
+  }
+
+  private static int orUnlimited(@Nullable Integer limit) {
+    return limit == null ? Quota.UNLIMITED : limit;
+  }
+
+  private static StopPolicy stop(@Nullable StopPolicyKind kind) {
+    return switch (kind) {
+      case null -> StopPolicy.NONE;
+      case None -> StopPolicy.NONE;
+      case Hold -> StopPolicy.HOLD;
+      case HoldAndDrain -> StopPolicy.HOLD_AND_DRAIN;
+    };
+  }
+}

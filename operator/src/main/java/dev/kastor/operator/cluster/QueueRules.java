@@ -1,0 +1,36 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.Reason;
+import jakarta.inject.Singleton;
+import java.util.Map;
+import java.util.Optional;
+
+/** The queues as they are now. Thread-safe. */
+@Singleton
+public final class QueueRules {
+  private final ClusterCache cache;
+  private final Map<String, Queue> configured;
+
+  /**
+   * Reads {@code kastor.queues} once.
+   *
+   * @throws IllegalArgumentException if it does not say names and weights
+   */
+  public QueueRules(ClusterCache cache, OperatorConfig config) {
+    this.cache = cache;
+    configured = Queue.parse(config.queues().orElse(""));
+  }
+
+  /** All of them at this moment. */
+  public QueueDirectory directory() {
+    return QueueDirectory.of(cache.queues(), configured);
+  }
+
+  /** Why a job may not be in the queue that it is in; empty if it may. */
+  public Optional<Reason> refusal(TrainingJob job) {
+    return directory().refusal(job);
+  }
+}
