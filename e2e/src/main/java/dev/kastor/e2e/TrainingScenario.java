@@ -47,7 +47,7 @@ final class TrainingScenario {
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
   private final Chart chart =
-      new Chart(SYSTEM, "roundInterval=5s", "checkpoints.claim=checkpoints");
+      new Chart(SYSTEM, "roundInterval=5s", "summaryInterval=2s", "checkpoints.claim=checkpoints");
   private final GpuWatch gpus = new GpuWatch(client);
 
   @BeforeAll

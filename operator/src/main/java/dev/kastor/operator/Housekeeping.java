@@ -26,8 +26,11 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +45,10 @@ import org.slf4j.LoggerFactory;
 public final class Housekeeping {
   private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
   private static final long PERIOD_MILLIS = 500;
+  private static final int LOOKS_AT_ONCE = 8;
+
+  /** Passes between two looks for pods whose job is gone while no job goes. */
+  private static final int ORPHANS_EVERY = 20;
 
   private final ClusterCache cache;
   private final MembershipService membership;
@@ -63,6 +70,7 @@ public final class Housekeeping {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().name("housekeeping").daemon().factory());
+  private int passes;
 
   public Housekeeping(
       ClusterCache cache,
@@ -122,6 +130,7 @@ public final class Housekeeping {
     Instant now = clock.instant();
     Duration oldest = Duration.ZERO;
     authority.refresh();
+    List<TrainingJob> due = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
       Phase phase = jobStatuses.phase(job);
       phases.merge(phase == null ? Phase.Queued : phase, 1, Integer::sum);
@@ -131,15 +140,15 @@ public final class Housekeeping {
       }
       AllocationStatus allocation = allocations.current(job);
       allocated += allocation == null ? 0 : allocation.replicas();
-      if (!JobMapper.finished(job)) {
-        attempt(job, () -> membership.evaluate(job));
-        if (allocation != null && allocation.replicas() > 0) {
-          attempt(job, () -> objects.ensure(job));
-        }
-      }
       // Of ended jobs too: the last report may come after the last pod ended.
-      attempt(job, () -> telemetry.writeIfDue(job));
+      boolean holds = allocation != null && allocation.replicas() > 0;
+      if (telemetry.due(job)
+          || (!JobMapper.finished(job)
+              && (membership.due(job) || (holds && !objects.ensured(job))))) {
+        due.add(job);
+      }
     }
+    look(due);
     try {
       families.writeIfDue();
       advice.writeIfChanged();
@@ -154,9 +163,14 @@ public final class Housekeeping {
     metrics.allocated(allocated);
     metrics.oldestQueued(oldest);
     metrics.watching(cache.watching());
-    for (TrainingJob gone : cache.takeDeleted()) {
-      attempt(gone, () -> forget(gone));
+    List<TrainingJob> deleted = cache.takeDeleted();
+    deleted.forEach(gone -> attempt(gone, () -> forget(gone)));
+    if (!deleted.isEmpty() || passes++ % ORPHANS_EVERY == 0) {
+      deleteOrphans();
     }
+  }
+
+  private void deleteOrphans() {
     try {
       pods.deleteOrphans();
     } catch (RuntimeException e) {
@@ -176,6 +190,27 @@ public final class Housekeeping {
     timeToLive.forget(uid);
     events.forget(uid);
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
+  }
+
+  /** Looks at these jobs, some at a time: most looks wait for the API server. */
+  private void look(List<TrainingJob> due) {
+    try (ExecutorService threads =
+        Executors.newFixedThreadPool(LOOKS_AT_ONCE, Thread.ofVirtual().factory())) {
+      for (TrainingJob job : due) {
+        threads.execute(() -> {
+          if (!JobMapper.finished(job)) {
+            if (membership.due(job)) {
+              attempt(job, () -> membership.evaluate(job));
+            }
+            AllocationStatus allocation = allocations.current(job);
+            if (allocation != null && allocation.replicas() > 0) {
+              attempt(job, () -> objects.ensure(job));
+            }
+          }
+          attempt(job, () -> telemetry.writeIfDue(job));
+        });
+      }
+    }
   }
 
   private static Instant created(TrainingJob job) {

@@ -114,6 +114,9 @@ public final class Metrics {
           "Requests to the API server by method and status; code none: no answer.",
           "method",
           "code");
+  private final Counter eventsLost =
+      families.counter(
+          "kastor_events_lost", "Events that were not sent because too many waited to be.");
   private final Gauge watching =
       families.gauge(
           "kastor_watching",
@@ -213,6 +216,11 @@ public final class Metrics {
   /** What runs. */
   public void built(String version, String java) {
     build.labels(version, java).set(1);
+  }
+
+  /** An event was not sent. */
+  public void eventLost() {
+    eventsLost.inc();
   }
 
   /** A report was accepted. */

@@ -30,7 +30,8 @@ final class Installed {
           "ClusterRoleBinding",
           "Role",
           "RoleBinding",
-          "ConfigMap");
+          "ConfigMap",
+          "Lease");
 
   private final KubernetesClient client;
   private final List<HasMetadata> objects;
@@ -59,7 +60,10 @@ final class Installed {
       if (object instanceof Deployment deployment) {
         for (EnvVar variable :
             deployment.getSpec().getTemplate().getSpec().getContainers().getFirst().getEnv()) {
-          environment.put(variable.getName(), value(variable));
+          if (!isOfPod(variable)) {
+            environment.put(
+                variable.getName(), variable.getValue() == null ? "" : variable.getValue());
+          }
         }
       }
     }
@@ -82,12 +86,8 @@ final class Installed {
         .getToken();
   }
 
-  private static String value(EnvVar variable) {
-    var from = variable.getValueFrom();
-    if (from == null || from.getFieldRef() == null) {
-      return variable.getValue() == null ? "" : variable.getValue();
-    }
-    // What a pod is told about itself.
-    return from.getFieldRef().getFieldPath().equals("metadata.namespace") ? NAMESPACE : "kastor-0";
+  /** What a pod is told about itself has no meaning beside the cluster. */
+  private static boolean isOfPod(EnvVar variable) {
+    return variable.getValueFrom() != null;
   }
 }

@@ -1,17 +1,21 @@
 package dev.kastor.operator.api;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.operator.Metrics;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import jakarta.inject.Singleton;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +24,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the API server whose token it is, and remembers the answer for some seconds.
+ * Asks the API server whose token it is, and remembers the answer for some minutes, but not longer
+ * than the token is good for.
  *
  * <p>Tokens are kept as hashes only.
  */
@@ -31,9 +36,15 @@ public final class TokenReviews {
 
   private static final String POD_NAME = "authentication.kubernetes.io/pod-name";
   private static final String PREFIX = "system:serviceaccount:";
-  private static final Duration GOOD_FOR = Duration.ofSeconds(30);
+
+  /**
+   * A token dies with its pod, and who speaks for a pod that is gone is refused without a review.
+   */
+  private static final Duration GOOD_FOR = Duration.ofMinutes(5);
+
   private static final Duration BAD_FOR = Duration.ofSeconds(3);
-  private static final int MOST_REMEMBERED = 10_000;
+  private static final int MOST_REMEMBERED = 50_000;
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   private record Answer(Optional<Identity> identity, Instant until) {}
 
@@ -60,10 +71,32 @@ public final class TokenReviews {
     metrics.tokenReviewed(false);
     Optional<Identity> identity = review(token, audience);
     if (answers.size() >= MOST_REMEMBERED) {
-      answers.clear();
+      answers.values().removeIf(old -> !now.isBefore(old.until()));
     }
-    answers.put(key, new Answer(identity, now.plus(identity.isPresent() ? GOOD_FOR : BAD_FOR)));
+    if (answers.size() < MOST_REMEMBERED) {
+      answers.put(key, new Answer(identity, until(token, identity.isPresent(), now)));
+    }
     return identity;
+  }
+
+  /** How long an answer holds: never longer than the token itself. */
+  private static Instant until(String token, boolean good, Instant now) {
+    if (!good) {
+      return now.plus(BAD_FOR);
+    }
+    Instant latest = now.plus(GOOD_FOR);
+    String[] parts = token.split("\\.", -1);
+    if (parts.length != 3) {
+      return latest;
+    }
+    try {
+      JsonNode expires = JSON.readTree(Base64.getUrlDecoder().decode(parts[1])).path("exp");
+      Instant end = expires.isNumber() ? Instant.ofEpochSecond(expires.asLong()) : latest;
+      return end.isBefore(latest) ? end : latest;
+    } catch (IOException | IllegalArgumentException e) {
+      // The API server accepts it, whatever it is.
+      return latest;
+    }
   }
 
   private Optional<Identity> review(String token, String audience) {

@@ -32,6 +32,7 @@ public final class AllocationWriter {
   private final Signals signals;
   private final InstantSource clock;
   private final Map<String, AllocationStatus> written = new ConcurrentHashMap<>();
+  private final Map<String, Object> locks = new ConcurrentHashMap<>();
 
   public AllocationWriter(
       StatusWriter writer,
@@ -57,8 +58,14 @@ public final class AllocationWriter {
     return own;
   }
 
-  /** Gives the job an allocation. */
-  public synchronized void write(TrainingJob job, Allocation allocation, Reason reason) {
+  /** Gives the job an allocation; two of one job wait for each other, those of others do not. */
+  public void write(TrainingJob job, Allocation allocation, Reason reason) {
+    synchronized (locks.computeIfAbsent(job.getMetadata().getUid(), uid -> new Object())) {
+      writeAlone(job, allocation, reason);
+    }
+  }
+
+  private void writeAlone(TrainingJob job, Allocation allocation, Reason reason) {
     AllocationStatus before = current(job);
     Instant now = clock.instant();
     var after =
@@ -99,5 +106,6 @@ public final class AllocationWriter {
   /** Forgets a job that is gone. */
   public void forget(String uid) {
     written.remove(uid);
+    locks.remove(uid);
   }
 }

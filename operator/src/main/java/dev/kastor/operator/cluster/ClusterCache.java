@@ -32,6 +32,7 @@ public final class ClusterCache {
 
   private final KubernetesClient client;
   private final Signals signals;
+  private final SlotWaiters waiters;
   private final AtomicBoolean started = new AtomicBoolean();
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
@@ -41,9 +42,10 @@ public final class ClusterCache {
   private volatile boolean takesDeleted;
 
   /** Makes informers that {@link #start} fills. */
-  public ClusterCache(KubernetesClient client, Signals signals) {
+  public ClusterCache(KubernetesClient client, Signals signals, SlotWaiters waiters) {
     this.client = client;
     this.signals = signals;
+    this.waiters = waiters;
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
     pods = client.pods().inAnyNamespace().runnableInformer(0);
     nodes = client.nodes().runnableInformer(0);
@@ -190,8 +192,7 @@ public final class ClusterCache {
             && (after.isEmpty() || !SlotCount.occupies(after.get()));
     if (freed) {
       signals.round();
-      // A slot that became free may be the one another job waits for.
-      jobs().forEach(job -> signals.job(Labels.id(job)));
+      waiters.freed(SlotCount.nodeOf(pod)).forEach(signals::job);
     }
   }
 

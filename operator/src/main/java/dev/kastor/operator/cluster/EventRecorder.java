@@ -1,6 +1,8 @@
 package dev.kastor.operator.cluster;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.Metrics;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -9,31 +11,47 @@ import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Writes Kubernetes events for people; losing one loses nothing else.
  *
- * <p>The same reason and message twice in a row for a job is one event.
+ * <p>The same reason and message twice in a row for a job is one event. Beyond {@value
+ * #MOST_WAITING} that wait to be sent, more are dropped and counted.
  */
 @Singleton
 public final class EventRecorder {
   private static final Logger LOG = LoggerFactory.getLogger(EventRecorder.class);
   private static final int MAX_MESSAGE = 1024;
 
+  /**
+   * Events are sent one by one, so that a flood of them never keeps the API server from the rest.
+   */
+  private static final int MOST_WAITING = 5000;
+
   private final KubernetesClient client;
   private final InstantSource clock;
   private final Map<String, String> last = new ConcurrentHashMap<>();
-  private final ExecutorService sender =
-      Executors.newSingleThreadExecutor(Thread.ofVirtual().name("events").factory());
+  private final ExecutorService sender;
 
-  public EventRecorder(KubernetesClient client, InstantSource clock) {
+  public EventRecorder(KubernetesClient client, Metrics metrics, InstantSource clock) {
     this.client = client;
     this.clock = clock;
+    sender =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            0,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(MOST_WAITING),
+            Thread.ofVirtual().name("events").factory(),
+            (event, full) -> metrics.eventLost());
   }
 
   /** Something went as it should. */
@@ -58,39 +76,45 @@ public final class EventRecorder {
       return;
     }
     String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-    var event =
-        new EventBuilder()
-            .withNewMetadata()
-            .withNamespace(meta.getNamespace())
-            .withName(meta.getName() + "." + Long.toHexString(System.nanoTime()))
-            .endMetadata()
-            .withNewInvolvedObject()
-            .withApiVersion(job.getApiVersion())
-            .withKind(job.getKind())
-            .withNamespace(meta.getNamespace())
-            .withName(meta.getName())
-            .withUid(meta.getUid())
-            .endInvolvedObject()
-            .withType(type)
-            .withReason(reason)
-            .withMessage(
-                message.length() > MAX_MESSAGE ? message.substring(0, MAX_MESSAGE) : message)
-            .withFirstTimestamp(now)
-            .withLastTimestamp(now)
-            .withCount(1)
-            .withNewSource()
-            .withComponent("kastor")
-            .endSource()
-            .withReportingComponent("kastor.dev/operator")
-            .withReportingInstance("operator")
-            .build();
-    sender.execute(() -> {
-      try {
-        client.v1().events().inNamespace(meta.getNamespace()).resource(event).create();
-      } catch (KubernetesClientException e) {
-        LOG.debug("{}: event {} was not written", Labels.id(job), reason, e);
-      }
-    });
+    String name = meta.getName() + "." + Long.toHexString(System.nanoTime());
+    sender.execute(() -> send(job, event(job, name, type, reason, message, now)));
+  }
+
+  private void send(TrainingJob job, Event event) {
+    try {
+      client.v1().events().resource(event).create();
+    } catch (KubernetesClientException e) {
+      LOG.debug("{}: event {} was not written", Labels.id(job), event.getReason(), e);
+    }
+  }
+
+  private static Event event(
+      TrainingJob job, String name, String type, String reason, String message, String now) {
+    var meta = job.getMetadata();
+    return new EventBuilder()
+        .withNewMetadata()
+        .withNamespace(meta.getNamespace())
+        .withName(name)
+        .endMetadata()
+        .withNewInvolvedObject()
+        .withApiVersion(job.getApiVersion())
+        .withKind(job.getKind())
+        .withNamespace(meta.getNamespace())
+        .withName(meta.getName())
+        .withUid(meta.getUid())
+        .endInvolvedObject()
+        .withType(type)
+        .withReason(reason)
+        .withMessage(message.length() > MAX_MESSAGE ? message.substring(0, MAX_MESSAGE) : message)
+        .withFirstTimestamp(now)
+        .withLastTimestamp(now)
+        .withCount(1)
+        .withNewSource()
+        .withComponent("kastor")
+        .endSource()
+        .withReportingComponent("kastor.dev/operator")
+        .withReportingInstance("operator")
+        .build();
   }
 
   @PreDestroy

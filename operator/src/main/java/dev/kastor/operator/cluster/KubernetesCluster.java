@@ -9,6 +9,7 @@ import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -20,6 +21,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +46,7 @@ public final class KubernetesCluster implements Cluster {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(KubernetesCluster.class);
+  private static final int WRITES_AT_ONCE = 16;
 
   private final ClusterCache cache;
   private final AllocationWriter allocations;
@@ -103,13 +108,27 @@ public final class KubernetesCluster implements Cluster {
     return new Snapshot(now, nodes, jobs, directory.queues());
   }
 
+  /** Changes of different jobs do not depend on each other, so they are written side by side. */
   @Override
   public void apply(List<Change> changes) {
-    for (Change change : changes) {
+    Semaphore writing = new Semaphore(WRITES_AT_ONCE);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      changes.forEach(change -> threads.execute(() -> apply(change, writing)));
+    }
+  }
+
+  private void apply(Change change, Semaphore writing) {
+    writing.acquireUninterruptibly();
+    try {
       cache
           .job(change.job())
           .filter(this::wantsToRun)
           .ifPresent(job -> allocations.write(job, target(change), change.reason()));
+    } catch (KubernetesClientException e) {
+      // The next round sees that nothing changed and decides again.
+      LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
+    } finally {
+      writing.release();
     }
   }
 

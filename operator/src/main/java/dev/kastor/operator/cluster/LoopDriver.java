@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs the scheduling loop: once per interval, and soon after something happened that matters.
  *
- * <p>Several signals within the delay lead to one round.
+ * <p>Several signals within the delay lead to one round, and rounds that take long come less often.
  */
 @Singleton
 public final class LoopDriver {
@@ -32,7 +32,7 @@ public final class LoopDriver {
   private final Decisions decisions;
   private final Signals signals;
   private final Duration interval;
-  private final Duration delay;
+  private final RoundPacing pacing;
   private final Semaphore wanted = new Semaphore(0);
   private final Thread thread = new Thread(this::run, "scheduling-loop");
   private volatile boolean stopped;
@@ -53,7 +53,7 @@ public final class LoopDriver {
     this.clock = clock;
     firstLooks = new FirstLooks(metrics);
     interval = config.roundInterval();
-    delay = config.roundDelay();
+    pacing = new RoundPacing(config.roundDelay(), clock);
     signals.onRound(wanted::release);
   }
 
@@ -74,10 +74,12 @@ public final class LoopDriver {
     try {
       while (!stopped) {
         if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
-          Thread.sleep(delay);
+          Thread.sleep(pacing.pause());
           wanted.drainPermits();
         }
+        pacing.begins();
         round();
+        pacing.ended();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -9,8 +9,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.util.Map;
@@ -69,12 +67,7 @@ public final class StatusWriter {
 
   private boolean send(TrainingJob job, ObjectNode body) {
     try {
-      client
-          .resources(TrainingJob.class)
-          .inNamespace(job.getMetadata().getNamespace())
-          .withName(job.getMetadata().getName())
-          .subresource("status")
-          .patch(PatchContext.of(PatchType.JSON_MERGE), body.toString());
+      MergePatch.send(client, job, body.toString());
       return true;
     } catch (KubernetesClientException e) {
       if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND

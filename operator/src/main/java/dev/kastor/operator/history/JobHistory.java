@@ -14,7 +14,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingDeque;
 
 /**
  * The past of all jobs: of those that live, and of the newest that ended.
@@ -26,10 +28,21 @@ public final class JobHistory implements JobObserver {
   /** Most ended jobs that are remembered. */
   public static final int MOST_ENDED = 100;
 
-  /** Most jobs in all; beyond it the one that was silent longest is forgotten. */
-  public static final int MOST_JOBS = 1000;
+  /** Most jobs in all; beyond it those that were silent longest are forgotten. */
+  public static final int MOST_JOBS = 20_000;
+
+  /** Forgotten at once beyond what must be, so that the next are not looked for at every report. */
+  private static final int SPARE = 100;
+
+  /** Samples that the newest job may have times the number of jobs. */
+  private static final int MOST_SAMPLES = 100_000;
+
+  private static final int FEWEST_SAMPLES = 10;
 
   private final Map<JobId, JobTrack> tracks = new ConcurrentHashMap<>();
+
+  /** Jobs that ended, the oldest first; one that lives again under its name may be among them. */
+  private final BlockingDeque<JobId> ended = new LinkedBlockingDeque<>();
 
   /** The newest numbers of one job. */
   public record Latest(Optional<Sample> sample, Optional<Progress> progress) {}
@@ -43,7 +56,7 @@ public final class JobHistory implements JobObserver {
   @Override
   public void reported(
       JobId job, TelemetryReport report, Optional<GoodputModel> model, Instant at) {
-    JobTrack track = tracks.computeIfAbsent(job, id -> new JobTrack(id, at));
+    JobTrack track = tracks.computeIfAbsent(job, id -> track(id, at));
     // A last report may overtake the deletion of its job; it must not bring the job back.
     if (!track.isDeleted()) {
       track.reported(report, model, at);
@@ -55,9 +68,12 @@ public final class JobHistory implements JobObserver {
   public void phase(JobId job, TrainingJobStatus.Phase phase, Instant at) {
     boolean terminal =
         phase == TrainingJobStatus.Phase.Succeeded || phase == TrainingJobStatus.Phase.Failed;
-    JobTrack track =
-        terminal ? tracks.computeIfAbsent(job, id -> new JobTrack(id, at)) : living(job, at);
+    JobTrack track = terminal ? tracks.computeIfAbsent(job, id -> track(id, at)) : living(job, at);
+    boolean before = track.ended().isPresent();
     track.phase(phase, at);
+    if (terminal) {
+      remember(job, before);
+    }
     forgetSurplus();
   }
 
@@ -71,7 +87,9 @@ public final class JobHistory implements JobObserver {
   public void deleted(JobId job, Instant at) {
     JobTrack track = tracks.get(job);
     if (track != null) {
+      boolean before = track.ended().isPresent();
       track.deleted(at);
+      remember(job, before);
     }
   }
 
@@ -113,25 +131,35 @@ public final class JobHistory implements JobObserver {
 
   private JobTrack living(JobId job, Instant at) {
     return tracks.compute(
-        job, (id, known) -> known == null || known.isDeleted() ? new JobTrack(id, at) : known);
+        job, (id, known) -> known == null || known.isDeleted() ? track(id, at) : known);
   }
 
+  /** Cheap unless there is something to forget: it is asked at every report. */
   private void forgetSurplus() {
-    if (tracks.size() <= MOST_ENDED) {
-      return;
+    while (ended.size() > MOST_ENDED) {
+      JobId oldest = ended.pollFirst();
+      JobTrack track = oldest == null ? null : tracks.get(oldest);
+      if (track != null && track.ended().isPresent()) {
+        tracks.remove(oldest, track);
+      }
     }
-    List<Map.Entry<JobId, JobTrack>> ended =
-        tracks.entrySet().stream()
-            .filter(entry -> entry.getValue().ended().isPresent())
-            .sorted(Comparator.comparing(entry -> entry.getValue().ended().orElseThrow()))
-            .toList();
-    ended.stream()
-        .limit(Math.max(0, ended.size() - MOST_ENDED))
-        .forEach(entry -> tracks.remove(entry.getKey(), entry.getValue()));
     if (tracks.size() > MOST_JOBS) {
       tracks.entrySet().stream()
-          .min(Comparator.comparing(entry -> entry.getValue().touched()))
-          .ifPresent(entry -> tracks.remove(entry.getKey(), entry.getValue()));
+          .sorted(Comparator.comparing(entry -> entry.getValue().touched()))
+          .limit(tracks.size() - MOST_JOBS + SPARE)
+          .forEach(entry -> tracks.remove(entry.getKey(), entry.getValue()));
+    }
+  }
+
+  /** The later of many jobs are remembered more coarsely, so that memory stays bounded. */
+  private JobTrack track(JobId job, Instant at) {
+    int samples = MOST_SAMPLES / Math.max(1, tracks.size());
+    return new JobTrack(job, at, Math.clamp(samples, FEWEST_SAMPLES, JobTrack.MOST_SAMPLES));
+  }
+
+  private void remember(JobId job, boolean wasEnded) {
+    if (!wasEnded) {
+      ended.addLast(job);
     }
   }
 }

@@ -7,7 +7,9 @@ import dev.kastor.operator.cluster.Labels;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
+import java.net.HttpURLConnection;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Map;
@@ -34,11 +36,16 @@ public final class JobObjects {
 
   /** Makes what is missing or out of date; call before pods are made, and while there are any. */
   public void ensure(TrainingJob job) {
-    String now = authority.certificates().orElse("");
-    if (!now.equals(ringsMade.get(job.getMetadata().getUid()))) {
+    if (!ensured(job)) {
+      String now = authority.certificates().orElse("");
       ensureRing(job);
       ringsMade.put(job.getMetadata().getUid(), now);
     }
+  }
+
+  /** Whether nothing is missing or out of date, as far as is known here. */
+  public boolean ensured(TrainingJob job) {
+    return authority.certificates().orElse("").equals(ringsMade.get(job.getMetadata().getUid()));
   }
 
   /** Removes the secret of a job that is gone. */
@@ -53,6 +60,9 @@ public final class JobObjects {
 
   private void ensureRing(TrainingJob job) {
     String uid = job.getMetadata().getUid();
+    if (neverHadPods(job) && made(job)) {
+      return;
+    }
     Secret found = ring(job).get();
     if (found != null && Labels.ownedBy(found, uid)) {
       Map<String, String> wanted =
@@ -69,21 +79,40 @@ public final class JobObjects {
       // Left over from an earlier job of this name, whose replicas must not get into our ring.
       ring(job).delete();
     }
+    client.secrets().resource(fresh(job)).create();
+  }
+
+  /** Makes the secret of a job that most likely has none; false if there is one of its name. */
+  private boolean made(TrainingJob job) {
+    try {
+      client.secrets().resource(fresh(job)).create();
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private static boolean neverHadPods(TrainingJob job) {
+    return job.getStatus() == null || job.getStatus().nextPod() == null;
+  }
+
+  private Secret fresh(TrainingJob job) {
     byte[] bytes = new byte[SECRET_BYTES];
     random.nextBytes(bytes);
     String name = job.getMetadata().getName();
-    Secret secret =
-        new SecretBuilder()
-            .withNewMetadata()
-            .withNamespace(job.getMetadata().getNamespace())
-            .withName(PodTemplate.ringSecret(name))
-            .withLabels(Labels.of(name))
-            .withOwnerReferences(PodTemplate.owner(job))
-            .endMetadata()
-            .withType("Opaque")
-            .withData(content(base64(bytes), null))
-            .build();
-    client.secrets().resource(secret).create();
+    return new SecretBuilder()
+        .withNewMetadata()
+        .withNamespace(job.getMetadata().getNamespace())
+        .withName(PodTemplate.ringSecret(name))
+        .withLabels(Labels.of(name))
+        .withOwnerReferences(PodTemplate.owner(job))
+        .endMetadata()
+        .withType("Opaque")
+        .withData(content(base64(bytes), null))
+        .build();
   }
 
   private io.fabric8.kubernetes.client.dsl.Resource<Secret> ring(TrainingJob job) {

@@ -12,13 +12,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
-import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
 
 /**
  * The pods of jobs, with our own writes that the cache has not seen yet.
@@ -27,16 +24,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 @Singleton
 public final class JobPods {
-  /** A pod that the cache has not shown by then was removed before it was seen. */
-  private static final Duration UNSEEN = Duration.ofSeconds(10);
-
-  private record Created(Pod pod, Instant at) {}
-
   private final KubernetesClient client;
   private final ClusterCache cache;
   private final SlotCount slots;
   private final InstantSource clock;
-  private final Map<String, Created> created = new ConcurrentHashMap<>();
+  private final UnseenPods unseen = new UnseenPods();
 
   public JobPods(
       KubernetesClient client, ClusterCache cache, OperatorConfig config, InstantSource clock) {
@@ -48,17 +40,10 @@ public final class JobPods {
 
   /** The pods that belong to this very job. */
   public List<PodView> of(TrainingJob job) {
-    forgetSeen();
     String uid = job.getMetadata().getUid();
-    List<Pod> pods =
-        new ArrayList<>(
-            cache.pods(Labels.id(job)).stream().filter(pod -> Labels.ownedBy(pod, uid)).toList());
-    created.values().stream()
-        .map(Created::pod)
-        .filter(pod -> Labels.ownedBy(pod, uid))
-        .filter(pod -> pods.stream().noneMatch(seen -> key(seen).equals(key(pod))))
-        .forEach(pods::add);
-    return PodView.of(pods);
+    JobId id = Labels.id(job);
+    List<Pod> pods = unseen.of(id, () -> cache.pods(id), clock.instant());
+    return PodView.of(pods.stream().filter(pod -> Labels.ownedBy(pod, uid)).toList());
   }
 
   /** Why pods of the job do not run yet, in the words of those who start them. */
@@ -74,22 +59,15 @@ public final class JobPods {
 
   /** Slots of a node that nobody holds. */
   public int freeSlots(Node node) {
-    forgetSeen();
     String name = node.getMetadata().getName();
-    List<Pod> pods = new ArrayList<>(cache.podsOn(name));
-    created.values().stream()
-        .map(Created::pod)
-        .filter(pod -> SlotCount.nodeOf(pod).equals(name))
-        .filter(pod -> pods.stream().noneMatch(seen -> key(seen).equals(key(pod))))
-        .forEach(pods::add);
-    return slots.free(node, pods);
+    return slots.free(node, unseen.on(name, () -> cache.podsOn(name), clock.instant()));
   }
 
   /** Makes a pod; one of that name that is there already is fine. */
   public void create(Pod pod) {
     try {
       Pod made = client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create();
-      created.put(key(made), new Created(made, clock.instant()));
+      unseen.add(made, clock.instant());
     } catch (KubernetesClientException e) {
       if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
         throw e;
@@ -104,30 +82,17 @@ public final class JobPods {
 
   /** Removes pods of ours whose job does not exist any more: not every API server does. */
   public void deleteOrphans() {
-    for (Pod pod : cache.ourPods()) {
+    Set<String> uids = new HashSet<>();
+    // Pods first: a job that comes meanwhile is not missed.
+    List<Pod> ours = cache.ourPods();
+    cache.allJobs().forEach(job -> uids.add(job.getMetadata().getUid()));
+    for (Pod pod : ours) {
       boolean owned =
-          cache.allJobs().stream().anyMatch(job -> Labels.ownedBy(pod, job.getMetadata().getUid()));
+          pod.getMetadata().getOwnerReferences().stream()
+              .anyMatch(owner -> uids.contains(owner.getUid()));
       if (!owned && pod.getMetadata().getDeletionTimestamp() == null) {
         client.pods().resource(pod).delete();
       }
     }
-  }
-
-  private void forgetSeen() {
-    Instant old = clock.instant().minus(UNSEEN);
-    created
-        .entrySet()
-        .removeIf(entry ->
-            entry.getValue().at().isBefore(old)
-                || cache.pods(jobOf(entry.getValue().pod())).stream()
-                    .anyMatch(seen -> key(seen).equals(entry.getKey())));
-  }
-
-  private static JobId jobOf(Pod pod) {
-    return Labels.job(pod).orElseThrow();
-  }
-
-  private static String key(Pod pod) {
-    return pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName();
   }
 }

@@ -9,6 +9,7 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.cluster.SlotWaiters;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
@@ -31,11 +32,15 @@ import org.slf4j.LoggerFactory;
 @Singleton
 public final class PodSteering {
   private static final Logger LOG = LoggerFactory.getLogger(PodSteering.class);
-  private static final Duration LATER = Duration.ofSeconds(10);
+
+  /** All else is signalled; silence alone is not. */
+  private static final Duration LATER = Duration.ofSeconds(30);
+
   private static final Duration SOON = Duration.ofSeconds(1);
 
   private final ClusterCache cache;
   private final JobPods pods;
+  private final SlotWaiters waiters;
   private final JobObjects objects;
   private final MembershipService membership;
   private final StatusWriter writer;
@@ -52,6 +57,7 @@ public final class PodSteering {
   public PodSteering(
       ClusterCache cache,
       JobPods pods,
+      SlotWaiters waiters,
       JobObjects objects,
       MembershipService membership,
       StatusWriter writer,
@@ -62,6 +68,7 @@ public final class PodSteering {
       InstantSource clock) {
     this.cache = cache;
     this.pods = pods;
+    this.waiters = waiters;
     this.objects = objects;
     this.membership = membership;
     this.writer = writer;
@@ -141,6 +148,8 @@ public final class PodSteering {
 
   /** Makes missing pods where slots are free; true if all could be made. */
   private boolean fill(TrainingJob job, List<PodView> views, PodPlan plan) {
+    // Before the look, so that a slot that gets free meanwhile is heard of.
+    waiters.wait(Labels.id(job), plan.missing().keySet());
     Map<String, Integer> possible = new java.util.TreeMap<>();
     int total = 0;
     for (var entry : plan.missing().entrySet()) {
@@ -163,6 +172,9 @@ public final class PodSteering {
       for (int i = 0; i < entry.getValue(); i++) {
         pods.create(template.pod(job, number++, entry.getKey(), hostname));
       }
+    }
+    if (all) {
+      waiters.done(Labels.id(job), plan.missing().keySet());
     }
     return all;
   }

@@ -42,7 +42,8 @@ import java.util.Optional;
 @Singleton
 @ControllerConfiguration(name = "trainingjob")
 public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
-  private static final Duration RESYNC = Duration.ofSeconds(10);
+  /** Whatever changes is signalled; this only mends what a signal might have missed. */
+  private static final Duration RESYNC = Duration.ofMinutes(5);
 
   private final ClusterCache cache;
   private final AllocationWriter allocations;

@@ -30,6 +30,9 @@ final class JobMembership {
   Instant migrationSince = Instant.MAX;
   Instant lastBatchChange = Instant.MIN;
 
+  /** From when on time alone may change something; read without the lock. */
+  volatile Instant nextLook = Instant.MIN;
+
   JobMembership(long generation, @Nullable Instant recoverUntil) {
     this.generation = generation;
     this.recoverUntil = recoverUntil;

@@ -54,6 +54,7 @@ public final class MembershipService {
   public record View(Set<String> members, Set<String> dismissed, boolean recovering) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(MembershipService.class);
+  private static final int APART_MILLIS = 2000;
 
   private final Map<String, JobMembership> jobs = new ConcurrentHashMap<>();
   private final ClusterCache cache;
@@ -128,6 +129,21 @@ public final class MembershipService {
     } finally {
       membership.lock.unlock();
     }
+  }
+
+  /**
+   * Whether time alone may change something for the job's members by now; takes no lock and looks
+   * at no pod, so that all jobs can be asked often.
+   */
+  public boolean due(TrainingJob job) {
+    JobMembership known = jobs.get(job.getMetadata().getUid());
+    if (known == null) {
+      // Its replicas, if it has any, are known to a former operator only.
+      TrainingJobStatus status = job.getStatus();
+      Long generation = status == null ? null : status.generation();
+      return generation != null && generation > 0;
+    }
+    return !clock.instant().isBefore(known.nextLook);
   }
 
   /** What is known of a job's members. */
@@ -222,10 +238,27 @@ public final class MembershipService {
     membership.dismissed.retainAll(names);
     recover(job, membership, pods);
     if (membership.recoverUntil != null || ended(job)) {
+      membership.nextLook = Instant.MIN;
       return;
     }
-    GenerationRules.next(situation(job, membership, pods))
-        .ifPresent(next -> publish(job, membership, next));
+    Situation situation = situation(job, membership, pods);
+    Optional<Membership> next = GenerationRules.next(situation);
+    membership.nextLook = next.isPresent() ? Instant.MIN : nextLook(job, situation);
+    next.ifPresent(found -> publish(job, membership, found));
+  }
+
+  /** Polls, pods and allocations lead to looks of their own; this is about what nobody signals. */
+  private Instant nextLook(TrainingJob job, Situation situation) {
+    if (situation.rests()) {
+      return Instant.MAX;
+    }
+    if (!situation.settled()) {
+      return Instant.MIN;
+    }
+    // A better batch may be known by then. Not all jobs at the same moment.
+    Duration apart =
+        Duration.ofMillis(Math.floorMod(job.getMetadata().getUid().hashCode(), APART_MILLIS));
+    return situation.now().plus(config.batchInterval()).plus(apart);
   }
 
   private void recover(TrainingJob job, JobMembership membership, List<PodView> pods) {

@@ -2,7 +2,9 @@ package dev.kastor.operator.membership;
 
 import dev.kastor.operator.job.PodView;
 import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ReplicaState;
 import dev.kastor.scheduler.Elasticity;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * All that decides on the next generation of a job.
@@ -53,5 +56,29 @@ public record Situation(
     wanted = List.copyOf(wanted);
     live = Set.copyOf(live);
     replicas = Map.copyOf(replicas);
+  }
+
+  /** Whether nobody trains, nobody is to, and no pod is left that could. */
+  boolean rests() {
+    return live.isEmpty() && wanted.isEmpty() && current.isEmpty();
+  }
+
+  /** Whether exactly those train who are to, and all of them say so. */
+  boolean settled() {
+    if (current.isEmpty() || target != current.get().members().size()) {
+      return false;
+    }
+    Set<String> members =
+        current.get().members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
+    return migrationSince.equals(Instant.MAX)
+        && live.equals(members)
+        && members.stream().allMatch(this::trains);
+  }
+
+  private boolean trains(String pod) {
+    Replica replica = replicas.get(pod);
+    return replica != null
+        && replica.state().generation() == generation
+        && replica.state().phase() == ReplicaState.Phase.TRAINING;
   }
 }

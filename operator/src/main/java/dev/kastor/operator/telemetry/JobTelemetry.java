@@ -144,6 +144,11 @@ final class JobTelemetry {
     return before != null && last == null;
   }
 
+  /** Whether there is news and the last summary is old enough. */
+  synchronized boolean isDue(Instant now, Duration interval) {
+    return dirty && !now.isBefore(lastSummary.plus(interval));
+  }
+
   /** The summary, if there is news and the last one is old enough. */
   synchronized Optional<TrainingStatus> due(Instant now, Duration interval) {
     if (!dirty || now.isBefore(lastSummary.plus(interval))) {

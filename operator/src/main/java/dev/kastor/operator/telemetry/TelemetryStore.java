@@ -104,6 +104,12 @@ public final class TelemetryStore {
     return of(job).silentSinceRestart();
   }
 
+  /** Whether {@link #writeIfDue} would write; a job that never reported costs nothing. */
+  public boolean due(TrainingJob job) {
+    JobTelemetry known = jobs.get(job.getMetadata().getUid());
+    return known != null && known.isDue(clock.instant(), interval);
+  }
+
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
     of(job).due(clock.instant(), interval).ifPresent(summary -> write(job, summary));

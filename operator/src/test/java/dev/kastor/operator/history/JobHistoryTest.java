@@ -152,13 +152,26 @@ class JobHistoryTest {
   }
 
   @Test
-  void forgetsTheMostSilentJobWhenThereAreTooMany() {
+  void forgetsTheMostSilentJobsWhenThereAreTooMany() {
     for (int i = 0; i <= JobHistory.MOST_JOBS; i++) {
       history.phase(new JobId("default", "job-" + i), Phase.Running, START.plusSeconds(i));
     }
 
     assertThat(history.story(new JobId("default", "job-0"))).isEmpty();
-    assertThat(history.story(new JobId("default", "job-1"))).isPresent();
+    assertThat(history.story(new JobId("default", "job-1000"))).isPresent();
+  }
+
+  @Test
+  void remembersMoreCoarselyTheMoreJobsThereAre() {
+    for (int i = 0; i < 10_000; i++) {
+      history.created(new JobId("default", "job-" + i), START);
+    }
+    for (int i = 0; i < 100; i++) {
+      history.reported(
+          JOB, Reports.of(JOB).step(i).loss(1.0), Optional.empty(), START.plusSeconds(i));
+    }
+
+    assertThat(story(JOB).samples()).hasSizeBetween(5, 10);
   }
 
   @Test

@@ -157,7 +157,7 @@ final class RuledJob {
     return this;
   }
 
-  private Situation situation() {
+  Situation situation() {
     return new Situation(
         target,
         elasticity,
