@@ -46,7 +46,7 @@ class StatusWriterTest {
 
     assertThat(server.getRequestCount()).isEqualTo(3);
     RecordedRequest request = server.takeRequest();
-    assertThat(request.method()).isEqualTo("PATCH");
+    assertThat(request.method()).hasToString("PATCH");
     assertThat(request.getHeaders().header("Content-Type"))
         .startsWith("application/merge-patch+json");
     assertThat(request.getBody().readUtf8())
