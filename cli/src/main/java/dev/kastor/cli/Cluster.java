@@ -85,6 +85,8 @@ final class Cluster implements AutoCloseable {
     if (found == null) {
       throw noSuchJob(namespace, name);
     }
+    // Who wrote which field is for programs, and longer than all the rest.
+    found.getMetadata().setManagedFields(List.of());
     return found;
   }
 

@@ -1,7 +1,6 @@
 package dev.kastor.cli;
 
 import dev.kastor.crds.TrainingJob;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -87,7 +86,7 @@ final class Reading {
     try (Cluster cluster = Cluster.connect(options)) {
       var job = cluster.raw(options.namespace(), name);
       switch (output) {
-        case YAML -> out.print(Serialization.asYaml(job));
+        case YAML -> Output.YAML.print(job, out);
         case JSON -> Output.JSON.print(job, out);
       }
       out.flush();

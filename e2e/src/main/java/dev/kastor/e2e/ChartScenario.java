@@ -79,7 +79,7 @@ final class ChartScenario {
     kubectl("", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
     for (var set : ChartValues.good(TEAM).entrySet()) {
       String rendered = new Chart(SYSTEM, set.getValue().toArray(String[]::new)).render();
-      String said = kubectl(rendered, "apply", "--dry-run=server", "-n", SYSTEM, "-f", "-");
+      String said = kubectl(rendered, "apply", "--dry-run=server", "-f", "-");
       assertThat(said.lines()).as(set.getKey()).hasSizeGreaterThan(8);
       assertThat(said).as(set.getKey()).doesNotContainIgnoringCase("violate");
       Progress.say("%s: %d objects".formatted(set.getKey(), said.lines().count()));
