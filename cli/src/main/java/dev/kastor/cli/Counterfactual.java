@@ -46,6 +46,9 @@ final class Counterfactual {
               .formatted(job.minReplicas(), job.name()));
       return;
     }
+    if (QuotaCounterfactual.sentences(job, decision).map(sentences::addAll).isPresent()) {
+      return;
+    }
     if (decision.replicas() == 0) {
       waits();
     } else {
@@ -95,6 +98,13 @@ final class Counterfactual {
                     gpus(more.get()) + " more",
                     Format.number(bid.get()),
                     Format.number(price.get())));
+        decision
+            .number("quotaPricePerSlot")
+            .filter(part -> part > 0)
+            .ifPresent(part ->
+                say(
+                    "Of that price %s is for the quota of its queue: others of the queue or of its cohort bid for the same GPUs."
+                        .formatted(Format.number(part))));
         compare(bid.get(), price.get(), "It grows");
       }
     } else if (job.replicas() >= job.maxReplicas()) {

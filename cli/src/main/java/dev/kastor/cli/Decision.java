@@ -45,8 +45,9 @@ record Decision(
   static Optional<Decision> of(TrainingJob job) {
     var status = job.getStatus();
     var allocation = status == null ? null : status.allocation();
-    if (allocation == null) {
-      return Optional.empty();
+    Optional<Decision> waits = waits(job);
+    if (allocation == null || (allocation.replicas() == 0 && waits.isPresent())) {
+      return waits;
     }
     var training = status.training();
     return Optional.of(
@@ -59,6 +60,27 @@ record Decision(
             null,
             training == null ? null : training.eta(),
             0));
+  }
+
+  /** What the condition Queued says of a job that waits. */
+  private static Optional<Decision> waits(TrainingJob job) {
+    var status = job.getStatus();
+    if (status == null || status.conditions() == null) {
+      return Optional.empty();
+    }
+    return status.conditions().stream()
+        .filter(c -> c.getType().equals("Queued") && c.getStatus().equals("True"))
+        .map(c ->
+            new Decision(
+                c.getLastTransitionTime(),
+                0,
+                c.getReason(),
+                c.getMessage(),
+                Map.of(),
+                null,
+                null,
+                0))
+        .findFirst();
   }
 
   Optional<Double> number(String name) {

@@ -11,8 +11,8 @@ import picocli.CommandLine.Spec;
     name = "queue",
     aliases = "queues",
     description = {
-      "Lists queues: weight, jobs, GPUs held, and the share that the weight deserves and the jobs"
-          + " obtained.",
+      "Lists queues: cohort, weight, jobs, GPUs held, quota, what is borrowed and lent of it, and the"
+          + " share that the weight deserves and the jobs obtained.",
       "A queue deserves GPUs in proportion to its weight, no more than its jobs may have; what one"
           + " does not want goes to the others."
     },

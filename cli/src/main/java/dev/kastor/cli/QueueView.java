@@ -20,6 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param slotsWanted GPUs that its jobs would hold at their largest
  * @param deserved share of the cluster that its weight deserves, in [0, 1]
  * @param obtained share of the cluster that its jobs hold, in [0, 1]
+ * @param cohort the queues that it borrows of and lends to; absent for none
+ * @param quota GPUs that it is entitled to; absent where it has no quota
+ * @param borrowingLimit most GPUs beyond its quota; absent for no limit
+ * @param lendingLimit most GPUs of its quota that others may hold; absent for no limit
+ * @param borrowed GPUs that its jobs hold beyond its quota
+ * @param lent GPUs of its quota that others of its cohort hold
+ * @param stopPolicy HOLD or HOLD_AND_DRAIN where it lets nobody start, or run; else absent
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record QueueView(
@@ -30,9 +37,27 @@ record QueueView(
     int slotsHeld,
     int slotsWanted,
     @Nullable Double deserved,
-    @Nullable Double obtained) {
+    @Nullable Double obtained,
+    @Nullable String cohort,
+    @Nullable Integer quota,
+    @Nullable Integer borrowingLimit,
+    @Nullable Integer lendingLimit,
+    @Nullable Integer borrowed,
+    @Nullable Integer lent,
+    @Nullable String stopPolicy) {
   static final String[] HEADER = {
-    "QUEUE", "WEIGHT", "RUNNING", "WAITING", "GPUS", "WANTED", "DESERVED", "OBTAINED"
+    "QUEUE",
+    "COHORT",
+    "WEIGHT",
+    "RUNNING",
+    "WAITING",
+    "GPUS",
+    "QUOTA",
+    "BORROWED",
+    "LENT",
+    "WANTED",
+    "DESERVED",
+    "OBTAINED"
   };
 
   static List<QueueView> of(JsonNode queues) {
@@ -48,9 +73,26 @@ record QueueView(
               queue.path("slotsHeld").asInt(),
               queue.path("slotsWanted").asInt(),
               total > 0 ? queue.path("slotsDeserved").asDouble() / total : 0,
-              total > 0 ? queue.path("slotsHeld").asDouble() / total : 0));
+              total > 0 ? queue.path("slotsHeld").asDouble() / total : 0,
+              text(queue, "cohort"),
+              number(queue, "nominal"),
+              number(queue, "borrowingLimit"),
+              number(queue, "lendingLimit"),
+              number(queue, "borrowed"),
+              number(queue, "lent"),
+              queue.path("stopPolicy").asText("NONE").equals("NONE")
+                  ? null
+                  : text(queue, "stopPolicy")));
     }
     return views;
+  }
+
+  private static @Nullable String text(JsonNode queue, String field) {
+    return queue.hasNonNull(field) ? queue.path(field).asText() : null;
+  }
+
+  private static @Nullable Integer number(JsonNode queue, String field) {
+    return queue.hasNonNull(field) ? queue.path(field).asInt() : null;
   }
 
   /** What the jobs alone tell. */
@@ -71,6 +113,13 @@ record QueueView(
                 view.replicas(),
                 view.maxReplicas(),
                 null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
                 null),
             QueueView::plus);
       }
@@ -87,19 +136,42 @@ record QueueView(
         slotsHeld + other.slotsHeld,
         slotsWanted + other.slotsWanted,
         deserved,
-        obtained);
+        obtained,
+        cohort,
+        quota,
+        borrowingLimit,
+        lendingLimit,
+        borrowed,
+        lent,
+        stopPolicy);
   }
 
   List<String> cells() {
     return List.of(
-        name.isEmpty() ? "(none)" : name,
+        (name.isEmpty() ? "(none)" : name) + stopped(),
+        cohort == null ? "-" : cohort,
         Format.number(weight),
         Integer.toString(running),
         Integer.toString(waiting),
         Integer.toString(slotsHeld),
+        count(quota),
+        quota == null ? "-" : count(borrowed),
+        quota == null ? "-" : count(lent),
         Integer.toString(slotsWanted),
         percent(deserved),
         percent(obtained));
+  }
+
+  private String stopped() {
+    return switch (stopPolicy) {
+      case "HOLD" -> " (held)";
+      case "HOLD_AND_DRAIN" -> " (drained)";
+      case null, default -> "";
+    };
+  }
+
+  private static String count(@Nullable Integer gpus) {
+    return gpus == null ? "-" : gpus.toString();
   }
 
   private static String percent(@Nullable Double share) {

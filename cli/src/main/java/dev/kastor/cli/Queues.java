@@ -27,7 +27,7 @@ final class Queues {
           if (queues.isEmpty()) {
             out.println("no queue is configured and no job wants to run");
           } else {
-            Table table = new Table(QueueView.HEADER).rightFrom(1);
+            Table table = new Table(QueueView.HEADER).rightFrom(2);
             queues.forEach(queue -> table.row(queue.cells()));
             table.lines().forEach(out::println);
           }

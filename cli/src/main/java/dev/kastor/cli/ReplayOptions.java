@@ -207,11 +207,11 @@ final class ReplayOptions {
 
   @Option(
       names = "--queues",
-      paramLabel = "NAME=WEIGHT",
+      paramLabel = "NAME=WEIGHT|FILE",
       defaultValue = "",
       description =
           "Weights of queues that the workload names, joined by commas, such as research=3,night=0.5"
-              + " (default: 1 each).")
+              + " (default: 1 each), or a YAML file of Queue objects with quotas.")
   private String queues = "";
 
   @Option(names = "--quiet", description = "Show no progress.")
@@ -281,7 +281,7 @@ final class ReplayOptions {
           Optional.ofNullable(autoscale)
               .map(rules -> new Autoscaling(rules, seconds(nodeDelaySeconds))),
           interruptionsPerDay,
-          Queue.parse(queues));
+          QueueFile.named(queues) ? QueueFile.read(Path.of(queues)) : Queue.parse(queues));
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }

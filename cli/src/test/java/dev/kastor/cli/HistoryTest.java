@@ -87,15 +87,22 @@ final class HistoryTest {
         [{"name": "", "weight": 1, "running": 1, "waiting": 0, "slotsHeld": 2, "slotsWanted": 4,
           "slotsDeserved": 2, "slotsTotal": 8},
          {"name": "research", "weight": 3, "running": 2, "waiting": 5, "slotsHeld": 6,
-          "slotsWanted": 40, "slotsDeserved": 6, "slotsTotal": 8}]
+          "slotsWanted": 40, "slotsDeserved": 6, "slotsTotal": 8, "cohort": "all", "nominal": 4,
+          "borrowed": 2, "lent": 0, "stopPolicy": "HOLD"}]
         """;
     try (Terminal terminal = new Terminal(folder);
         FakeOperator operator = new FakeOperator().answer("/api/v1/queues", queues)) {
       assertThat(terminal.run("queue", "ls", "--operator", operator.url()).out().lines())
           .containsExactly(
-              "QUEUE     WEIGHT  RUNNING  WAITING  GPUS  WANTED  DESERVED  OBTAINED",
-              "(none)     1.000        1        0     2       4       25%       25%",
-              "research   3.000        2        5     6      40       75%       75%");
+              "QUEUE            COHORT  WEIGHT  RUNNING  WAITING  GPUS  QUOTA  BORROWED  LENT  WANTED  DESERVED  OBTAINED",
+              "(none)           -        1.000        1        0     2      -         -     -       4       25%       25%",
+              "research (held)  all      3.000        2        5     6      4         2     0      40       75%       75%");
+      JsonNode told =
+          new ObjectMapper()
+              .readTree(terminal.run("queue", "--operator", operator.url(), "-o", "json").out())
+              .at("/queues/1");
+      assertThat(told.path("quota").asInt()).isEqualTo(4);
+      assertThat(told.has("borrowingLimit")).isFalse();
       Path file =
           Files.writeString(
               folder.resolve("job.yaml"), Terminal.JOB.replace("spec:", "spec:\n  queue: night"));

@@ -154,6 +154,46 @@ final class SimulateCommandTest {
   }
 
   @Test
+  void queuesMayHaveQuotas() throws IOException {
+    Path queues =
+        Files.writeString(
+            folder.resolve("queues.yaml"),
+            """
+            apiVersion: kastor.dev/v1alpha1
+            kind: Queue
+            metadata: {name: a}
+            spec: {cohort: all, quota: {gpus: 4, borrowingLimit: 2}}
+            ---
+            apiVersion: kastor.dev/v1alpha1
+            kind: Queue
+            metadata: {name: b}
+            spec: {cohort: all, weight: 2, quota: {gpus: 4, lendingLimit: 0}}
+            """);
+    Terminal.Result result =
+        simulate(
+            "--workload",
+            WORKLOAD,
+            "--policy",
+            "kastor",
+            "--json",
+            file("out.json"),
+            "--quiet",
+            "--queues",
+            queues.toString());
+    assertThat(result.code()).as(result.err()).isZero();
+    JsonNode run = new ObjectMapper().readTree(folder.resolve("out.json").toFile()).at("/runs/0");
+    assertThat(run.get("conditions").asText())
+        .contains("queue a=1.0 quota 4 of cohort all borrowing 2, queue b=2.0 quota 4")
+        .contains("lending 0");
+    Files.writeString(queues, Files.readString(queues).replace("gpus: 4, b", "b"));
+    assertThat(simulate("--workload", WORKLOAD, "--queues", queues.toString()).err())
+        .contains("queues.yaml has queue a with a quota but no quota.gpus");
+    Files.writeString(queues, "kind: Pod");
+    assertThat(simulate("--workload", WORKLOAD, "--queues", queues.toString()).err())
+        .contains("must hold objects of kind Queue");
+  }
+
+  @Test
   void aClusterThatFollowsAdviceSaysWhatItProvided() throws IOException {
     Terminal.Result result =
         simulate(

@@ -99,6 +99,46 @@ final class WhyTest {
   }
 
   @Test
+  void tellsWhatQuotaAJobWaitsFor() throws IOException {
+    String waits =
+        """
+        {at: "2026-01-01T00:59:48Z", replicas: 0, reason: WaitingForQuota, message: m., ahead: 0,
+         numbers: {leastSlots: 2, queueUsed: %d, queueNominal: 4, queueCeiling: %d%s}}
+        """;
+    assertThat(quota(waits.formatted(4, 4, "")))
+        .contains("give back 2 GPUs, or when quota.gpus of the queue is higher by as much");
+    assertThat(quota(waits.formatted(5, 8, ", cohortUsed: 7, cohortNominal: 8")))
+        .contains("It starts when the queues of its cohort leave 1 GPU more");
+    assertThat(quota(waits.formatted(2, 8, ", cohortUsed: 8, cohortNominal: 8")))
+        .contains("entitled to what it needs");
+    assertThat(quota(waits.formatted(4, 8, ", cohortUsed: 5, cohortNominal: 8")))
+        .contains("quota.lendingLimit");
+    assertThat(quota(waits.formatted(0, 1, "").replace("WaitingForQuota", "ExceedsQuota")))
+        .contains("With a least size of 1 GPU it could start")
+        .contains("if quota.gpus of queue default were higher by 1 GPU");
+    assertThat(quota(waits.formatted(0, 1, "").replace("WaitingForQuota", "QueueHeld")))
+        .contains("kubectl patch queue default");
+  }
+
+  private static String quota(String decision) throws IOException {
+    return String.join(" ", lines("{phase: Queued}", decision)).replaceAll(" +", " ");
+  }
+
+  @Test
+  void tellsWhatTheConditionSaysOfAJobThatNoRoundSaw() throws IOException {
+    String status =
+        "{phase: Queued, conditions: [{type: Queued, status: 'True', reason: QueueNotFound, message:"
+            + " 'spec.queue is x.', lastTransitionTime: '2026-01-01T00:59:00Z'}]}";
+    Decision decision = Decision.of(job(status)).orElseThrow();
+    JobView view = JobView.of(job(status));
+    assertThat(
+            Why.lines(
+                new Why.Answer(view, decision, Counterfactual.of(view, decision), null), NOW, 200))
+        .anyMatch(line -> line.contains("QueueNotFound: spec.queue is x. (60s ago)"))
+        .anyMatch(line -> line.contains("kubectl patch trainingjob digits -n default"));
+  }
+
+  @Test
   void saysOnlyWhatIsKnown() throws IOException {
     assertThat(lines("{phase: Queued}", null)).contains("No round has decided on it yet.");
     String other = "{replicas: 0, reason: Queued, message: m, numbers: {}, ahead: 0}";

@@ -108,9 +108,19 @@ public final class QuotaAccount {
     return used >= most;
   }
 
-  /** The most that is legal, whoever else holds what. */
-  long most() {
+  /** Most slots that it may hold by its own limits, whoever else holds what. */
+  public long most() {
     return most;
+  }
+
+  /** What it draws on its cohort with so many slots. */
+  public long draws(long slots) {
+    return Math.max(0, slots - quota.reserved());
+  }
+
+  /** What the queues of its cohort lend each other. */
+  public long lentByCohort() {
+    return pool.lent;
   }
 
   Pool pool() {

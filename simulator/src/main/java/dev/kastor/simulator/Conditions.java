@@ -1,6 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
@@ -130,7 +131,7 @@ public record Conditions(
         parts.add(
             "nodes as advised %s after %d s"
                 .formatted(follows.rules(), follows.delay().toSeconds())));
-    queues.forEach((name, queue) -> parts.add("queue %s=%s".formatted(name, queue.weight())));
+    queues.values().forEach(queue -> parts.add(said(queue)));
     return parts.toString();
   }
 
@@ -153,5 +154,26 @@ public record Conditions(
       parts.add(
           "%s of the nodes %s times slower".formatted(stragglers.share(), stragglers.factor()));
     }
+  }
+
+  /** A queue with its weight and its quota, such as {@code queue a=1.0 quota 4 of cohort c}. */
+  private static String said(Queue queue) {
+    StringBuilder text = new StringBuilder();
+    text.append("queue %s=%s".formatted(queue.name(), queue.weight()));
+    queue
+        .quota()
+        .ifPresent(quota -> {
+          text.append(" quota ").append(quota.gpus());
+          if (!queue.cohort().isEmpty()) {
+            text.append(" of cohort ").append(queue.cohort());
+          }
+          if (quota.borrowingLimit() < Quota.UNLIMITED) {
+            text.append(" borrowing ").append(quota.borrowingLimit());
+          }
+          if (quota.lendingLimit() < Quota.UNLIMITED) {
+            text.append(" lending ").append(quota.lendingLimit());
+          }
+        });
+    return text.toString();
   }
 }

@@ -45,6 +45,7 @@ public final class Policies {
       throw new IllegalArgumentException(
           "there is no policy '%s'. Use one of: %s".formatted(name, String.join(", ", names())));
     }
-    return new QuotaPolicy(factory.apply(options), false);
+    // Kastor's own has quotas among the limits of its market.
+    return new QuotaPolicy(factory.apply(options), name.equals(KastorPolicy.NAME));
   }
 }

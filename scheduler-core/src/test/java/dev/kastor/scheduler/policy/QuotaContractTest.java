@@ -21,6 +21,7 @@ import dev.kastor.scheduler.StopPolicy;
 import dev.kastor.scheduler.TestJob;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -72,8 +73,7 @@ final class QuotaContractTest {
       Snapshot snapshot = QuotaScene.of(seed);
       Plan plan = policy.plan(snapshot);
       Quotas quotas = taken(snapshot, plan);
-      FreeSlots free = new FreeSlots(snapshot.nodes());
-      snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
+      List<FreeSlots> free = free(name, snapshot, plan);
       boolean byQuota =
           snapshot.jobs().stream()
               .anyMatch(job -> plan.reason(job.id()).code().equals("WaitingForQuota"));
@@ -85,13 +85,27 @@ final class QuotaContractTest {
           boolean fits =
               job.spec().elasticity().allows(size)
                   && size <= quotas.room(job)
-                  && free.place(job.spec(), size).isPresent();
+                  && free.stream().anyMatch(slots -> slots.place(job.spec(), size).isPresent());
           assertThat(fits).as("seed %d: %s could run", seed, job.id()).isFalse();
           waited++;
         }
       }
     }
     assertThat(waited).isGreaterThan(10);
+  }
+
+  /** What a plan leaves, of each GPU type alone where a policy never mixes them. */
+  private static List<FreeSlots> free(String name, Snapshot snapshot, Plan plan) {
+    List<String> types = name.equals("kastor") ? List.of("a", "b") : List.of("");
+    return types.stream()
+        .map(type -> {
+          FreeSlots free =
+              new FreeSlots(
+                  snapshot.nodes().stream().filter(n -> n.gpuType().contains(type)).toList());
+          snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
+          return free;
+        })
+        .toList();
   }
 
   private static int least(JobState job, Control control) {
@@ -140,6 +154,46 @@ final class QuotaContractTest {
     assertThat(plan.allocation(lender.id()).replicas()).isEqualTo(4);
     assertThat(used(snapshot, plan, "a")).isLessThanOrEqualTo(4).isPositive();
     assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+  }
+
+  /** Where there are GPUs for all, nobody waits for what its own queue is entitled to. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void nobodyWaitsForTheQuotaOfItsOwnQueue(String name) {
+    int borrowed = 0;
+    for (int seed = 0; seed < scenes(name); seed++) {
+      Snapshot snapshot = roomy(QuotaScene.of(seed));
+      Policy policy = create(name);
+      Plan plan = policy.plan(snapshot);
+      Quotas quotas = taken(snapshot, plan);
+      for (JobState job : snapshot.jobs()) {
+        QuotaAccount account = quotas.account(job);
+        if (account != null) {
+          borrowed += account.borrowed();
+        }
+        if (account != null
+            && plan.allocation(job.id()).isEmpty()
+            && account.queue().stop() == StopPolicy.NONE) {
+          assertThat(account.used() + least(job, policy.control()))
+              .as("seed %d: %s waits: %s", seed, job.id(), plan.reason(job.id()))
+              .isGreaterThan(account.nominal());
+        }
+      }
+    }
+    assertThat(borrowed).isPositive();
+  }
+
+  /** The same on many more nodes, and nobody pinned. */
+  private static Snapshot roomy(Snapshot scene) {
+    List<Node> nodes = new ArrayList<>(scene.nodes());
+    for (int n = 0; n < 40; n++) {
+      nodes.add(new Node("more-%02d".formatted(n), "a", 8));
+    }
+    return new Snapshot(
+        scene.now(),
+        nodes,
+        scene.jobs().stream().filter(job -> !job.pinned()).toList(),
+        scene.queues());
   }
 
   private static int used(Snapshot snapshot, Plan plan, String queue) {

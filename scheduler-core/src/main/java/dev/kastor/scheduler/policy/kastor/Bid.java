@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.JobState;
+import org.jspecify.annotations.Nullable;
 
 /** What a job offers for GPUs in one round. Owned by the planning call. */
 final class Bid {
@@ -50,6 +51,15 @@ final class Bid {
     value = new double[offers.count()];
     valueRestarted = new double[offers.count()];
   }
+
+  /** What its queue may hold; null where that has no quota. */
+  Rooms.@Nullable Room room;
+
+  /** What a slot costs it on top because of its queue's quota. */
+  double queuePrice;
+
+  /** Most slots that its queue leaves to it, were it alone. */
+  int mostSlots = Integer.MAX_VALUE;
 
   /** Seconds for which it keeps what it holds whatever comes; 0 for a bid that is open. */
   double settledSeconds;

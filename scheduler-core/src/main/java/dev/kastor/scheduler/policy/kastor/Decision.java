@@ -16,14 +16,25 @@ import java.util.SequencedMap;
  * @param price price of a slot of each pool
  * @param given what the market gave before nodes were found
  * @param pools the cluster
+ * @param rooms what the quotas of queues leave
  */
 @SuppressWarnings("ArrayRecordComponent") // handed from one step to the next, never compared
 record Decision(
-    List<Bid> bids, List<Bid> fixed, Draft draft, double[] price, Shares.Given given, Pools pools) {
+    List<Bid> bids,
+    List<Bid> fixed,
+    Draft draft,
+    double[] price,
+    Shares.Given given,
+    Pools pools,
+    Rooms rooms) {
   Plan plan() {
     Allocation[] allocations = new Allocation[bids.size()];
     fixed.forEach(bid -> allocations[bid.index] = bid.job.allocation());
     draft.allocations().forEach((bid, allocation) -> allocations[bid] = allocation);
+    rooms.unclaimed();
+    for (Bid bid : bids) {
+      Rooms.take(bid, allocations[bid.index].replicas());
+    }
     Explanations why = new Explanations(bids, allocations, price, given, pools);
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (Bid bid : bids) {

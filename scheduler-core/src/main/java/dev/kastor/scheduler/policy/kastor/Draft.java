@@ -15,7 +15,7 @@ import java.util.Map;
  */
 record Draft(Map<Integer, Allocation> allocations, double value) {
   /** Places shares: what is held stays where it is, if it can. */
-  static Draft of(List<Bid> bids, int[] offers, Packing packing, Pools pools) {
+  static Draft of(List<Bid> bids, int[] offers, Packing packing, Pools pools, Rooms rooms) {
     for (int b = 0; b < offers.length; b++) {
       Bid bid = bids.get(b);
       if (offers[b] >= 0) {
@@ -26,14 +26,20 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       }
     }
     packing.place();
-    fill(bids, packing);
+    fill(List.of(bids), bids, packing, rooms);
     return measured(List.of(bids), packing, pools);
   }
 
   private record Wanted(Bid bid, int offer, double perSlot) {}
 
   /** What no node had room for as the market gave it goes to those who can use it as it lies. */
-  private static void fill(List<Bid> bids, Packing packing) {
+  private static void fill(List<List<Bid>> all, List<Bid> bids, Packing packing, Rooms rooms) {
+    int[] mark = rooms.mark();
+    int[] claims = rooms.claims();
+    rooms.unclaimed();
+    for (List<Bid> group : rooms.none() ? List.<List<Bid>>of() : all) {
+      group.forEach(bid -> Rooms.take(bid, packing.allocation(bid.index).replicas()));
+    }
     int[] left = packing.left();
     List<Wanted> wanted = new ArrayList<>();
     for (Bid bid : bids) {
@@ -53,22 +59,31 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       int slots = bid.offers.slots()[next.offer()];
       if (slots <= left[pool]
           && !packing.placed(bid.index)
+          && Rooms.fits(bid, slots)
           && packing.add(bid, bid.index, pool, slots)) {
         left[pool] -= slots;
+        Rooms.take(bid, slots);
       }
     }
+    rooms.reset(mark);
+    rooms.claimAgain(claims);
   }
 
   /** The same where some already are in their places and stay there. */
   static Draft with(
-      List<Bid> placed, List<Bid> waiting, int[] offers, Packing packing, Pools pools) {
+      List<Bid> placed,
+      List<Bid> waiting,
+      int[] offers,
+      Packing packing,
+      Pools pools,
+      Rooms rooms) {
     for (int b = 0; b < offers.length; b++) {
       Bid bid = waiting.get(b);
       if (offers[b] >= 0) {
         packing.add(bid, bid.index, bid.offers.pool()[offers[b]], bid.offers.slots()[offers[b]]);
       }
     }
-    fill(waiting, packing);
+    fill(List.of(placed, waiting), waiting, packing, rooms);
     return measured(List.of(placed, waiting), packing, pools);
   }
 

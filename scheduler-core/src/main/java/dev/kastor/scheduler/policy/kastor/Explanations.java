@@ -2,8 +2,10 @@ package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.policy.QuotaReasons;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedMap;
 
 /** Says with numbers why each job gets what it gets. Owned by one planning call. */
@@ -44,6 +46,9 @@ final class Explanations {
     if (allocation.equals(before)) {
       return new Reason("Kept", "No change would gain more than its pause costs.", numbers);
     }
+    if (allocation.replicas() < before.replicas() && reclaimed(bid)) {
+      return QuotaReasons.reclaimed(Objects.requireNonNull(bid.room).account, numbers);
+    }
     String rival = rival(bid, pool, numbers);
     if (before.isEmpty()) {
       return new Reason("Started", "Its progress is worth the GPUs' price. " + rival, numbers);
@@ -55,9 +60,17 @@ final class Explanations {
       return new Reason(
           "Grown", "More GPUs save more time than they cost others. " + rival, numbers);
     }
+    if (bid.queuePrice > 0) {
+      return new Reason("Shrunk", "Others of its queue gain more from its GPUs.", numbers);
+    }
     return dear(bid, bid.held)
         ? new Reason("Shrunk", "Its GPUs cost more money than the time they save.", numbers)
         : new Reason("Shrunk", "Others gain more from its GPUs. " + rival, numbers);
+  }
+
+  /** Whether it is its queue's quota that speaks against what it held. */
+  private static boolean reclaimed(Bid bid) {
+    return bid.room != null && bid.queuePrice > 0 && bid.room.fell();
   }
 
   /** Whether it is money alone that speaks against an offer: nobody else bids for the slots. */
@@ -107,14 +120,29 @@ final class Explanations {
     int slots = bid.offers.slots()[cheapest];
     numbers.put("leastSlots", (double) slots);
     numbers.put("bidPerSlot", bid.value[cheapest] / slots);
-    numbers.put("pricePerSlot", price[bid.offers.pool()[cheapest]]);
+    putPrice(bid, bid.offers.pool()[cheapest], numbers);
     putMoney(numbers, bid.offers.pool()[cheapest], slots);
     numbers.put("remainingSeconds", bid.remaining);
+    if (bid.room != null && slots > bid.room.account.room()) {
+      return before.isEmpty()
+          ? QuotaReasons.waits(bid.room.account, slots, numbers)
+          : bid.room.fell()
+              ? QuotaReasons.reclaimed(bid.room.account, numbers)
+              : new Reason("Stopped", "Others of its queue gain more from its GPUs.", numbers);
+    }
     String why =
         dear(bid, cheapest)
             ? "The GPUs that are free cost more money than the time they save."
             : "The GPUs save more time elsewhere.";
     return new Reason(before.isEmpty() ? "Waiting" : "Stopped", why, numbers);
+  }
+
+  /** What a slot costs, its queue's quota included. */
+  private void putPrice(Bid bid, int pool, SequencedMap<String, Double> numbers) {
+    numbers.put("pricePerSlot", price[pool] + bid.queuePrice);
+    if (bid.queuePrice > 0) {
+      numbers.put("quotaPricePerSlot", bid.queuePrice);
+    }
   }
 
   /** What the next larger size would be worth to the job for each slot that it adds. */
@@ -159,7 +187,7 @@ final class Explanations {
       numbers.put("pauseSeconds", live ? bid.rescalePause() : bid.restartPause());
     }
     if (pool >= 0) {
-      numbers.put("pricePerSlot", price[pool]);
+      putPrice(bid, pool, numbers);
       putMoney(numbers, pool, slots);
     }
     numbers.put("planBelowBound", given.bound() > 0 ? 1 - given.value() / given.bound() : 0);

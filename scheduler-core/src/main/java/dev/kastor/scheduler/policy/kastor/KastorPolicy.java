@@ -61,30 +61,38 @@ public final class KastorPolicy implements Policy {
       }
     }
     Packing roomy = packing(pools, fixed);
+    Rooms rooms = Rooms.of(snapshot);
+    fixed.forEach(rooms::fix);
+    rooms.claimMost(bids);
     List<Bid> open = new ArrayList<>();
     for (Bid bid : bids) {
       if (!bid.job.pinned()) {
         bid.settledSeconds = settled(bid);
-        boolean settled = bid.settledSeconds > 0 && roomy.holds(bid.job.allocation());
+        boolean settled =
+            bid.settledSeconds > 0 && roomy.holds(bid.job.allocation()) && rooms.leaves(bid);
         if (settled) {
           roomy.fix(bid.job.allocation());
+          rooms.fix(bid);
         } else {
           bid.settledSeconds = 0;
         }
         (settled ? fixed : open).add(bid);
       }
     }
+    rooms.open(open);
     int[] capacity = roomy.left();
-    double[] price = new Prices(open, capacity, pools.money(), options.pricing()).clear();
+    double[] price = new Prices(open, capacity, pools.money(), options.pricing(), rooms).clear();
     open.forEach(bid -> value(bid, pools));
-    Shares.Given given = new Shares(open, capacity, price, options.budget()).divide();
-    Draft draft = Draft.of(open, given.offer(), roomy, pools);
+    rooms.claim(price);
+    Shares.Given given = new Shares(open, capacity, price, options.budget(), rooms).divide();
+    Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
     if (draft.value() < Draft.ofHeld(open)) {
       // Packing may move more than the shares foresaw: then those who run stay as they are.
-      Draft kept = keeping(open, fixed, pools, price);
-      draft = kept.value() > draft.value() ? kept : draft;
+      Draft kept = keeping(open, fixed, pools, price, rooms);
+      boolean owed = rooms.met(open, kept.allocations()) < rooms.met(open, draft.allocations());
+      draft = kept.value() > draft.value() && !owed ? kept : draft;
     }
-    return new Decision(bids, fixed, draft, price, given, pools);
+    return new Decision(bids, fixed, draft, price, given, pools, rooms);
   }
 
   /**
@@ -108,18 +116,25 @@ public final class KastorPolicy implements Policy {
   }
 
   /** All who hold something keep it, and the others share the rest. */
-  private Draft keeping(List<Bid> open, List<Bid> fixed, Pools pools, double[] price) {
+  private Draft keeping(List<Bid> open, List<Bid> fixed, Pools pools, double[] price, Rooms rooms) {
+    int[] mark = rooms.mark();
     Packing packing = packing(pools, fixed);
     List<Bid> waiting = new ArrayList<>();
     List<Bid> running = new ArrayList<>();
     for (Bid bid : open) {
-      (bid.held >= 0 && packing.keep(bid, bid.index, bid.offers.pool()[bid.held])
-              ? running
-              : waiting)
-          .add(bid);
+      boolean keeps =
+          bid.held >= 0
+              && Rooms.fits(bid, bid.job.allocation().replicas())
+              && packing.keep(bid, bid.index, bid.offers.pool()[bid.held]);
+      if (keeps) {
+        Rooms.take(bid, bid.job.allocation().replicas());
+      }
+      (keeps ? running : waiting).add(bid);
     }
-    int[] offers = new Shares(waiting, packing.left(), price, options.budget()).divide().offer();
-    return Draft.with(running, waiting, offers, packing, pools);
+    int[] offers =
+        new Shares(waiting, packing.left(), price, options.budget(), rooms).divide().offer();
+    rooms.reset(mark);
+    return Draft.with(running, waiting, offers, packing, pools, rooms);
   }
 
   private List<Bid> bids(Snapshot snapshot, Pools pools) {

@@ -29,6 +29,7 @@ final class Prices {
   private final int[] capacity;
   private final double[] money;
   private final boolean pricing;
+  private final Rooms rooms;
   private final double[] price;
   private final double[] demand;
 
@@ -38,6 +39,12 @@ final class Prices {
    * @param money what a slot of each pool costs besides, in seconds of one job's time per second
    */
   Prices(List<Bid> bids, int[] capacity, double[] money, boolean pricing) {
+    this(bids, capacity, money, pricing, Rooms.NONE);
+  }
+
+  /** The same where queues have quotas. */
+  Prices(List<Bid> bids, int[] capacity, double[] money, boolean pricing, Rooms rooms) {
+    this.rooms = rooms;
     this.bids = bids;
     this.capacity = capacity;
     this.money = money;
@@ -48,9 +55,10 @@ final class Prices {
 
   /** Finds the prices and sets what each bid is worth at them. */
   double[] clear() {
-    int sweeps = capacity.length == 1 ? 1 : SWEEPS;
+    int sweeps = capacity.length == 1 && rooms.none() ? 1 : SWEEPS;
+    RoomPrices quotas = new RoomPrices(rooms, this::demanded);
     for (int sweep = 0; sweep < sweeps; sweep++) {
-      boolean moved = false;
+      boolean moved = quotas.clear();
       for (int p = 0; p < price.length; p++) {
         double before = price[p];
         clear(p, sweep == 0 ? 0 : before);
@@ -96,35 +104,47 @@ final class Prices {
   private void look() {
     Arrays.fill(demand, 0);
     for (Bid bid : bids) {
-      Offers offers = bid.offers;
-      int count = offers.count();
-      double worth = Double.POSITIVE_INFINITY;
-      for (int o = 0; o < count; o++) {
-        double paid = bid.delays * price[offers.pool()[o]] * offers.slots()[o];
-        double cost = bid.weight + (pricing ? paid : 0) + money(offers, o);
-        worth = Math.min(worth, cost / offers.rate()[o]);
-      }
-      bid.worth = count == 0 ? 0 : worth;
-      int best = -1;
-      double most = 0;
-      for (int o = 0; o < count; o++) {
-        if (offers.slots()[o] > capacity[offers.pool()[o]]) {
-          // No price makes room for it beside those who stay as they are.
-          continue;
-        }
-        double gain =
-            bid.worth * offers.rate()[o]
-                - money(offers, o)
-                - price[offers.pool()[o]] * offers.slots()[o];
-        if (gain > most + 1e-12) {
-          most = gain;
-          best = o;
-        }
-      }
+      int best = look(bid);
       if (best >= 0) {
-        demand[offers.pool()[best]] += offers.slots()[best];
+        demand[bid.offers.pool()[best]] += bid.offers.slots()[best];
       }
     }
+  }
+
+  private int demanded(Bid bid) {
+    int best = look(bid);
+    return best < 0 ? 0 : bid.offers.slots()[best];
+  }
+
+  /** Values a bid at the present prices; the answer is the offer that it asks for, -1 for none. */
+  private int look(Bid bid) {
+    Offers offers = bid.offers;
+    int count = offers.count();
+    double worth = Double.POSITIVE_INFINITY;
+    for (int o = 0; o < count; o++) {
+      double paid = bid.delays * (price[offers.pool()[o]] + bid.queuePrice) * offers.slots()[o];
+      double cost = bid.weight + (pricing ? paid : 0) + money(offers, o);
+      worth = Math.min(worth, cost / offers.rate()[o]);
+    }
+    bid.worth = count == 0 ? 0 : worth;
+    int best = -1;
+    double most = 0;
+    for (int o = 0; o < count; o++) {
+      int slots = offers.slots()[o];
+      if (slots > capacity[offers.pool()[o]] || slots > bid.mostSlots) {
+        // No price makes room for it beside those who stay as they are.
+        continue;
+      }
+      double gain =
+          bid.worth * offers.rate()[o]
+              - money(offers, o)
+              - (price[offers.pool()[o]] + bid.queuePrice) * slots;
+      if (gain > most + 1e-12) {
+        most = gain;
+        best = o;
+      }
+    }
+    return best;
   }
 
   private double money(Offers offers, int offer) {

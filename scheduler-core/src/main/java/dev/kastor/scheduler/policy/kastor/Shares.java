@@ -29,8 +29,15 @@ final class Shares {
   private final int[] capacity;
   private final double[] price;
   private final double budget;
+  private final Rooms rooms;
 
   Shares(List<Bid> bids, int[] capacity, double[] price, double budget) {
+    this(bids, capacity, price, budget, Rooms.NONE);
+  }
+
+  /** The same where queues have quotas. */
+  Shares(List<Bid> bids, int[] capacity, double[] price, double budget, Rooms rooms) {
+    this.rooms = rooms;
     this.bids = bids;
     this.capacity = capacity;
     this.price = price;
@@ -38,7 +45,9 @@ final class Shares {
   }
 
   Given divide() {
+    int[] mark = rooms.mark();
     int[] byPrice = byPrice();
+    rooms.reset(mark);
     double bound = bound();
     double value = value(byPrice);
     if (value >= bound * (1 - 1e-9)) {
@@ -50,7 +59,23 @@ final class Shares {
     }
     int[] exact = table.solve();
     double best = value(exact);
-    return best > value ? new Given(exact, best, best) : new Given(byPrice, value, value);
+    return best > value && legal(exact)
+        ? new Given(exact, best, best)
+        : new Given(byPrice, value, value);
+  }
+
+  /** The table knows pools alone. */
+  private boolean legal(int[] chosen) {
+    if (rooms.none()) {
+      return true;
+    }
+    int[] mark = rooms.mark();
+    for (int b = 0; b < chosen.length; b++) {
+      Rooms.take(bids.get(b), chosen[b] < 0 ? 0 : bids.get(b).offers.slots()[chosen[b]]);
+    }
+    boolean legal = rooms.kept();
+    rooms.reset(mark);
+    return legal;
   }
 
   private MultipleChoiceTable table() {
@@ -80,6 +105,9 @@ final class Shares {
     for (int p = 0; p < price.length; p++) {
       bound += price[p] * capacity[p];
     }
+    for (Rooms.Room room : rooms.all()) {
+      bound += room.bids.isEmpty() ? 0 : room.bids.getFirst().queuePrice * room.account.ceiling();
+    }
     for (Bid bid : bids) {
       int best = best(bid, price);
       bound += best < 0 ? 0 : gain(bid, best, price);
@@ -93,16 +121,26 @@ final class Shares {
     for (int b = 0; b < chosen.length; b++) {
       Bid bid = bids.get(b);
       int best = best(bid, price);
-      if (best >= 0 && bid.offers.slots()[best] > left[bid.offers.pool()[best]]) {
+      if (best >= 0
+          && (bid.offers.slots()[best] > left[bid.offers.pool()[best]]
+              || !Rooms.fits(bid, bid.offers.slots()[best]))) {
         // Changes cost something, so that demand at the prices may differ from the worth's.
         best = -1;
       }
       chosen[b] = best;
       if (best >= 0) {
         left[bid.offers.pool()[best]] -= bid.offers.slots()[best];
+        Rooms.take(bid, bid.offers.slots()[best]);
       }
     }
     upgrade(chosen, left);
+    if (!rooms.none()) {
+      // What those who claimed it cannot use is free to all.
+      int[] claims = rooms.claims();
+      rooms.unclaimed();
+      upgrade(chosen, left);
+      rooms.claimAgain(claims);
+    }
     return chosen;
   }
 
@@ -123,7 +161,9 @@ final class Shares {
       Bid bid = bids.get(next.bid());
       int from = chosen[next.bid()];
       int extra = extra(bid, from, next.to());
-      if (extra <= left[bid.offers.pool()[next.to()]]) {
+      int more = bid.offers.slots()[next.to()] - (from < 0 ? 0 : bid.offers.slots()[from]);
+      if (extra <= left[bid.offers.pool()[next.to()]] && Rooms.fits(bid, more)) {
+        Rooms.take(bid, more);
         release(bid, from, left);
         left[bid.offers.pool()[next.to()]] -= bid.offers.slots()[next.to()];
         chosen[next.bid()] = next.to();
@@ -161,7 +201,8 @@ final class Shares {
     for (int o = 0; o < bid.value.length; o++) {
       int extra = extra(bid, from, o);
       double gain = bid.value[o] - now;
-      if (gain > 1e-12 && extra <= left[bid.offers.pool()[o]]) {
+      int more = bid.offers.slots()[o] - (from < 0 ? 0 : bid.offers.slots()[from]);
+      if (gain > 1e-12 && extra <= left[bid.offers.pool()[o]] && Rooms.fits(bid, more)) {
         double perSlot = gain / Math.max(1, extra);
         if (best == null || perSlot > best.perSlot()) {
           best = new Upgrade(b, o, perSlot);
@@ -173,10 +214,15 @@ final class Shares {
 
   /** The offer of most gain at these prices; -1 for none. What is held wins among equals. */
   static int best(Bid bid, double[] price) {
-    int best = bid.held >= 0 && gain(bid, bid.held, price) > 0 ? bid.held : -1;
-    double most = best < 0 ? 0 : gain(bid, best, price);
+    return best(bid, price, bid.queuePrice);
+  }
+
+  /** The same were its queue's quota to cost so much. */
+  static int best(Bid bid, double[] price, double queuePrice) {
+    int best = bid.held >= 0 && gain(bid, bid.held, price, queuePrice) > 0 ? bid.held : -1;
+    double most = best < 0 ? 0 : gain(bid, best, price, queuePrice);
     for (int o = 0; o < bid.value.length; o++) {
-      double gain = gain(bid, o, price);
+      double gain = gain(bid, o, price, queuePrice);
       if (gain > most + 1e-12) {
         most = gain;
         best = o;
@@ -186,6 +232,11 @@ final class Shares {
   }
 
   private static double gain(Bid bid, int offer, double[] price) {
-    return bid.value[offer] - price[bid.offers.pool()[offer]] * bid.offers.slots()[offer];
+    return gain(bid, offer, price, bid.queuePrice);
+  }
+
+  private static double gain(Bid bid, int offer, double[] price, double queuePrice) {
+    return bid.value[offer]
+        - (price[bid.offers.pool()[offer]] + queuePrice) * bid.offers.slots()[offer];
   }
 }
