@@ -14,8 +14,11 @@ import java.util.Set;
 
 /** Measures how long new jobs wait for their first decision, and for their first GPUs. */
 final class FirstLooks {
+  /** So many ids are kept, of jobs that are gone too: one that was suspended is no new one. */
+  private static final int MOST_KNOWN = 100_000;
+
   private final Metrics metrics;
-  private Set<JobId> known = Set.of();
+  private final Set<JobId> known = new HashSet<>();
   private boolean started;
 
   FirstLooks(Metrics metrics) {
@@ -33,7 +36,10 @@ final class FirstLooks {
           .forEach(job -> metrics.decidedFirst(sinceCreation(job, now)));
     }
     started = true;
-    known = new HashSet<>(seen.keySet());
+    if (known.size() > MOST_KNOWN) {
+      known.clear();
+    }
+    known.addAll(seen.keySet());
     for (Change change : round.changes()) {
       JobState job = seen.get(change.job());
       if (change instanceof Change.Start && job != null && neverHadGpus(job)) {
