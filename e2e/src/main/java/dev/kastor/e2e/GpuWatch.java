@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class GpuWatch implements AutoCloseable {
+public final class GpuWatch implements AutoCloseable {
   private static final String GPU = "nvidia.com/gpu";
   private static final String MEANT_FOR = "kastor.dev/node";
   private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
@@ -27,7 +27,8 @@ final class GpuWatch implements AutoCloseable {
   private final Map<String, Integer> most = new TreeMap<>();
   private final SharedIndexInformer<Pod> informer;
 
-  GpuWatch(KubernetesClient client) {
+  /** Watches from now on until it is closed. */
+  public GpuWatch(KubernetesClient client) {
     informer =
         client
             .pods()
@@ -52,12 +53,12 @@ final class GpuWatch implements AutoCloseable {
   }
 
   /** The most GPUs that were taken at one time, by node. */
-  synchronized Map<String, Integer> most() {
+  public synchronized Map<String, Integer> most() {
     return Map.copyOf(most);
   }
 
   /** GPUs that are taken now. */
-  synchronized int taken() {
+  public synchronized int taken() {
     return holders.values().stream().mapToInt(GpuWatch::gpus).sum();
   }
 

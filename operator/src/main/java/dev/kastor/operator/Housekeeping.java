@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class Housekeeping {
   private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
   private static final long PERIOD_MILLIS = 500;
-  private static final int LOOKS_AT_ONCE = 8;
+  private static final int LOOKS_AT_ONCE = 16;
 
   /** Passes between two looks for pods whose job is gone while no job goes. */
   private static final int ORPHANS_EVERY = 20;

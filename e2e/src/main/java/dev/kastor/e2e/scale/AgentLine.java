@@ -1,18 +1,12 @@
 package dev.kastor.e2e.scale;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 
 /**
  * HTTPS to the agent API; like the real agents' it is HTTP/1.1, one connection for each request
@@ -31,18 +25,11 @@ final class AgentLine implements AutoCloseable {
    */
   AgentLine(String url, Path authority) throws Exception {
     this.url = url;
-    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-    store.load(null, null);
-    try (InputStream in = Files.newInputStream(authority)) {
-      store.setCertificateEntry(
-          "authority", CertificateFactory.getInstance("X.509").generateCertificate(in));
-    }
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(store);
-    SSLContext tls = SSLContext.getInstance("TLS");
-    tls.init(null, trust.getTrustManagers(), null);
-    http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).sslContext(tls).build();
+    http =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .sslContext(Tls.trusting(authority))
+            .build();
   }
 
   HttpResponse<byte[]> get(String path, String token) throws IOException, InterruptedException {

@@ -10,7 +10,8 @@ import java.time.Duration;
 
 /**
  * The agent of one pod: waits for generations in one thread, and reports every five seconds in
- * another while it has rank 0. Its steps take 20 ms each, measured without noise.
+ * another while it has rank 0, until the job's work is done. Its steps take 20 ms each, measured
+ * without noise.
  */
 final class PlayedAgent {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -27,11 +28,25 @@ final class PlayedAgent {
   private final AgentLine line;
   private final PlayedAgents all;
   private volatile long generation;
-  private volatile long step;
   private volatile boolean first;
+  private final Work work;
   private volatile JsonNode membership = JSON.createObjectNode();
 
-  PlayedAgent(Pod pod, String token, AgentLine line, PlayedAgents all) {
+  /** What all agents of one job share: how far it is. */
+  static final class Work {
+    private final long total;
+    private volatile long step;
+    private volatile boolean done;
+
+    /** Work that takes so many steps. */
+    Work(long total) {
+      this.total = total;
+    }
+  }
+
+  /** The agent of a pod that has this token. */
+  PlayedAgent(Pod pod, String token, Work work, AgentLine line, PlayedAgents all) {
+    this.work = work;
     namespace = pod.getMetadata().getNamespace();
     job = pod.getMetadata().getLabels().get("kastor.dev/job");
     this.pod = pod.getMetadata().getName();
@@ -40,14 +55,24 @@ final class PlayedAgent {
     this.all = all;
   }
 
-  /** Lives until it is told to go or its thread is interrupted. */
-  void run() throws InterruptedException {
-    Thread reporter = Thread.ofVirtual().name(pod + "-reports").start(this::report);
+  /**
+   * Lives until the work is done, it is told to go or its thread is interrupted.
+   *
+   * @return its last words as an agent writes them
+   */
+  String run() throws InterruptedException {
+    Thread poller = Thread.currentThread();
+    Thread reporter = Thread.ofVirtual().name(pod + "-reports").start(() -> report(poller));
     try {
-      while (poll()) {}
+      while (!work.done && poll()) {}
+    } catch (InterruptedException e) {
+      if (!work.done) {
+        throw e;
+      }
     } finally {
       reporter.interrupt();
     }
+    return outcome(work.done).toString();
   }
 
   private boolean poll() throws InterruptedException {
@@ -61,7 +86,7 @@ final class PlayedAgent {
                       pod,
                       generation,
                       generation == 0 ? "READY" : "TRAINING",
-                      step),
+                      work.step),
               token);
       if (answer.statusCode() != HttpURLConnection.HTTP_OK) {
         all.failed("poll: " + answer.statusCode());
@@ -93,49 +118,72 @@ final class PlayedAgent {
     return false;
   }
 
-  private void report() {
+  /** Reports until the work is done, then ends the poll as well. */
+  private void report(Thread poller) {
     long sequence = 0;
     try {
       // As if pods had not all been started at the same moment.
       Thread.sleep(Math.floorMod(pod.hashCode(), REPORTS.toMillis()));
-      while (true) {
+      while (!work.done) {
         Thread.sleep(REPORTS);
-        if (generation > 0 && first) {
-          step += STEPS;
-          send(++sequence);
+        if (generation > 0 && first && !work.done) {
+          // One rank 0 at a time: nobody else moves it.
+          work.step = Math.min(work.step + STEPS, work.total);
+          boolean last = work.step == work.total;
+          work.done = send(++sequence, last) && last;
         }
       }
+      poller.interrupt();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void send(long sequence) throws InterruptedException {
+  private boolean send(long sequence, boolean last) throws InterruptedException {
     long begun = System.nanoTime();
     try {
       var answer =
           line.post(
               "/v1/jobs/%s/%s/telemetry".formatted(namespace, job),
               token,
-              JSON.writeValueAsBytes(body(sequence)));
+              JSON.writeValueAsBytes(body(sequence, last)));
       if (answer.statusCode() == HttpURLConnection.HTTP_NO_CONTENT) {
         all.reported((System.nanoTime() - begun) / 1e9);
-      } else {
-        all.failed("report: " + answer.statusCode());
+        return true;
       }
+      all.failed("report: " + answer.statusCode());
     } catch (IOException e) {
       all.failed("report: " + e.getClass().getSimpleName());
     }
+    return false;
   }
 
-  private ObjectNode body(long sequence) {
+  private ObjectNode outcome(boolean completed) {
+    ObjectNode outcome = JSON.createObjectNode().put("kind", completed ? "COMPLETED" : "LEFT");
+    outcome.set("progress", progress());
+    return outcome.put("lostOrRepeatedExamples", 0).put("message", "played");
+  }
+
+  private ObjectNode progress() {
     int replicas = membership.path("members").size();
     JsonNode batch = membership.path("batchPlan");
+    long step = work.step;
     long examples =
         step
             * replicas
             * batch.path("atomicBatchSize").asLong()
             * (batch.path("accumulationSteps").asLong() + 1);
+    return JSON.createObjectNode()
+        .put("step", step)
+        .put("scaleInvariantSteps", step)
+        .put("totalScaleInvariantSteps", work.total)
+        .put("examples", examples)
+        .put("epoch", 0);
+  }
+
+  private ObjectNode body(long sequence, boolean last) {
+    int replicas = membership.path("members").size();
+    JsonNode batch = membership.path("batchPlan");
     ObjectNode report = JSON.createObjectNode();
     report.put("namespace", namespace).put("job", job).put("pod", pod);
     report.put("generation", generation).put("sequence", sequence).put("replicas", replicas);
@@ -154,15 +202,12 @@ final class PlayedAgent {
         .put("squaredNorm", 1)
         .put("variance", 8)
         .put("initialBatch", INITIAL_BATCH);
-    report
-        .putObject("progress")
-        .put("step", step)
-        .put("scaleInvariantSteps", step)
-        .put("totalScaleInvariantSteps", 1_000_000)
-        .put("examples", examples)
-        .put("epoch", 0);
+    report.set("progress", progress());
     report.put("trainingLoss", 0.5).put("learningRate", 0.05);
     report.putArray("switches");
+    if (last) {
+      report.set("outcome", outcome(true));
+    }
     return report;
   }
 }

@@ -1,11 +1,15 @@
 package dev.kastor.e2e.scale;
 
+import io.fabric8.kubernetes.api.model.ContainerStatusBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
@@ -13,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 
 /**
  * One agent in every pod that runs: it polls and reports over HTTPS with a token of its pod, as the
@@ -26,6 +31,8 @@ final class PlayedAgents implements AutoCloseable {
   private static final int STARTS_AT_ONCE = 16;
 
   private final KubernetesClient client;
+  private final ToLongFunction<String> steps;
+  private final Map<String, PlayedAgent.Work> begun = new ConcurrentHashMap<>();
   private final AgentLine line;
   private final SharedIndexInformer<Pod> pods;
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
@@ -34,8 +41,14 @@ final class PlayedAgents implements AutoCloseable {
   private final Queue<Double> latencies = new ConcurrentLinkedQueue<>();
   private final Map<String, Integer> failures = new ConcurrentHashMap<>();
 
-  PlayedAgents(KubernetesClient client) throws Exception {
+  /**
+   * Agents whose jobs take so many steps, 50 of them a second.
+   *
+   * @param steps by the name of the job
+   */
+  PlayedAgents(KubernetesClient client, ToLongFunction<String> steps) throws Exception {
     this.client = client;
+    this.steps = steps;
     line = new AgentLine(OperatorProcess.URL, OperatorProcess.authority());
     pods =
         client
@@ -142,14 +155,52 @@ final class PlayedAgents implements AutoCloseable {
     }
   }
 
+  private PlayedAgent.Work work(Pod pod) {
+    String job = pod.getMetadata().getLabels().get(JOB);
+    return begun.computeIfAbsent(
+        pod.getMetadata().getNamespace() + "/" + job,
+        key -> new PlayedAgent.Work(steps.applyAsLong(job)));
+  }
+
   private void play(Pod pod) {
     try {
-      new PlayedAgent(pod, token(pod), line, this).run();
+      ended(pod, new PlayedAgent(pod, token(pod), work(pod), line, this).run());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (KubernetesClientException e) {
       failed("token: " + e.getCode());
     }
+  }
+
+  /** The container ends well, as the kubelet would tell it. */
+  private void ended(Pod pod, String lastWords) {
+    var name = pod.getMetadata();
+    client
+        .pods()
+        .inNamespace(name.getNamespace())
+        .withName(name.getName())
+        .editStatus(now ->
+            new PodBuilder(now)
+                .editOrNewStatus()
+                .withPhase("Succeeded")
+                .withContainerStatuses(
+                    new ContainerStatusBuilder()
+                        .withName("agent")
+                        .withNewState()
+                        .withNewTerminated()
+                        .withExitCode(0)
+                        .withReason("Completed")
+                        .withMessage(lastWords)
+                        .withFinishedAt(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString())
+                        .endTerminated()
+                        .endState()
+                        .withImage("played")
+                        .withImageID("played")
+                        .withReady(false)
+                        .withRestartCount(0)
+                        .build())
+                .endStatus()
+                .build());
   }
 
   private void end(Pod pod) {

@@ -34,6 +34,7 @@ final class ScaleScenario {
   private static final int MOST_RESIDENT_MEBIBYTES = 1536;
   private static final Duration STEADY = Duration.ofSeconds(Size.setting("steady", 60));
   private static final int ARRIVALS = Size.setting("arrivals", 200);
+  private static final long ENDLESS = 1_000_000;
   private static final Duration BETWEEN_ARRIVALS = Duration.ofMillis(200);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
@@ -47,7 +48,7 @@ final class ScaleScenario {
     Installed chart = new Installed(client);
     seen = new JobsSeen(client);
     submitted = new Submitted(client, seen);
-    agents = new PlayedAgents(client);
+    agents = new PlayedAgents(client, job -> ENDLESS);
     operator =
         new OperatorProcess(
             chart,

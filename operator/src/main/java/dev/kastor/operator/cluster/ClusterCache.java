@@ -33,6 +33,7 @@ public final class ClusterCache {
   private final KubernetesClient client;
   private final Signals signals;
   private final SlotWaiters waiters;
+  private final Newcomers newcomers;
   private final AtomicBoolean started = new AtomicBoolean();
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
@@ -42,10 +43,12 @@ public final class ClusterCache {
   private volatile boolean takesDeleted;
 
   /** Makes informers that {@link #start} fills. */
-  public ClusterCache(KubernetesClient client, Signals signals, SlotWaiters waiters) {
+  public ClusterCache(
+      KubernetesClient client, Signals signals, SlotWaiters waiters, Newcomers newcomers) {
     this.client = client;
     this.signals = signals;
     this.waiters = waiters;
+    this.newcomers = newcomers;
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
     pods = client.pods().inAnyNamespace().runnableInformer(0);
     nodes = client.nodes().runnableInformer(0);
@@ -172,6 +175,11 @@ public final class ClusterCache {
       deleted.addAll(before.stream().filter(job -> job.getSpec().ours()).toList());
     }
     TrainingJob job = after.or(() -> before).orElseThrow();
+    if (before.isEmpty() && job.getStatus() == null) {
+      newcomers.came(job);
+    } else if (after.isEmpty() || job.getStatus() != null) {
+      newcomers.met(job);
+    }
     boolean sameSpec =
         before.isPresent()
             && after.isPresent()

@@ -24,7 +24,10 @@ import org.slf4j.LoggerFactory;
 public final class LoopDriver {
   private static final Logger LOG = LoggerFactory.getLogger(LoopDriver.class);
 
+  private static final long NEWCOMERS_MILLIS = 100;
+
   private final SchedulingLoop loop;
+  private final Newcomers newcomers;
   private final Metrics metrics;
   private final FirstLooks firstLooks;
   private final InstantSource clock;
@@ -42,6 +45,7 @@ public final class LoopDriver {
       Metrics metrics,
       StandingAdvice advice,
       Decisions decisions,
+      Newcomers newcomers,
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
@@ -51,6 +55,7 @@ public final class LoopDriver {
     loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
     this.metrics = metrics;
     this.clock = clock;
+    this.newcomers = newcomers;
     firstLooks = new FirstLooks(metrics);
     interval = config.roundInterval();
     pacing = new RoundPacing(config.roundDelay(), clock);
@@ -75,6 +80,7 @@ public final class LoopDriver {
       while (!stopped) {
         if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
           Thread.sleep(pacing.pause());
+          letNewcomersIn();
           wanted.drainPermits();
         }
         pacing.begins();
@@ -83,6 +89,14 @@ public final class LoopDriver {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** One round over many that came is better than many rounds over few each. */
+  private void letNewcomersIn() throws InterruptedException {
+    long until = System.nanoTime() + interval.toNanos();
+    while (newcomers.many() && System.nanoTime() < until) {
+      Thread.sleep(NEWCOMERS_MILLIS);
     }
   }
 

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ public final class StatusWriter {
 
   private final KubernetesClient client;
   private final Map<String, ObjectNode> written = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, Object>> postponed = new ConcurrentHashMap<>();
 
   public StatusWriter(KubernetesClient client) {
     this.client = client;
@@ -44,6 +46,16 @@ public final class StatusWriter {
    * @throws KubernetesClientException if the API server refuses for another reason
    */
   public boolean patch(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
+    Map<String, Object> waiting = postponed.remove(job.getMetadata().getUid());
+    if (waiting == null) {
+      return patchNow(job, fields);
+    }
+    Map<String, @Nullable Object> all = new HashMap<>(waiting);
+    all.putAll(fields);
+    return patchNow(job, all);
+  }
+
+  private boolean patchNow(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     String uid = job.getMetadata().getUid();
     body.putObject("metadata").put("uid", uid);
@@ -65,6 +77,27 @@ public final class StatusWriter {
     }
   }
 
+  /**
+   * Sets the fields with the next patch of the job, or with {@link #flush}: for what a later look
+   * could find out again if it got lost.
+   */
+  public void postpone(TrainingJob job, Map<String, Object> fields) {
+    postponed.merge(job.getMetadata().getUid(), Map.copyOf(fields), StatusWriter::both);
+  }
+
+  /** Sends what was postponed, if anything was. */
+  public void flush(TrainingJob job) {
+    if (postponed.containsKey(job.getMetadata().getUid())) {
+      patch(job, Map.of());
+    }
+  }
+
+  private static Map<String, Object> both(Map<String, Object> early, Map<String, Object> late) {
+    Map<String, Object> all = new HashMap<>(early);
+    all.putAll(late);
+    return all;
+  }
+
   private boolean send(TrainingJob job, ObjectNode body) {
     try {
       MergePatch.send(client, job, body.toString());
@@ -81,6 +114,7 @@ public final class StatusWriter {
   /** Forgets a job that is gone. */
   public void forget(String uid) {
     written.remove(uid);
+    postponed.remove(uid);
   }
 
   /** A merge patch keeps keys it does not name, so keys that went away are named with null. */

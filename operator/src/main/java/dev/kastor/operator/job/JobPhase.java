@@ -31,15 +31,13 @@ public record JobPhase(Phase phase, String reason, String message) {
    * @param members live replicas that train together
    * @param occupied pods that still hold slots
    * @param training whether it is known to train although its members are not known yet
-   * @param ready replicas that can join
    */
   public static JobPhase derive(
       boolean suspended,
       @Nullable AllocationStatus allocation,
       int members,
       int occupied,
-      boolean training,
-      int ready) {
+      boolean training) {
     int target = allocation == null ? 0 : allocation.replicas();
     if (suspended && occupied == 0) {
       return new JobPhase(
@@ -61,7 +59,8 @@ public record JobPhase(Phase phase, String reason, String message) {
       return new JobPhase(
           Phase.Starting,
           JobReason.WaitingForReplicas.name(),
-          "%d of %d replicas are ready.".formatted(ready, target));
+          // Not how many are ready: that would be one more write for each.
+          "%d replicas are starting.".formatted(target));
     }
     if (allocation != null && !suspended) {
       return new JobPhase(Phase.Queued, allocation.reason(), allocation.message());

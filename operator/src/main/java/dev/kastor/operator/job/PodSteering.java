@@ -179,7 +179,11 @@ public final class PodSteering {
     return all;
   }
 
-  /** Takes pod numbers and stores how far they are taken before any pod has one. */
+  /**
+   * Takes pod numbers and stores how far they are taken before any pod has one. A job's first pods
+   * are an exception, for there are no names yet that could be used twice: they say themselves
+   * which numbers are taken until the next patch does.
+   */
   private long reserve(TrainingJob job, List<PodView> views, int count) {
     String uid = job.getMetadata().getUid();
     TrainingJobStatus status = job.getStatus();
@@ -188,7 +192,9 @@ public final class PodSteering {
     for (PodView pod : views) {
       first = Math.max(first, pod.number() + 1);
     }
-    if (!writer.patch(job, Map.of("nextPod", first + count))) {
+    if (stored == null && first == 0) {
+      writer.postpone(job, Map.of("nextPod", (long) count));
+    } else if (!writer.patch(job, Map.of("nextPod", first + count))) {
       throw new IllegalStateException("job %s is gone".formatted(Labels.id(job)));
     }
     nextNumbers.put(uid, first + count);

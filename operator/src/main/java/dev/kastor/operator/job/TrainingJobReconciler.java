@@ -14,7 +14,9 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.Newcomers;
 import dev.kastor.operator.cluster.QueueRules;
+import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Outcome;
@@ -45,6 +47,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   /** Whatever changes is signalled; this only mends what a signal might have missed. */
   private static final Duration RESYNC = Duration.ofMinutes(5);
 
+  private static final int STEP_BACK_MILLIS = 4000;
+
   private final ClusterCache cache;
   private final AllocationWriter allocations;
   private final MembershipService membership;
@@ -58,6 +62,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final KueueHold kueue;
   private final JobLife life;
   private final TimeToLive timeToLive;
+  private final StatusWriter writer;
+  private final Newcomers newcomers;
   private final Signals signals;
   private final Metrics metrics;
 
@@ -75,6 +81,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       KueueHold kueue,
       JobLife life,
       TimeToLive timeToLive,
+      StatusWriter writer,
+      Newcomers newcomers,
       Signals signals,
       Metrics metrics) {
     this.cache = cache;
@@ -90,6 +98,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.kueue = kueue;
     this.life = life;
     this.timeToLive = timeToLive;
+    this.writer = writer;
+    this.newcomers = newcomers;
     this.signals = signals;
     this.metrics = metrics;
   }
@@ -104,6 +114,14 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
 
   @Override
   public UpdateControl<TrainingJob> reconcile(TrainingJob primary, Context<TrainingJob> context) {
+    try {
+      return reconcile(primary);
+    } finally {
+      newcomers.met(primary);
+    }
+  }
+
+  private UpdateControl<TrainingJob> reconcile(TrainingJob primary) {
     // Pods before the job: whoever stopped because of a change must not be seen without the change.
     List<PodView> views = pods.of(primary);
     TrainingJob job = latest(primary);
@@ -122,8 +140,17 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
           .map(next -> UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next))
           .orElseGet(UpdateControl::noUpdate);
     }
+    if (phase != null && views.isEmpty() && newcomers.many()) {
+      return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(stepBack(job));
+    }
     Duration next = step(job, views);
     return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next);
+  }
+
+  /** Some seconds, and not the same for all. */
+  private static Duration stepBack(TrainingJob job) {
+    return Duration.ofMillis(
+        1000 + Math.floorMod(job.getMetadata().getUid().hashCode(), STEP_BACK_MILLIS));
   }
 
   /** Counts what the controller logs and tries again. */
@@ -178,12 +205,17 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     if (job.getSpec().suspended()) {
       allocations.release(job, Reason.of("Suspended", "The user suspended the job."));
     }
+    if (statuses.phase(job) == null) {
+      // Making pods takes several requests; a word to its owner comes first.
+      report(job, failures);
+    }
     membership.evaluate(job);
     MembershipService.View view = membership.view(job);
     // The target after the view: a pod dismissed because of a change must not be replaced without
     // it.
     Duration next = steering.steer(job, views, failures, tolerance, view, target(latest(job)));
     report(job, failures);
+    writer.flush(job);
     return life.next(job, next.compareTo(RESYNC) < 0 ? next : RESYNC);
   }
 
@@ -197,12 +229,11 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
                 .filter(PodView::live)
                 .filter(pod -> view.members().contains(pod.name()))
                 .count();
-    int ready = (int) views.stream().filter(pod -> pod.state() == PodView.State.RUNNING).count();
     AllocationStatus allocation = allocations.current(job);
     int target = allocation == null ? 0 : allocation.replicas();
     boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
     JobPhase derived =
-        JobPhase.derive(job.getSpec().suspended(), allocation, members, occupied, training, ready);
+        JobPhase.derive(job.getSpec().suspended(), allocation, members, occupied, training);
     JobPhase phase =
         KueueHold.queue(job)
             .map(derived::heldForKueue)
