@@ -6,6 +6,8 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.PlanCheck;
+import dev.kastor.scheduler.PlanViolation;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.QuotaAccount;
@@ -91,7 +93,7 @@ final class QuotaPolicy implements Policy {
             ? snapshot
             : new Snapshot(snapshot.now(), snapshot.nodes(), open, snapshot.queues());
     Plan plan = policy.plan(admitted);
-    if (!keepsQuotas && !quotas.none()) {
+    if (!quotas.none() && (!keepsQuotas || exceeded(admitted, plan, quotas))) {
       plan = new QuotaPass(admitted, plan, policy.control()).kept();
     }
     if (barred.isEmpty()) {
@@ -100,6 +102,23 @@ final class QuotaPolicy implements Policy {
     SequencedMap<JobId, Plan.Assignment> all = new LinkedHashMap<>(plan.assignments());
     all.putAll(barred);
     return new Plan(all, plan.otherwise());
+  }
+
+  /** Whether a plan that should keep quotas does not: no round is worth losing over a slot. */
+  private boolean exceeded(Snapshot snapshot, Plan plan, Quotas quotas) {
+    for (JobState job : snapshot.jobs()) {
+      quotas.take(job, plan.allocation(job.id()).replicas());
+    }
+    for (QuotaAccount account : quotas.all()) {
+      if (account.room() < 0) {
+        // Pinned jobs may hold more than a quota that was lowered.
+        return PlanCheck.violations(snapshot, plan).stream()
+            .anyMatch(found ->
+                found instanceof PlanViolation.QuotaExceeded
+                    || found instanceof PlanViolation.CohortExceeded);
+      }
+    }
+    return false;
   }
 
   /** Why a job may hold nothing whatever the policy thinks of it; empty if it may. */
