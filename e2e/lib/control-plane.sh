@@ -6,31 +6,6 @@ apiserver_more=()
 controller_manager_more=()
 scheduler_more=()
 
-# daemon NAME COMMAND...: starts it in the background and remembers its process
-daemon() {
-  local name=$1
-  shift
-  "$@" >"$logs/$name.log" 2>&1 </dev/null &
-  echo $! >"$state/pid/$name"
-}
-
-# until_true SECONDS NAME COMMAND...: waits for the command to succeed while daemon NAME lives
-until_true() {
-  local left=$(($1 * 5)) name=$2
-  shift 2
-  until "$@" >/dev/null 2>&1; do
-    if ! kill -0 "$(cat "$state/pid/$name")" 2>/dev/null; then
-      tail -n 15 "$logs/$name.log" >&2
-      die "$name has ended; its last words are above."
-    fi
-    if ((left-- <= 0)); then
-      tail -n 15 "$logs/$name.log" >&2
-      die "$name did not get ready in time; its last words are above."
-    fi
-    sleep 0.2
-  done
-}
-
 start_etcd() {
   daemon etcd "$kube/etcd" --data-dir "$state/etcd" --log-level warn --unsafe-no-fsync \
     --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 \
@@ -61,6 +36,11 @@ controller() {
   daemon "kube-$name" "$kube/kube-$name" --kubeconfig "$state/$name.kubeconfig" --leader-elect=false \
     --authentication-kubeconfig "$state/$name.kubeconfig" --authorization-kubeconfig "$state/$name.kubeconfig" \
     --bind-address 127.0.0.1 --secure-port "$port" --profiling=false "$@"
+}
+
+# Names of services, for the pods of all nodes.
+start_names() {
+  daemon names "$kube/names" --kubeconfig "$state/names.kubeconfig" --listen "$address:53"
 }
 
 start_controllers() {

@@ -1,16 +1,16 @@
 # shellcheck shell=bash disable=SC2154 # Variables come from who sources this.
-# One node: containerd, kubelet, kube-proxy, cluster DNS and GPUs that do not exist. Sourced by inside.
+# What runs on a node: containerd, kubelet, kube-proxy and GPUs that do not exist. Sourced by machine.
 
 ctr() {
   "$node/usr/bin/ctr" --address /run/containerd.sock --namespace k8s.io "$@"
 }
 
 start_containerd() {
-  mkdir -p "$state/containerd" /run/containerd "$state/cni"
+  mkdir -p "$place/containerd" /run/containerd "$place/cni"
   # Where a process may not lower its own OOM score, runc could not start a single container without the restriction.
-  cat >"$state/containerd.toml" <<CONFIG
+  cat >"$place/containerd.toml" <<CONFIG
 version = 2
-root = "$state/containerd"
+root = "$place/containerd"
 state = "/run/containerd"
 [grpc]
   address = "/run/containerd.sock"
@@ -21,7 +21,7 @@ state = "/run/containerd"
   stream_server_address = "127.0.0.1"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "$node/usr/lib/cni"
-    conf_dir = "$state/cni"
+    conf_dir = "$place/cni"
   [plugins."io.containerd.grpc.v1.cri".containerd]
     default_runtime_name = "runc"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
@@ -29,55 +29,56 @@ state = "/run/containerd"
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
         BinaryName = "$node/usr/sbin/runc"
 CONFIG
-  cat >"$state/cni/bridge.conflist" <<CONFIG
+  cat >"$place/cni/bridge.conflist" <<CONFIG
 {"cniVersion": "1.0.0", "name": "e2e", "plugins": [{
   "type": "bridge", "bridge": "pods", "isGateway": true, "hairpinMode": true,
   "ipam": {"type": "host-local", "dataDir": "/run/cni",
-           "ranges": [[{"subnet": "$pods"}]], "routes": [{"dst": "0.0.0.0/0"}]}}]}
+           "ranges": [[{"subnet": "$machine_pods"}]], "routes": [{"dst": "0.0.0.0/0"}]}}]}
 CONFIG
-  daemon containerd "$node/usr/bin/containerd" --config "$state/containerd.toml"
+  daemon containerd "$node/usr/bin/containerd" --config "$place/containerd.toml"
   until_true 60 containerd ctr version
 }
 
 import_images() {
-  tar -C "$images" -cf - . | ctr images import - >>"$logs/images.log" 2>&1 ||
-    die "containerd refused the images in $images; see $logs/images.log."
+  [ ! -e "$place/imported" ] || return 0
+  tar -C "$images" -cf - . | ctr images import - >>"$journal/images.log" 2>&1 ||
+    die "containerd refused the images in $images; see $journal/images.log."
+  touch "$place/imported"
 }
 
 # A service's address leads to a pod by rules of the kernel; on one bridge the answer finds back because it is masqueraded.
 start_proxy() {
-  cat >"$state/proxy.yaml" <<CONFIG
+  cat >"$place/proxy.yaml" <<CONFIG
 apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 mode: nftables
-clusterCIDR: $pods
-hostnameOverride: $node_name
+clusterCIDR: 10.244.0.0/16
+hostnameOverride: $machine_name
 healthzBindAddress: 127.0.0.1:10256
 metricsBindAddress: 127.0.0.1:10249
 clientConnection: {kubeconfig: $state/proxy.kubeconfig}
 nftables: {masqueradeAll: true, syncPeriod: 30s, minSyncPeriod: 100ms}
 conntrack: {maxPerCore: 0, min: 0, tcpEstablishedTimeout: 0s, tcpCloseWaitTimeout: 0s}
 CONFIG
-  daemon kube-proxy "$kube/kube-proxy" --config "$state/proxy.yaml"
-  daemon names "$kube/names" --kubeconfig "$state/names.kubeconfig" --listen "$address:53"
+  daemon kube-proxy "$kube/kube-proxy" --config "$place/proxy.yaml"
 }
 
 start_kubelet() {
   local pki=$state/pki
-  cat >"$state/kubelet.yaml" <<CONFIG
+  cat >"$place/kubelet.yaml" <<CONFIG
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-address: $address
+address: $machine_address
 healthzBindAddress: 127.0.0.1
 authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: $pki/ca.crt}}
 authorization: {mode: Webhook}
-tlsCertFile: $pki/$node_name.crt
-tlsPrivateKeyFile: $pki/$node_name.key
+tlsCertFile: $pki/$machine_name.crt
+tlsPrivateKeyFile: $pki/$machine_name.key
 containerRuntimeEndpoint: unix:///run/containerd.sock
 clusterDNS: [$address]
 clusterDomain: cluster.local
 cgroupDriver: cgroupfs
-cgroupRoot: /$cgroup
+cgroupRoot: /$cgroup/$machine_name
 failCgroupV1: false
 failSwapOn: false
 localStorageCapacityIsolation: false
@@ -85,26 +86,16 @@ evictionHard: {memory.available: 100Mi}
 imageGCHighThresholdPercent: 100
 maxPods: 200
 nodeStatusUpdateFrequency: 2s
-podLogsDir: $logs/pods
+podLogsDir: $logs/.pods-$machine_name
 CONFIG
-  daemon kubelet "$kube/kubelet" --config "$state/kubelet.yaml" --kubeconfig "$state/$node_name.kubeconfig" \
-    --hostname-override "$node_name" --node-ip "$address" --node-labels kastor.dev/gpu-type=fake
-  daemon fakegpu "$kube/fakegpu" -n "$gpus" -dead "$state/dead-gpus"
-}
-
-node_ready() {
-  local status
-  status=$("$kube/kubectl" --kubeconfig "$state/admin.kubeconfig" get node "$node_name" \
-    -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status} {.status.allocatable.nvidia\.com/gpu}')
-  [ "$status" = "True $gpus" ]
+  daemon kubelet "$kube/kubelet" --config "$place/kubelet.yaml" --kubeconfig "$state/$machine_name.kubeconfig" \
+    --hostname-override "$machine_name" --node-ip "$machine_address" --node-labels kastor.dev/gpu-type=fake
+  daemon fakegpu "$kube/fakegpu" -n "$gpus" -dead "$place/dead-gpus"
 }
 
 one_node() {
   start_containerd
   import_images
-  say "containerd has the images"
   start_proxy
   start_kubelet
-  until_true 120 kubelet node_ready
-  say "node $node_name is ready with $gpus GPUs"
 }

@@ -28,8 +28,9 @@ users:
 KUBECONFIG
 }
 
+# make_pki ADDRESS SERVICE: for a control plane at the address, whose Service has another
 make_pki() {
-  local address=$1 service=$2 node=$3 name
+  local address=$1 service=$2 name
   mkdir -p "$state/pki"
   openssl ecparam -name prime256v1 -genkey -noout -out "$state/pki/ca.key"
   openssl req -x509 -new -key "$state/pki/ca.key" -subj /CN=e2e-ca -days 30 -out "$state/pki/ca.crt"
@@ -41,8 +42,13 @@ make_pki() {
   certificate names /O=system:masters/CN=names
   certificate apiserver-client /O=system:masters/CN=kube-apiserver-kubelet-client
   certificate front-proxy /CN=front-proxy-client
-  certificate "$node" "/O=system:nodes/CN=system:node:$node" "IP:$address,DNS:$node"
   openssl genrsa -out "$state/pki/accounts.key" 2048 2>/dev/null
   openssl rsa -in "$state/pki/accounts.key" -pubout -out "$state/pki/accounts.pub" 2>/dev/null
-  for name in admin controller-manager scheduler proxy names "$node"; do kubeconfig "$name"; done
+  for name in admin controller-manager scheduler proxy names; do kubeconfig "$name"; done
+}
+
+# node_pki NAME ADDRESS
+node_pki() {
+  certificate "$1" "/O=system:nodes/CN=system:node:$1" "IP:$2,DNS:$1"
+  kubeconfig "$1"
 }

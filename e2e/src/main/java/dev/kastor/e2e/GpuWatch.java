@@ -1,6 +1,7 @@
 package dev.kastor.e2e;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -27,8 +28,11 @@ public final class GpuWatch implements AutoCloseable {
   private final Map<String, Integer> most = new TreeMap<>();
   private final SharedIndexInformer<Pod> informer;
 
+  private final KubernetesClient client;
+
   /** Watches from now on until it is closed. */
   public GpuWatch(KubernetesClient client) {
+    this.client = client;
     informer =
         client
             .pods()
@@ -55,6 +59,13 @@ public final class GpuWatch implements AutoCloseable {
   /** The most GPUs that were taken at one time, by node. */
   public synchronized Map<String, Integer> most() {
     return Map.copyOf(most);
+  }
+
+  /** GPUs that a node has; none if there is no such node. */
+  int of(String name) {
+    Node node = client.nodes().withName(name).get();
+    Quantity has = node == null ? null : node.getStatus().getAllocatable().get(GPU);
+    return has == null ? 0 : has.getNumericalAmount().intValue();
   }
 
   /** GPUs that are taken now. */

@@ -2,12 +2,14 @@ package dev.kastor.e2e;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -43,10 +45,23 @@ record Jobs(KubernetesClient client, String namespace) {
   }
 
   int allocated(String name) {
-    return status(name)
-        .map(TrainingJobStatus::allocation)
-        .map(TrainingJobStatus.AllocationStatus::replicas)
-        .orElse(0);
+    return allocation(name).map(AllocationStatus::replicas).orElse(0);
+  }
+
+  /** Which decision is in force. */
+  long version(String name) {
+    return allocation(name).map(AllocationStatus::version).orElse(0L);
+  }
+
+  /** When it was made. */
+  Instant since(String name) {
+    return allocation(name)
+        .map(allocation -> Instant.parse(allocation.since()))
+        .orElse(Instant.EPOCH);
+  }
+
+  private Optional<AllocationStatus> allocation(String name) {
+    return status(name).map(TrainingJobStatus::allocation);
   }
 
   /** Pods of the job that run, the oldest first. */

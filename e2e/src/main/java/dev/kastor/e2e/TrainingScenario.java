@@ -13,10 +13,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,7 +35,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A platform team installs Kastor, three jobs of the examples train in real pods, one of them grows
- * and shrinks while it does, all of them end well, and Kastor is removed again.
+ * and shrinks while it does, the chart is upgraded, all of them end well, and Kastor is removed
+ * again.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -40,7 +46,18 @@ final class TrainingScenario {
   private static final String TEAM = "team";
   private static final List<String> EXAMPLES = List.of("glyph-mlp", "glyph-cnn", "byte-lm");
   private static final String RESIZED = "glyph-mlp";
-  private static final int GPUS = 8;
+
+  /** How many times the declared work they do here, so that none ends before the upgrade. */
+  private static final Map<String, Integer> TIMES =
+      Map.of("glyph-mlp", 2, "glyph-cnn", 4, "byte-lm", 2);
+
+  private static final Pattern STEPS = Pattern.compile("steps: (\\d+)");
+
+  /** Sizes that one job is given, one after the other. */
+  private static final List<Integer> SIZES = List.of(1, 3, 2, 3, 1, 2);
+
+  private static final Duration MEDIAN_RESCALE = Duration.ofSeconds(2);
+  private static final Duration LONG_RESCALE = Duration.ofSeconds(8);
   private static final Duration SOON = Duration.ofMinutes(6);
   private static final Duration LONG = Duration.ofMinutes(15);
 
@@ -49,6 +66,7 @@ final class TrainingScenario {
   private final Chart chart =
       new Chart(SYSTEM, "roundInterval=5s", "summaryInterval=2s", "checkpoints.claim=checkpoints");
   private final GpuWatch gpus = new GpuWatch(client);
+  private final Measurements measured = new Measurements();
 
   @BeforeAll
   void makeNamespaces() {
@@ -87,7 +105,7 @@ final class TrainingScenario {
       long before = jobs.step(example);
       until(example + " makes progress", SOON, () -> jobs.step(example) > before);
       assertThat(jobs.running(example))
-          .allMatch(pod -> "alpha".equals(pod.getSpec().getNodeName()));
+          .allMatch(pod -> gpus.of(pod.getSpec().getNodeName()) > 0, "is on a node with GPUs");
     }
   }
 
@@ -95,32 +113,73 @@ final class TrainingScenario {
   @Order(3)
   @DisplayName("a job grows and shrinks while the replicas that stay train on")
   void changesSizeLive() throws Exception {
-    resize(1);
-    Set<String> one = uids();
-    TrainingStatus small = jobs.training(RESIZED).orElseThrow();
-
-    resize(3);
-    assertThat(uids()).as("who trained before still does").containsAll(one);
-    until("the growth is reported", SOON, () -> grows() > small.grows());
-    Set<String> three = uids();
-    int shrinks = jobs.training(RESIZED).orElseThrow().shrinks();
-
-    resize(2);
-    assertThat(three).as("nobody was started for the shrink").containsAll(uids());
-    until(
-        "the shrink is reported",
-        SOON,
-        () -> jobs.training(RESIZED).orElseThrow().shrinks() > shrinks);
+    for (int replicas : SIZES) {
+      Set<String> before = uids(RESIZED);
+      resize(replicas);
+      Set<String> after = uids(RESIZED);
+      if (after.size() >= before.size()) {
+        assertThat(after).as("who trained before still does").containsAll(before);
+      } else {
+        assertThat(before).as("nobody was started for the shrink").containsAll(after);
+      }
+    }
     assertThat(jobs.status(RESIZED).orElseThrow().restarts()).isIn(null, 0);
-    Progress.say(
-        "pauses of training: median %d ms, longest %d ms"
-            .formatted(
-                jobs.training(RESIZED).orElseThrow().medianPauseMillis(),
-                jobs.training(RESIZED).orElseThrow().maxPauseMillis()));
+    measured.summary();
+    assertThat(measured.of("rescale").p50()).isLessThanOrEqualTo(MEDIAN_RESCALE);
+    assertThat(measured.of("rescale").p95()).isLessThanOrEqualTo(LONG_RESCALE);
   }
 
   @Test
   @Order(4)
+  @DisplayName("an upgrade of the chart restarts no replica and changes no allocation")
+  void upgradesWhileJobsTrain() throws Exception {
+    Map<String, Integer> sizes = new TreeMap<>();
+    for (String example : EXAMPLES) {
+      // Held to their sizes, so that whatever changes is the upgrade's doing.
+      sizes.put(example, jobs.allocated(example));
+      jobs.pin(example, jobs.allocated(example));
+    }
+    for (String example : EXAMPLES) {
+      until(
+          example + " has all its replicas",
+          SOON,
+          () -> jobs.running(example).size() == sizes.get(example));
+    }
+    Map<String, Set<String>> pods = new TreeMap<>();
+    Map<String, Long> versions = new TreeMap<>();
+    Map<String, Long> steps = new TreeMap<>();
+    for (String example : EXAMPLES) {
+      pods.put(example, uids(example));
+      versions.put(example, jobs.version(example));
+      steps.put(example, jobs.step(example));
+    }
+    Set<String> operators = operators();
+
+    assertThat(chart.upgrade("roundInterval=3s")).contains("STATUS: deployed");
+
+    assertThat(operators())
+        .as("another operator is at work")
+        .doesNotContainAnyElementsOf(operators);
+    for (String example : EXAMPLES) {
+      until(
+          example + " is heard of again",
+          SOON,
+          () -> jobs.step(example) > steps.get(example) || jobs.in(Phase.Succeeded, example));
+      assertThat(jobs.in(Phase.Succeeded, example))
+          .as("%s was to train during the upgrade", example)
+          .isFalse();
+      long step = jobs.step(example);
+      until(example + " trains on", SOON, () -> jobs.step(example) > step);
+      assertThat(uids(example)).as("replicas of " + example).isEqualTo(pods.get(example));
+      assertThat(jobs.version(example))
+          .as("allocation of " + example)
+          .isEqualTo(versions.get(example));
+      assertThat(jobs.status(example).orElseThrow().restarts()).isIn(null, 0);
+    }
+  }
+
+  @Test
+  @Order(5)
   @DisplayName("all jobs succeed, no example lost or repeated, no GPU given twice")
   void succeeds() throws Exception {
     for (String example : EXAMPLES) {
@@ -130,12 +189,13 @@ final class TrainingScenario {
       assertThat(end.finalMetric()).isNotNull();
     }
     until("all GPUs are free", SOON, () -> gpus.taken() == 0);
-    assertThat(gpus.most())
-        .hasEntrySatisfying("alpha", most -> assertThat(most).isBetween(3, GPUS));
+    assertThat(gpus.most()).isNotEmpty();
+    gpus.most()
+        .forEach((node, most) -> assertThat(most).as(node).isLessThanOrEqualTo(gpus.of(node)));
   }
 
   @Test
-  @Order(5)
+  @Order(6)
   @DisplayName("uninstalling leaves the jobs and their definition, and nothing else")
   void uninstalls() throws Exception {
     assertThat(chart.uninstall()).contains("uninstalled");
@@ -149,8 +209,12 @@ final class TrainingScenario {
 
   private void submit(String example) throws IOException {
     Path file = Chart.folder().resolve("../../examples").resolve(example + ".yaml");
+    int times = TIMES.getOrDefault(example, 1);
     // Every replica is a JVM, and all of them share this one machine.
-    String yaml = Files.readString(file).replace("maxReplicas: 4", "maxReplicas: 2");
+    String yaml =
+        STEPS
+            .matcher(Files.readString(file).replace("maxReplicas: 4", "maxReplicas: 2"))
+            .replaceAll(found -> "steps: " + times * Integer.parseInt(found.group(1)));
     TrainingJob job = Serialization.unmarshal(yaml, TrainingJob.class);
     client.resources(TrainingJob.class).inNamespace(TEAM).resource(job).create();
   }
@@ -163,19 +227,47 @@ final class TrainingScenario {
         () ->
             jobs.allocated(RESIZED) == replicas
                 && jobs.running(RESIZED).size() == replicas
-                && jobs.in(Phase.Running, RESIZED));
+                && jobs.in(Phase.Running, RESIZED)
+                && rescaled(replicas).isPresent());
+    Change change = rescaled(replicas).orElseThrow();
+    Instant decided = jobs.since(RESIZED);
+    // How long a process takes to start is up to the machine; training goes on meanwhile.
+    Instant possible = change.ready().isAfter(decided) ? change.ready() : decided;
+    measured.add("rescale", RESIZED, Duration.between(possible, change.at()));
+    measured.add(
+        "rescale and start of new replicas", RESIZED, Duration.between(decided, change.at()));
+    measured.add("pause of a rescale", RESIZED, change.pause());
+    Progress.say(
+        "%d -> %d replicas: %d ms from the decision, %d ms from when all had started, %d ms of pause"
+            .formatted(
+                change.before(),
+                change.after(),
+                Duration.between(decided, change.at()).toMillis(),
+                Duration.between(possible, change.at()).toMillis(),
+                change.pause().toMillis()));
     long step = jobs.step(RESIZED);
     until(RESIZED + " trains on", SOON, () -> jobs.step(RESIZED) > step);
   }
 
-  private Set<String> uids() {
-    return jobs.running(RESIZED).stream()
+  /** How the replicas lived the newest decision; empty until they have. */
+  private Optional<Change> rescaled(int replicas) throws IOException {
+    Instant since = jobs.since(RESIZED);
+    return Change.of(TEAM, RESIZED).stream()
+        .filter(change -> change.at().isAfter(since) && change.after() == replicas)
+        .findFirst();
+  }
+
+  private Set<String> uids(String job) {
+    return jobs.running(job).stream()
         .map(pod -> pod.getMetadata().getUid())
         .collect(Collectors.toSet());
   }
 
-  private int grows() {
-    return jobs.training(RESIZED).orElseThrow().grows();
+  private Set<String> operators() {
+    return client.pods().inNamespace(SYSTEM).list().getItems().stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .map(pod -> pod.getMetadata().getUid())
+        .collect(Collectors.toSet());
   }
 
   /** Whatever the chart or the operator made for itself, by kind and name. */

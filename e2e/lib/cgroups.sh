@@ -1,0 +1,36 @@
+# shellcheck shell=bash
+# Control groups, in which the kubelets put their pods: one tree, or one for each controller. Sourced.
+
+# The folders of the hierarchies in which a kubelet's group lives: one for version 2, one for each controller before.
+cgroup_folders() {
+  if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
+    echo /sys/fs/cgroup
+  else
+    awk '$3 ~ /^cgroup2?$/ && $2 ~ "^/sys/fs/cgroup/" {print $2}' /proc/self/mounts
+  fi
+}
+
+make_cgroups() {
+  local folder parent
+  for folder in $(cgroup_folders); do
+    parent=$(dirname "$folder/$1")
+    mkdir -p "$folder/$1"
+    # A new group of this controller can hold nothing until it is told which processors it has.
+    if [ -f "$folder/cpuset.cpus" ]; then
+      cat "$parent/cpuset.cpus" >"$folder/$1/cpuset.cpus"
+      cat "$parent/cpuset.mems" >"$folder/$1/cpuset.mems"
+    fi
+  done
+}
+
+remove_cgroups() {
+  local folder
+  for folder in $(cgroup_folders); do
+    for _ in {1..50}; do
+      [ -d "$folder/$1" ] || break
+      find "$folder/$1" -depth -type d -exec rmdir {} + 2>/dev/null && break
+      sleep 0.2
+    done
+    [ ! -d "$folder/$1" ] || say "could not remove $folder/$1"
+  done
+}
