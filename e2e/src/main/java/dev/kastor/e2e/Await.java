@@ -1,6 +1,7 @@
 package dev.kastor.e2e;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -30,12 +31,12 @@ public final class Await {
     Progress.say("%s (%.1f s)".formatted(what, (System.nanoTime() - begun) / 1e9));
   }
 
-  /** An API server that does not answer in time is asked again: whoever waits has a limit. */
+  /** An API server that cannot answer now is asked again: whoever waits has a limit. */
   private static boolean holds(Callable<Boolean> condition) throws Exception {
     try {
       return condition.call();
     } catch (KubernetesClientException e) {
-      if (e.getCode() != 0) {
+      if (e.getCode() != 0 && e.getCode() < HttpURLConnection.HTTP_INTERNAL_ERROR) {
         throw e;
       }
       return false;

@@ -1,0 +1,205 @@
+package dev.kastor.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.e2e.fault.Fault;
+import dev.kastor.e2e.fault.Ground;
+import dev.kastor.e2e.fault.Wound;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+
+/** A small set of jobs and the faults that it meets. */
+final class FaultRun {
+  /** From the end of the leader to another that answers agents. */
+  static final String FAILOVER = "failover";
+
+  /** From the end of a node to the first step of a job that had replicas on it. */
+  static final String NODE_LOSS = "node loss to training again";
+
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
+  private static final int FEWEST_SECONDS = 3;
+  private static final int MOST_SECONDS = 10;
+
+  private final KubernetesClient client;
+  private final String system;
+  private final String team;
+  private final WatcherProcess watcher;
+  private final Measurements measured;
+  private final Jobs jobs;
+  private final Leader leader;
+
+  FaultRun(
+      KubernetesClient client,
+      String system,
+      String team,
+      WatcherProcess watcher,
+      Measurements measured) {
+    this.client = client;
+    this.system = system;
+    this.team = team;
+    this.watcher = watcher;
+    this.measured = measured;
+    jobs = new Jobs(client, team);
+    leader = new Leader(client, system);
+  }
+
+  /** Trains, suffers, and sees all jobs succeed. */
+  void survive(int run, List<Fault> faults, Random random) throws Exception {
+    int before = watcher.violations().size();
+    List<String> names = List.of("mlp-" + run, "lm-" + run);
+    submit(names.getFirst(), "glyph-mlp", 64, 16, 16_000);
+    submit(names.getLast(), "byte-lm", 16, 4, 800);
+    for (String name : names) {
+      until(name + " trains", () -> jobs.step(name) > 0);
+    }
+    Ground ground = new Ground(client, system, team, random);
+    for (Fault fault : faults) {
+      Thread.sleep(ground.random().nextInt(FEWEST_SECONDS * 1000, MOST_SECONDS * 1000));
+      suffer(fault, ground, names);
+    }
+    for (String name : names) {
+      until(name + " succeeds", () -> ended(name));
+      assertThat(jobs.get(name).getStatus().phase()).as(name).isEqualTo(Phase.Succeeded);
+      TrainingStatus end = jobs.training(name).orElseThrow();
+      assertThat(end.lostOrRepeatedExamples()).as("audit of " + name).isZero();
+    }
+    note(names);
+    for (String name : names) {
+      watcher.deleting(team, name);
+      client.resources(TrainingJob.class).inNamespace(team).withName(name).delete();
+    }
+    until("all pods are gone and all nodes are there", this::isWhole);
+    List<String> violations = watcher.violations();
+    assertThat(violations.subList(before, violations.size())).as("what the watcher saw").isEmpty();
+  }
+
+  private void suffer(Fault fault, Ground ground, List<String> names) throws Exception {
+    Set<String> hit = names.stream().filter(name -> !ended(name)).collect(Collectors.toSet());
+    List<Pod> replicas = ground.replicas();
+    Instant begun = Instant.now();
+    Optional<Wound> struck = fault.strike(ground);
+    if (struck.isEmpty()) {
+      Progress.say(fault + ": there was nothing that it could happen to");
+      return;
+    }
+    Wound wound = struck.get();
+    Progress.say(fault + ": " + wound.what());
+    if (fault == Fault.OPERATOR_KILLED) {
+      until("a leader answers", leader::answers);
+      measured.add(FAILOVER, fault.name(), Duration.between(begun, Instant.now()));
+    }
+    if (fault == Fault.NODE_OFF) {
+      String node = wound.what().split(" ")[1];
+      hit.retainAll(jobsOn(node, replicas));
+      for (String name : hit) {
+        until(
+            "%s trains again without %s".formatted(name, node),
+            () -> ended(name) || trainedSince(name, begun).isPresent());
+        trainedSince(name, begun)
+            .ifPresent(change ->
+                measured.add(NODE_LOSS, name, Duration.between(begun, change.at())));
+      }
+    }
+    Duration left = wound.lasts().minus(Duration.between(begun, Instant.now()));
+    if (left.isPositive()) {
+      Thread.sleep(left);
+    }
+    wound.mend().run();
+  }
+
+  private static Set<String> jobsOn(String node, List<Pod> replicas) {
+    return replicas.stream()
+        .filter(pod -> node.equals(pod.getSpec().getNodeName()))
+        .map(pod -> pod.getMetadata().getLabels().get("kastor.dev/job"))
+        .collect(Collectors.toSet());
+  }
+
+  private Optional<Change> trainedSince(String name, Instant begun) throws IOException {
+    return Change.of(team, name).stream().filter(change -> change.at().isAfter(begun)).findFirst();
+  }
+
+  /** How the replicas lived it. */
+  private void note(List<String> names) throws IOException {
+    for (String name : names) {
+      for (Change change : Change.of(team, name)) {
+        switch (change.cause()) {
+          case "RESCALE" -> measured.add("pause of a rescale", name, change.pause());
+          case "FAILURE" -> measured.add("pause after a failure", name, change.pause());
+          default -> Progress.say(
+              "%s started with %d replicas at %s"
+                  .formatted(name, change.after(), change.at()));
+        }
+      }
+    }
+  }
+
+  private boolean ended(String name) {
+    return jobs.in(Phase.Succeeded, name) || jobs.in(Phase.Failed, name);
+  }
+
+  private boolean isWhole() {
+    boolean ready =
+        client.nodes().list().getItems().stream().allMatch(FaultRun::isReady)
+            && client.nodes().list().getItems().size() >= 1;
+    return ready && client.pods().inNamespace(team).list().getItems().isEmpty();
+  }
+
+  private static boolean isReady(Node node) {
+    return node.getStatus().getConditions().stream()
+            .anyMatch(condition ->
+                "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()))
+        && node.getStatus().getAllocatable().containsKey("nvidia.com/gpu")
+        && node.getStatus().getAllocatable().get("nvidia.com/gpu").getNumericalAmount().signum()
+            > 0;
+  }
+
+  private void submit(String name, String program, int batch, int smallest, int steps) {
+    String yaml =
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: %s, namespace: %s}
+        spec:
+          program: {name: %s}
+          elastic: {minReplicas: 1, maxReplicas: 3}
+          checkpoint: {intervalSeconds: 5}
+          goodput:
+            batchSize: {initial: %d, max: %d, perDevice: {min: %d, max: %d}}
+            learningRate: {base: "0.002", scaling: SquareRoot}
+            work: {steps: %d}
+        """
+            .formatted(name, team, program, batch, batch * 8, smallest, batch * 4, steps);
+    client
+        .resources(TrainingJob.class)
+        .inNamespace(team)
+        .resource(Serialization.unmarshal(yaml, TrainingJob.class))
+        .create();
+  }
+
+  private void until(String what, Callable<Boolean> condition) throws Exception {
+    Await.until(what, PATIENCE, this::describe, condition);
+  }
+
+  private String describe() {
+    try {
+      return jobs.describe();
+    } catch (KubernetesClientException e) {
+      return "the API server does not answer: " + e.getMessage();
+    }
+  }
+}

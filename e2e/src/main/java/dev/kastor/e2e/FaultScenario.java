@@ -1,0 +1,111 @@
+package dev.kastor.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.e2e.fault.Fault;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/**
+ * Jobs train while replicas, operators, nodes and the control plane fail at random times; all of
+ * them succeed, and a watcher that knows nothing of the operator sees nothing that must not be.
+ *
+ * <p>The system property {@code kastor.e2e.runs} says how often, {@code kastor.e2e.seed} what is
+ * drawn.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+final class FaultScenario {
+  private static final String SYSTEM = "fault-system";
+  private static final String TEAM = "fault-team";
+  private static final int RUNS = Integer.getInteger("kastor.e2e.runs", 2);
+  private static final long SEED =
+      Long.getLong("kastor.e2e.seed", System.currentTimeMillis() % 1_000_000);
+  private static final int FAULTS_A_RUN = 3;
+  private static final Duration FAILOVER = Duration.ofSeconds(15);
+  private static final Duration NODE_LOSS = Duration.ofSeconds(60);
+
+  private final KubernetesClient client = new KubernetesClientBuilder().build();
+  private final Chart chart = new Chart(SYSTEM, "roundInterval=5s", "checkpoints.claim=shared");
+  private final Measurements measured = new Measurements();
+  private final List<Fault> deck = new ArrayList<>();
+  private WatcherProcess watcher;
+
+  @BeforeAll
+  void install() throws Exception {
+    Namespaces namespaces = new Namespaces(client);
+    namespaces.restricted(SYSTEM);
+    namespaces.restricted(TEAM);
+    namespaces.shared(TEAM, "shared");
+    chart.install();
+    watcher = WatcherProcess.start();
+    Progress.say("seed %d: the same faults come with --seed %d".formatted(SEED, SEED));
+    // Every fault comes once before any comes twice.
+    Random random = new Random(SEED);
+    while (deck.size() < RUNS * FAULTS_A_RUN) {
+      List<Fault> all = new ArrayList<>(Fault.all());
+      Collections.shuffle(all, random);
+      deck.addAll(all);
+    }
+  }
+
+  @AfterAll
+  void end() throws Exception {
+    watcher.close();
+    chart.uninstall();
+    client.namespaces().withName(TEAM).delete();
+    client.namespaces().withName(SYSTEM).delete();
+    client.close();
+  }
+
+  @TestFactory
+  @Order(1)
+  Stream<DynamicTest> survive() {
+    return IntStream.range(0, RUNS).mapToObj(run -> {
+      List<Fault> faults = deck.subList(run * FAULTS_A_RUN, (run + 1) * FAULTS_A_RUN);
+      return DynamicTest.dynamicTest(
+          "run %d of %d: %s".formatted(run + 1, RUNS, faults),
+          () ->
+              new FaultRun(client, SYSTEM, TEAM, watcher, measured)
+                  .survive(run, faults, new Random(SEED + run)));
+    });
+  }
+
+  @Test
+  @Order(2)
+  @DisplayName("the watcher was awake and saw nothing that must not be")
+  void nothingWasSeen() throws Exception {
+    assertThat(watcher.awake()).as("the watcher is awake").isTrue();
+    assertThat(watcher.violations()).isEmpty();
+  }
+
+  @Test
+  @Order(3)
+  @DisplayName("operators and nodes were replaced in time")
+  void wasQuick() {
+    measured.summary();
+    if (!measured.of(FaultRun.FAILOVER).times().isEmpty()) {
+      assertThat(measured.of(FaultRun.FAILOVER).p95()).isLessThanOrEqualTo(FAILOVER);
+    }
+    if (!measured.of(FaultRun.NODE_LOSS).times().isEmpty()) {
+      assertThat(measured.of(FaultRun.NODE_LOSS).p95()).isLessThanOrEqualTo(NODE_LOSS);
+    }
+  }
+}

@@ -1,0 +1,222 @@
+package dev.kastor.e2e.fault;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+
+/** Something that can go wrong. */
+public enum Fault {
+  /** The process of a replica is killed. */
+  AGENT_KILLED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<Pod> pod = ground.any(ground.replicas());
+      return pod.isPresent() ? Optional.of(killed("replica ", pod.get())) : Optional.empty();
+    }
+  },
+
+  /** The pod of a replica is deleted. */
+  POD_DELETED {
+    @Override
+    Optional<Wound> at(Ground ground) {
+      return ground
+          .any(ground.replicas())
+          .map(pod -> {
+            ground.client().pods().resource(pod).delete();
+            return Wound.passing("pod " + name(pod) + " is deleted");
+          });
+    }
+  },
+
+  /** Two replicas of a job do not reach one another for a while. */
+  AGENTS_APART {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<Pod> one = ground.any(ground.replicas());
+      Optional<Pod> other =
+          one.flatMap(
+              pod ->
+                  ground.any(
+                      ground.replicas().stream()
+                          .filter(peer -> !name(peer).equals(name(pod)))
+                          .filter(peer -> job(peer).equals(job(pod)))
+                          .toList()));
+      if (other.isEmpty()) {
+        return Optional.empty();
+      }
+      String pod = name(one.get());
+      String address = other.get().getStatus().getPodIP();
+      Script.run("part", pod, address);
+      return Optional.of(
+          new Wound(
+              "%s and %s do not reach one another".formatted(pod, name(other.get())),
+              ground.seconds(4, 12),
+              () -> Script.run("join", pod, address)));
+    }
+  },
+
+  /** The process of the operator that leads is killed. */
+  OPERATOR_KILLED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<Pod> leader = ground.leader();
+      return leader.isPresent() ? Optional.of(killed("operator ", leader.get())) : Optional.empty();
+    }
+  },
+
+  /** The operator that leads stands still for so long that another one takes over, and goes on. */
+  LEADER_STALLED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<Pod> leader = ground.leader();
+      if (leader.isEmpty()) {
+        return Optional.empty();
+      }
+      int seconds = ground.random().nextInt(11, 16);
+      Script.run("pause", name(leader.get()), Integer.toString(seconds));
+      return Optional.of(
+          Wound.passing(
+              "operator %s stood still for %d s".formatted(name(leader.get()), seconds)));
+    }
+  },
+
+  /** The lease says that nobody leads. */
+  LEASE_LOST {
+    @Override
+    Optional<Wound> at(Ground ground) {
+      return ground.client().leases().inNamespace(ground.system()).list().getItems().stream()
+          .findFirst()
+          .map(lease -> {
+            ground
+                .client()
+                .leases()
+                .inNamespace(ground.system())
+                .withName(name(lease))
+                .edit(found -> {
+                  found.getSpec().setHolderIdentity("somebody-else");
+                  return found;
+                });
+            return Wound.passing("the lease is somebody else's");
+          });
+    }
+  },
+
+  /** A kubelet is down for a while; containers go on. */
+  KUBELET_STOPPED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      String node = ground.any(ground.nodes()).orElseThrow();
+      Script.run("stop", node, "kubelet");
+      return Optional.of(
+          new Wound(
+              "the kubelet of %s is down".formatted(node),
+              ground.seconds(5, 12),
+              () -> Script.run("start", node, "kubelet")));
+    }
+  },
+
+  /** A container runtime is killed and starts again. */
+  CONTAINERD_RESTARTED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      String node = ground.any(ground.nodes()).orElseThrow();
+      Script.run("restart", node, "containerd");
+      return Optional.of(Wound.passing("containerd of %s is killed".formatted(node)));
+    }
+  },
+
+  /** The API server is killed and starts again. */
+  APISERVER_RESTARTED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Script.run("restart", "control-plane", "kube-apiserver");
+      return Optional.of(Wound.passing("kube-apiserver is killed"));
+    }
+  },
+
+  /** The store of the API server answers late for a while. */
+  ETCD_SLOW {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      String seconds = Integer.toString(ground.random().nextInt(6, 13));
+      Script.run("slow", "etcd", seconds);
+      return Optional.of(Wound.passing("etcd was slow for %s s".formatted(seconds)));
+    }
+  },
+
+  /** A Node object is deleted while its pods run; the kubelet registers it again some time later. */
+  NODE_DELETED {
+    @Override
+    Optional<Wound> at(Ground ground) {
+      return ground
+          .busyNode()
+          .map(node -> {
+            ground.client().nodes().withName(node).delete();
+            return new Wound(
+                "node %s is deleted".formatted(node),
+                ground.seconds(3, 10),
+                () -> Script.run("restart", node, "kubelet"));
+          });
+    }
+  },
+
+  /** A node is cut off the network for a while. */
+  NODE_UNPLUGGED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<String> node = ground.busyNode();
+      if (node.isEmpty()) {
+        return Optional.empty();
+      }
+      Script.run("unplug", node.get());
+      return Optional.of(
+          new Wound(
+              "nothing reaches node %s".formatted(node.get()),
+              ground.seconds(4, 12),
+              () -> Script.run("plug", node.get())));
+    }
+  },
+
+  /** All processes of a node are killed. */
+  NODE_OFF {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<String> node = ground.busyNode();
+      if (node.isEmpty()) {
+        return Optional.empty();
+      }
+      Script.run("off", node.get());
+      return Optional.of(
+          new Wound(
+              "node %s is off".formatted(node.get()),
+              ground.seconds(25, 35),
+              () -> Script.run("boot", node.get())));
+    }
+  };
+
+  /** Lets it happen; empty if there is nothing that it could happen to. */
+  public Optional<Wound> strike(Ground ground) throws IOException, InterruptedException {
+    return at(ground);
+  }
+
+  /** All of them. */
+  public static List<Fault> all() {
+    return List.of(values());
+  }
+
+  abstract Optional<Wound> at(Ground ground) throws IOException, InterruptedException;
+
+  private static Wound killed(String what, Pod pod) throws IOException, InterruptedException {
+    Script.run("kill", name(pod));
+    return Wound.passing("%s%s is killed".formatted(what, name(pod)));
+  }
+
+  private static String name(io.fabric8.kubernetes.api.model.HasMetadata object) {
+    return object.getMetadata().getName();
+  }
+
+  private static String job(Pod pod) {
+    return pod.getMetadata().getLabels().getOrDefault("kastor.dev/job", "");
+  }
+}
