@@ -31,6 +31,9 @@ final class FaultRun {
   /** From the end of a node to the first step of a job that had replicas on it. */
   static final String NODE_LOSS = "node loss to training again";
 
+  /** From the notice to a checkpoint of a job all of whose replicas have to go. */
+  static final String DRAIN = "drain notice to checkpoint";
+
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final int FEWEST_SECONDS = 3;
   private static final int MOST_SECONDS = 10;
@@ -99,21 +102,27 @@ final class FaultRun {
     }
     Wound wound = struck.get();
     Progress.say(fault + ": " + wound.what());
-    if (fault == Fault.OPERATOR_KILLED) {
-      until("a leader answers", leader::answers);
-      measured.add(FAILOVER, fault.name(), Duration.between(begun, Instant.now()));
-    }
-    if (fault == Fault.NODE_OFF) {
-      String node = wound.what().split(" ")[1];
-      hit.retainAll(jobsOn(node, replicas));
-      for (String name : hit) {
-        until(
-            "%s trains again without %s".formatted(name, node),
-            () -> ended(name) || trainedSince(name, begun).isPresent());
-        trainedSince(name, begun)
-            .ifPresent(change ->
-                measured.add(NODE_LOSS, name, Duration.between(begun, change.at())));
+    switch (fault) {
+      case OPERATOR_KILLED -> {
+        until("a leader answers", leader::answers);
+        measured.add(FAILOVER, wound.what(), Duration.between(begun, Instant.now()));
       }
+      case NODE_OFF -> {
+        hit.retainAll(jobsOn(wound.node(), replicas));
+        for (String name : hit) {
+          trainsWithout(wound.node(), name, begun);
+        }
+      }
+      case NODE_DRAINED -> {
+        // Replicas that stay elsewhere keep what is trained; only a job without one has to save.
+        replicas.stream()
+            .filter(pod -> !wound.node().equals(pod.getSpec().getNodeName()))
+            .forEach(pod -> hit.remove(job(pod)));
+        for (String name : hit) {
+          saved(name, begun);
+        }
+      }
+      default -> {}
     }
     Duration left = wound.lasts().minus(Duration.between(begun, Instant.now()));
     if (left.isPositive()) {
@@ -122,11 +131,35 @@ final class FaultRun {
     wound.mend().run();
   }
 
+  private void trainsWithout(String node, String name, Instant begun) throws Exception {
+    until(
+        "%s trains again without %s".formatted(name, node),
+        () -> ended(name) || trainedSince(name, begun).isPresent());
+    Optional<Change> change = trainedSince(name, begun);
+    if (change.isPresent()) {
+      measured.add(NODE_LOSS, name, Duration.between(begun, change.get().at()));
+    }
+  }
+
+  private void saved(String name, Instant begun) throws IOException {
+    Optional<Instant> saved = Checkpoint.since(jobs.get(name), begun);
+    if (saved.isPresent()) {
+      measured.add(DRAIN, name, Duration.between(begun, saved.get()));
+    } else if (!ended(name)) {
+      throw new AssertionError(
+          "%s has no whole checkpoint since its node was drained at %s".formatted(name, begun));
+    }
+  }
+
   private static Set<String> jobsOn(String node, List<Pod> replicas) {
     return replicas.stream()
         .filter(pod -> node.equals(pod.getSpec().getNodeName()))
-        .map(pod -> pod.getMetadata().getLabels().get("kastor.dev/job"))
+        .map(FaultRun::job)
         .collect(Collectors.toSet());
+  }
+
+  private static String job(Pod pod) {
+    return pod.getMetadata().getLabels().get("kastor.dev/job");
   }
 
   private Optional<Change> trainedSince(String name, Instant begun) throws IOException {
@@ -140,9 +173,9 @@ final class FaultRun {
         switch (change.cause()) {
           case "RESCALE" -> measured.add("pause of a rescale", name, change.pause());
           case "FAILURE" -> measured.add("pause after a failure", name, change.pause());
-          default -> Progress.say(
-              "%s started with %d replicas at %s"
-                  .formatted(name, change.after(), change.at()));
+          default ->
+              Progress.say(
+                  "%s started with %d replicas at %s".formatted(name, change.after(), change.at()));
         }
       }
     }
@@ -177,7 +210,7 @@ final class FaultRun {
         spec:
           program: {name: %s}
           elastic: {minReplicas: 1, maxReplicas: 3}
-          checkpoint: {intervalSeconds: 5}
+          checkpoint: {intervalSeconds: 20}
           goodput:
             batchSize: {initial: %d, max: %d, perDevice: {min: %d, max: %d}}
             learningRate: {base: "0.002", scaling: SquareRoot}

@@ -40,6 +40,10 @@ final class FaultScenario {
       Long.getLong("kastor.e2e.seed", System.currentTimeMillis() % 1_000_000);
   private static final int FAULTS_A_RUN = 3;
   private static final Duration FAILOVER = Duration.ofSeconds(15);
+
+  /** How long a replica of a drained node may take to end. */
+  private static final Duration GRACE = Duration.ofSeconds(10);
+
   private static final Duration NODE_LOSS = Duration.ofSeconds(60);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
@@ -78,14 +82,15 @@ final class FaultScenario {
   @TestFactory
   @Order(1)
   Stream<DynamicTest> survive() {
-    return IntStream.range(0, RUNS).mapToObj(run -> {
-      List<Fault> faults = deck.subList(run * FAULTS_A_RUN, (run + 1) * FAULTS_A_RUN);
-      return DynamicTest.dynamicTest(
-          "run %d of %d: %s".formatted(run + 1, RUNS, faults),
-          () ->
-              new FaultRun(client, SYSTEM, TEAM, watcher, measured)
-                  .survive(run, faults, new Random(SEED + run)));
-    });
+    return IntStream.range(0, RUNS)
+        .mapToObj(run -> {
+          List<Fault> faults = deck.subList(run * FAULTS_A_RUN, (run + 1) * FAULTS_A_RUN);
+          return DynamicTest.dynamicTest(
+              "run %d of %d: %s".formatted(run + 1, RUNS, faults),
+              () ->
+                  new FaultRun(client, SYSTEM, TEAM, watcher, measured)
+                      .survive(run, faults, new Random(SEED + run)));
+        });
   }
 
   @Test
@@ -107,5 +112,8 @@ final class FaultScenario {
     if (!measured.of(FaultRun.NODE_LOSS).times().isEmpty()) {
       assertThat(measured.of(FaultRun.NODE_LOSS).p95()).isLessThanOrEqualTo(NODE_LOSS);
     }
+    assertThat(measured.of(FaultRun.DRAIN).times())
+        .as("all checkpoints are saved before replicas are killed")
+        .allMatch(time -> time.compareTo(GRACE) <= 0);
   }
 }

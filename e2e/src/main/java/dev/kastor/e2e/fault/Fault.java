@@ -24,7 +24,7 @@ public enum Fault {
           .any(ground.replicas())
           .map(pod -> {
             ground.client().pods().resource(pod).delete();
-            return Wound.passing("pod " + name(pod) + " is deleted");
+            return Wound.passing("pod " + nameOf(pod) + " is deleted");
           });
     }
   },
@@ -35,22 +35,22 @@ public enum Fault {
     Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
       Optional<Pod> one = ground.any(ground.replicas());
       Optional<Pod> other =
-          one.flatMap(
-              pod ->
-                  ground.any(
-                      ground.replicas().stream()
-                          .filter(peer -> !name(peer).equals(name(pod)))
-                          .filter(peer -> job(peer).equals(job(pod)))
-                          .toList()));
+          one.flatMap(pod ->
+              ground.any(
+                  ground.replicas().stream()
+                      .filter(peer -> !nameOf(peer).equals(nameOf(pod)))
+                      .filter(peer -> jobOf(peer).equals(jobOf(pod)))
+                      .toList()));
       if (other.isEmpty()) {
         return Optional.empty();
       }
-      String pod = name(one.get());
+      String pod = nameOf(one.get());
       String address = other.get().getStatus().getPodIP();
       Script.run("part", pod, address);
       return Optional.of(
           new Wound(
-              "%s and %s do not reach one another".formatted(pod, name(other.get())),
+              "%s and %s do not reach one another".formatted(pod, nameOf(other.get())),
+              "",
               ground.seconds(4, 12),
               () -> Script.run("join", pod, address)));
     }
@@ -74,10 +74,10 @@ public enum Fault {
         return Optional.empty();
       }
       int seconds = ground.random().nextInt(11, 16);
-      Script.run("pause", name(leader.get()), Integer.toString(seconds));
+      Script.run("pause", nameOf(leader.get()), Integer.toString(seconds));
       return Optional.of(
           Wound.passing(
-              "operator %s stood still for %d s".formatted(name(leader.get()), seconds)));
+              "operator %s stood still for %d s".formatted(nameOf(leader.get()), seconds)));
     }
   },
 
@@ -92,7 +92,7 @@ public enum Fault {
                 .client()
                 .leases()
                 .inNamespace(ground.system())
-                .withName(name(lease))
+                .withName(nameOf(lease))
                 .edit(found -> {
                   found.getSpec().setHolderIdentity("somebody-else");
                   return found;
@@ -111,6 +111,7 @@ public enum Fault {
       return Optional.of(
           new Wound(
               "the kubelet of %s is down".formatted(node),
+              node,
               ground.seconds(5, 12),
               () -> Script.run("start", node, "kubelet")));
     }
@@ -145,7 +146,9 @@ public enum Fault {
     }
   },
 
-  /** A Node object is deleted while its pods run; the kubelet registers it again some time later. */
+  /**
+   * A Node object is deleted while its pods run; the kubelet registers it again some time later.
+   */
   NODE_DELETED {
     @Override
     Optional<Wound> at(Ground ground) {
@@ -155,6 +158,7 @@ public enum Fault {
             ground.client().nodes().withName(node).delete();
             return new Wound(
                 "node %s is deleted".formatted(node),
+                node,
                 ground.seconds(3, 10),
                 () -> Script.run("restart", node, "kubelet"));
           });
@@ -173,6 +177,7 @@ public enum Fault {
       return Optional.of(
           new Wound(
               "nothing reaches node %s".formatted(node.get()),
+              node.get(),
               ground.seconds(4, 12),
               () -> Script.run("plug", node.get())));
     }
@@ -190,6 +195,7 @@ public enum Fault {
       return Optional.of(
           new Wound(
               "node %s is off".formatted(node.get()),
+              node.get(),
               ground.seconds(25, 35),
               () -> Script.run("boot", node.get())));
     }
@@ -208,15 +214,15 @@ public enum Fault {
   abstract Optional<Wound> at(Ground ground) throws IOException, InterruptedException;
 
   private static Wound killed(String what, Pod pod) throws IOException, InterruptedException {
-    Script.run("kill", name(pod));
-    return Wound.passing("%s%s is killed".formatted(what, name(pod)));
+    Script.run("kill", nameOf(pod));
+    return Wound.passing("%s%s is killed".formatted(what, nameOf(pod)));
   }
 
-  private static String name(io.fabric8.kubernetes.api.model.HasMetadata object) {
+  private static String nameOf(io.fabric8.kubernetes.api.model.HasMetadata object) {
     return object.getMetadata().getName();
   }
 
-  private static String job(Pod pod) {
+  private static String jobOf(Pod pod) {
     return pod.getMetadata().getLabels().getOrDefault("kastor.dev/job", "");
   }
 }

@@ -15,8 +15,7 @@ import java.util.random.RandomGenerator;
  * @param system namespace of the operators
  * @param team namespace of the jobs
  */
-public record Ground(
-    KubernetesClient client, String system, String team, RandomGenerator random) {
+public record Ground(KubernetesClient client, String system, String team, RandomGenerator random) {
 
   /** The operator that leads. */
   public Optional<Pod> leader() {
