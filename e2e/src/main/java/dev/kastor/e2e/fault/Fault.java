@@ -146,6 +146,24 @@ public enum Fault {
     }
   },
 
+  /** A node is drained, as before maintenance, and may be used again later. */
+  NODE_DRAINED {
+    @Override
+    Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
+      Optional<String> node = ground.busyNode();
+      if (node.isEmpty()) {
+        return Optional.empty();
+      }
+      Script.run("drain", node.get());
+      return Optional.of(
+          new Wound(
+              "node %s is drained".formatted(node.get()),
+              node.get(),
+              ground.seconds(5, 15),
+              () -> Script.run("uncordon", node.get())));
+    }
+  },
+
   /**
    * A Node object is deleted while its pods run; the kubelet registers it again some time later.
    */
