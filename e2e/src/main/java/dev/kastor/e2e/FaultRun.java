@@ -65,8 +65,8 @@ final class FaultRun {
   void survive(int run, List<Fault> faults, Random random) throws Exception {
     int before = watcher.violations().size();
     List<String> names = List.of("mlp-" + run, "lm-" + run);
-    submit(names.getFirst(), "glyph-mlp", 64, 16, 16_000);
-    submit(names.getLast(), "byte-lm", 16, 4, 800);
+    submit(names.getFirst(), "glyph-mlp", 64, 16, 12_000);
+    submit(names.getLast(), "byte-lm", 16, 4, 600);
     for (String name : names) {
       until(name + " trains", () -> jobs.step(name) > 0);
     }
@@ -159,7 +159,7 @@ final class FaultRun {
   }
 
   private static String job(Pod pod) {
-    return pod.getMetadata().getLabels().get("kastor.dev/job");
+    return pod.getMetadata().getLabels().getOrDefault("kastor.dev/job", "");
   }
 
   private Optional<Change> trainedSince(String name, Instant begun) throws IOException {

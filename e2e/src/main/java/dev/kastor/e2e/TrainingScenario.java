@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -130,49 +129,36 @@ final class TrainingScenario {
   @Order(4)
   @DisplayName("an upgrade of the chart restarts no replica and changes no allocation")
   void upgradesWhileJobsTrain() throws Exception {
-    Map<String, Integer> sizes = new TreeMap<>();
     for (String example : EXAMPLES) {
       // Held to their sizes, so that whatever changes is the upgrade's doing.
-      sizes.put(example, jobs.allocated(example));
-      jobs.pin(example, jobs.allocated(example));
+      int size = jobs.allocated(example);
+      jobs.pin(example, size);
+      until(example + " has all its replicas", SOON, () -> jobs.running(example).size() == size);
     }
-    for (String example : EXAMPLES) {
-      until(
-          example + " has all its replicas",
-          SOON,
-          () -> jobs.running(example).size() == sizes.get(example));
-    }
-    Map<String, Set<String>> pods = new TreeMap<>();
-    Map<String, Long> versions = new TreeMap<>();
-    Map<String, Long> steps = new TreeMap<>();
-    for (String example : EXAMPLES) {
-      pods.put(example, uids(example));
-      versions.put(example, jobs.version(example));
-      steps.put(example, jobs.step(example));
-    }
+    List<Standing> before = EXAMPLES.stream().map(this::standing).toList();
     Set<String> operators = operators();
 
     assertThat(chart.upgrade("roundInterval=3s")).contains("STATUS: deployed");
 
-    assertThat(operators())
-        .as("another operator is at work")
-        .doesNotContainAnyElementsOf(operators);
-    for (String example : EXAMPLES) {
-      until(
-          example + " is heard of again",
-          SOON,
-          () -> jobs.step(example) > steps.get(example) || jobs.in(Phase.Succeeded, example));
-      assertThat(jobs.in(Phase.Succeeded, example))
-          .as("%s was to train during the upgrade", example)
-          .isFalse();
-      long step = jobs.step(example);
-      until(example + " trains on", SOON, () -> jobs.step(example) > step);
-      assertThat(uids(example)).as("replicas of " + example).isEqualTo(pods.get(example));
-      assertThat(jobs.version(example))
-          .as("allocation of " + example)
-          .isEqualTo(versions.get(example));
-      assertThat(jobs.status(example).orElseThrow().restarts()).isIn(null, 0);
+    assertThat(operators()).as("new operators are at work").doesNotContainAnyElementsOf(operators);
+    for (Standing was : before) {
+      String job = was.job();
+      until(job + " is heard of again", SOON, () -> jobs.step(job) > was.step());
+      Standing is = standing(job);
+      until(job + " trains on", SOON, () -> jobs.step(job) > is.step());
+      assertThat(jobs.in(Phase.Running, job)).as("%s trains after the upgrade", job).isTrue();
+      assertThat(is.replicas()).as("replicas of " + job).isEqualTo(was.replicas());
+      assertThat(is.version()).as("allocation of " + job).isEqualTo(was.version());
+      assertThat(jobs.status(job).orElseThrow().restarts()).isIn(null, 0);
+      Progress.say("%s: step %d before, %d after".formatted(job, was.step(), is.step()));
     }
+  }
+
+  /** Where a job stands: uids of its replicas, version of its allocation, steps done. */
+  private record Standing(String job, Set<String> replicas, long version, long step) {}
+
+  private Standing standing(String job) {
+    return new Standing(job, uids(job), jobs.version(job), jobs.step(job));
   }
 
   @Test
