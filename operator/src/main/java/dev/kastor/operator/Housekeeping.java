@@ -19,6 +19,7 @@ import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.job.PodSteering;
 import dev.kastor.operator.job.TimeToLive;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.node.NodeWatch;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
@@ -65,6 +66,7 @@ public final class Housekeeping {
   private final PodSteering steering;
   private final TimeToLive timeToLive;
   private final EventRecorder events;
+  private final NodeWatch nodes;
   private final Metrics metrics;
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
@@ -88,6 +90,7 @@ public final class Housekeeping {
       PodSteering steering,
       TimeToLive timeToLive,
       EventRecorder events,
+      NodeWatch nodes,
       Metrics metrics,
       InstantSource clock) {
     this.cache = cache;
@@ -105,6 +108,7 @@ public final class Housekeeping {
     this.steering = steering;
     this.timeToLive = timeToLive;
     this.events = events;
+    this.nodes = nodes;
     this.metrics = metrics;
     this.clock = clock;
   }
@@ -113,6 +117,8 @@ public final class Housekeeping {
   public void start() {
     // From here on deletions are remembered for us.
     cache.takeDeleted().forEach(job -> attempt(job, () -> forget(job)));
+    // Before the first round: without it a node that is not ready would be given up at once.
+    nodes.lookIfDue();
     var _ =
         timer.scheduleWithFixedDelay(
             this::pass, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
@@ -130,6 +136,12 @@ public final class Housekeeping {
     Instant now = clock.instant();
     Duration oldest = Duration.ZERO;
     authority.refresh();
+    try {
+      nodes.lookIfDue();
+    } catch (RuntimeException e) {
+      // As with a job's trouble: the timer must go on.
+      LOG.error("nodes could not be looked at", e);
+    }
     List<TrainingJob> due = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
       Phase phase = jobStatuses.phase(job);

@@ -102,6 +102,11 @@ public final class Metrics {
   private final Counter failedRounds =
       families.counter("kastor_rounds_failed", "Rounds that failed or whose plan was refused.");
 
+  private final Counter lostNodes =
+      families.counter(
+          "kastor_nodes_lost",
+          "Nodes that were taken for dead because their replicas and their kubelet were silent.");
+
   private final Counter reconcileErrors =
       families.counter(
           "kastor_reconcile_errors",
@@ -176,6 +181,11 @@ public final class Metrics {
   /** A job got GPUs for the first time. */
   public void waited(String queue, Duration sinceCreation) {
     waits.labels(queue).observe(seconds(sinceCreation));
+  }
+
+  /** A node was taken for dead. */
+  public void nodeLost() {
+    lostNodes.inc();
   }
 
   /** A generation was published. */

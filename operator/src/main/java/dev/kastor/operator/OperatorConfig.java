@@ -4,6 +4,7 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -55,6 +56,35 @@ public interface OperatorConfig {
 
   /** PEM file of the authority that signed the agent API's certificate. */
   Optional<Path> caFile();
+
+  /** When nodes are left or given up. */
+  Node node();
+
+  /** Settings of nodes that fail or are taken away. */
+  interface Node {
+    /** Keys of taints that say that a node is about to be taken away. */
+    @WithDefault(
+        "ToBeDeletedByClusterAutoscaler,karpenter.sh/disrupted,karpenter.sh/disruption,"
+            + "aws-node-termination-handler/spot-itn,"
+            + "aws-node-termination-handler/scheduled-maintenance,"
+            + "aws-node-termination-handler/asg-lifecycle-termination,"
+            + "aws-node-termination-handler/rebalance-recommendation,"
+            + "cloud.google.com/impending-node-termination,"
+            + "node.cloudprovider.kubernetes.io/shutdown,node.kubernetes.io/out-of-service")
+    List<String> leaveTaints();
+
+    /** How long all replicas of a node may be silent before the node is looked into. */
+    @WithDefault("12s")
+    Duration silence();
+
+    /** How old the kubelet's lease must be beyond that for the node to be given up. */
+    @WithDefault("12s")
+    Duration leaseAge();
+
+    /** Whether pods of a node that is gone for certain are removed without its kubelet. */
+    @WithDefault("false")
+    boolean forceDelete();
+  }
 
   /** Which of several operators decides. */
   LeaderElection leaderElection();
@@ -111,6 +141,10 @@ public interface OperatorConfig {
     /** Arithmetic threads of a replica. */
     @WithDefault("1")
     int threads();
+
+    /** How long a replica that is asked to end may take, its checkpoint included. */
+    @WithDefault("30s")
+    Duration terminationGrace();
 
     /** How long a replica that is not wanted may take to leave by itself. */
     @WithDefault("30s")

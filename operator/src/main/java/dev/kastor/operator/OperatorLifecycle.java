@@ -101,8 +101,8 @@ public final class OperatorLifecycle {
     families.read();
     operator.start();
     metrics.leading(true);
-    loop.start();
     housekeeping.start();
+    loop.start();
     LOG.info("leads with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());
   }
 }

@@ -27,8 +27,8 @@ public final class Agent {
   private static final long CHECK_MILLIS = 50;
   private static final long SIGNAL_MILLIS = 200;
 
-  /** Less than the grace period that a kubelet leaves between asking and killing. */
-  private static final Duration TERMINATION_PATIENCE = Duration.ofSeconds(8);
+  /** What is left of the grace period between asking and killing when we give up. */
+  private static final Duration TERMINATION_RESERVE = Duration.ofSeconds(2);
 
   private Agent() {}
 
@@ -62,7 +62,7 @@ public final class Agent {
                   .name("terminate")
                   .unstarted(() -> {
                     terminating.set(true);
-                    endSoon(replica, ended, status);
+                    endSoon(replica, config.terminationGrace(), ended, status);
                   }));
       outcome = replica.run();
     } catch (PermanentException e) {
@@ -95,10 +95,11 @@ public final class Agent {
    * Asked to end, we train on until the operator has taken us out of the ring, so that the others
    * lose nothing; a checkpoint is saved meanwhile in case there are no others.
    */
-  private static void endSoon(ReplicaProcess replica, CountDownLatch ended, int[] status) {
+  private static void endSoon(
+      ReplicaProcess replica, Duration grace, CountDownLatch ended, int[] status) {
     replica.prepareToEnd();
     try {
-      long end = System.nanoTime() + TERMINATION_PATIENCE.toNanos();
+      long end = System.nanoTime() + grace.minus(TERMINATION_RESERVE).toNanos();
       while (System.nanoTime() - end < 0 && !replica.jobGone()) {
         if (ended.await(CHECK_MILLIS, TimeUnit.MILLISECONDS)) {
           Runtime.getRuntime().halt(status[0]);

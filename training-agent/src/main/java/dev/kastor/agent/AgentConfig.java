@@ -3,6 +3,7 @@ package dev.kastor.agent;
 import dev.kastor.scheduler.JobId;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param checkpoints {@code KASTOR_CHECKPOINT_DIR}
  * @param spec {@code KASTOR_JOB_SPEC}
  * @param terminationLog {@code KASTOR_TERMINATION_LOG}
+ * @param terminationGrace {@code KASTOR_TERMINATION_GRACE_SECONDS}: time from being asked to end to
+ *     being killed
  * @param exitWithParent {@code KASTOR_EXIT_WITH_PARENT}: end when standard input ends
  */
 public record AgentConfig(
@@ -39,7 +42,9 @@ public record AgentConfig(
     Path checkpoints,
     JobSettings spec,
     Path terminationLog,
+    Duration terminationGrace,
     boolean exitWithParent) {
+  private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
 
   /**
    * Reads the environment.
@@ -61,6 +66,8 @@ public record AgentConfig(
     Path checkpoints = reader.required("KASTOR_CHECKPOINT_DIR", Path::of, none);
     Path termination = reader.required("KASTOR_TERMINATION_LOG", Path::of, none);
     JobSettings spec = reader.required("KASTOR_JOB_SPEC", JobSettings::parse, JobSettings.NONE);
+    Duration grace =
+        reader.optional("KASTOR_TERMINATION_GRACE_SECONDS", AgentConfig::seconds, DEFAULT_GRACE);
     boolean exit = reader.optional("KASTOR_EXIT_WITH_PARENT", Boolean::parseBoolean, false);
     reader.check();
     return new AgentConfig(
@@ -75,7 +82,16 @@ public record AgentConfig(
         checkpoints,
         spec,
         termination,
+        grace,
         exit);
+  }
+
+  private static Duration seconds(String text) {
+    long seconds = Long.parseLong(text.strip());
+    if (seconds < 1) {
+      throw new IllegalArgumentException("it must be a whole number of seconds above 0");
+    }
+    return Duration.ofSeconds(seconds);
   }
 
   private static URI https(String text) {

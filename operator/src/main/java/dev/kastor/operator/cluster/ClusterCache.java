@@ -14,6 +14,7 @@ import jakarta.inject.Singleton;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -198,17 +199,33 @@ public final class ClusterCache {
         before.isPresent()
             && SlotCount.occupies(before.get())
             && (after.isEmpty() || !SlotCount.occupies(after.get()));
+    boolean leaves =
+        before.isPresent() && after.isPresent() && !leaving(before.get()) && leaving(after.get());
+    if (leaves) {
+      // Evicted, perhaps from a node where it cannot be replaced.
+      signals.round();
+    }
     if (freed) {
       signals.round();
       waiters.freed(SlotCount.nodeOf(pod)).forEach(signals::job);
     }
   }
 
+  /** Whether something other than we wants the pod gone. */
+  private static boolean leaving(Pod pod) {
+    return pod.getStatus() != null
+        && pod.getStatus().getConditions().stream()
+            .anyMatch(condition ->
+                "DisruptionTarget".equals(condition.getType())
+                    && "True".equals(condition.getStatus()));
+  }
+
   private void nodeChanged(Optional<Node> before, Optional<Node> after) {
     boolean same =
         before.isPresent()
             && after.isPresent()
-            && SlotCount.usable(before.get()) == SlotCount.usable(after.get())
+            && Objects.equals(before.get().getSpec(), after.get().getSpec())
+            && SlotCount.ready(before.get()) == SlotCount.ready(after.get())
             && before
                 .get()
                 .getStatus()

@@ -27,13 +27,18 @@ final class CountedRequests {
   @Produces
   @Singleton
   static KubernetesClient client(
-      KubernetesSerialization serialization, Config config, Metrics metrics, Mandate mandate) {
+      KubernetesSerialization serialization,
+      Config config,
+      Metrics metrics,
+      Mandate mandate,
+      ApiBackoff backoff) {
     return new KubernetesClientBuilder()
         .withKubernetesSerialization(serialization)
         .withConfig(config)
         .withHttpClientBuilderConsumer(http ->
             http.addOrReplaceInterceptor("kastor-count", new Count(metrics))
-                .addOrReplaceInterceptor("kastor-write-fence", new WriteFence(mandate)))
+                .addOrReplaceInterceptor("kastor-write-fence", new WriteFence(mandate))
+                .addOrReplaceInterceptor("kastor-backoff", backoff))
         .build();
   }
 

@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,6 +50,7 @@ public final class KubernetesCluster implements Cluster {
   private final ClusterCache cache;
   private final AllocationWriter allocations;
   private final Knowledge knowledge;
+  private final NodeUses uses;
   private final SlotCount slots;
   private final String gpuTypeLabel;
   private final QueueRules queues;
@@ -66,8 +66,10 @@ public final class KubernetesCluster implements Cluster {
       Knowledge knowledge,
       EventRecorder events,
       QueueRules queues,
+      NodeUses uses,
       OperatorConfig config,
       InstantSource clock) {
+    this.uses = uses;
     this.cache = cache;
     this.allocations = allocations;
     this.knowledge = knowledge;
@@ -81,22 +83,26 @@ public final class KubernetesCluster implements Cluster {
   @Override
   public Snapshot observe() {
     Instant now = clock.instant();
+    var round =
+        RoundNodes.of(
+            cache.nodes(),
+            uses::of,
+            cache.jobs().stream().filter(this::wantsToRun).toList(),
+            job -> JobMapper.allocation(allocations.current(job)),
+            cache::pods);
     List<Node> nodes =
         cache.nodes().stream()
-            .filter(SlotCount::usable)
-            .map(this::node)
+            .map(node -> node(node, round))
             .filter(node -> node.slots() > 0)
             .sorted(Comparator.comparing(Node::name))
             .toList();
-    Set<String> names = new HashSet<>();
-    nodes.forEach(node -> names.add(node.name()));
     QueueDirectory directory = queues.directory();
     List<JobState> jobs = new ArrayList<>();
     for (TrainingJob job : cache.jobs()) {
       boolean nothing = JobMapper.allocation(allocations.current(job)).isEmpty();
       if (wantsToRun(job) && !(nothing && knowledge.held(job, now))) {
         try {
-          state(job, names, directory, now).ifPresent(jobs::add);
+          state(job, round, directory, now).ifPresent(jobs::add);
         } catch (IllegalArgumentException e) {
           LOG.debug("{}: left out of the round: {}", Labels.id(job), e.getMessage());
         }
@@ -138,19 +144,19 @@ public final class KubernetesCluster implements Cluster {
 
   /** The job, unless it waits for a queue that does not have it; one that runs is let alone. */
   private Optional<JobState> state(
-      TrainingJob job, Set<String> nodes, QueueDirectory directory, Instant now) {
+      TrainingJob job, RoundNodes round, QueueDirectory directory, Instant now) {
     var current = allocations.current(job);
     Allocation allocation = JobMapper.allocation(current);
     Optional<Reason> refusal = directory.refusal(job);
     if (refusal.isPresent() && allocation.isEmpty()) {
       return Optional.empty();
     }
-    boolean nodesThere = nodes.containsAll(allocation.replicasByNode().keySet());
     boolean pinned =
-        nodesThere
-            && (refusal.isPresent()
-                || JobMapper.pinnedHere(job, allocation)
-                || knowledge.pinned(job, now));
+        round.staying().contains(Labels.id(job))
+            || (round.there(Labels.id(job), allocation)
+                && (refusal.isPresent()
+                    || JobMapper.pinnedHere(job, allocation)
+                    || knowledge.pinned(job, now)));
     refusal
         .filter(reason -> refused.add(job.getMetadata().getUid() + reason.message()))
         .ifPresent(reason ->
@@ -163,7 +169,7 @@ public final class KubernetesCluster implements Cluster {
         JobMapper.state(job, directory.of(job), current, knowledge.measured(job), pinned, now));
   }
 
-  private Node node(io.fabric8.kubernetes.api.model.Node node) {
+  private Node node(io.fabric8.kubernetes.api.model.Node node, RoundNodes round) {
     String name = node.getMetadata().getName();
     Map<String, String> labels = node.getMetadata().getLabels();
     String type = labels == null ? null : labels.get(gpuTypeLabel);
@@ -174,7 +180,9 @@ public final class KubernetesCluster implements Cluster {
     return new Node(
         name,
         type == null ? "" : type,
-        slots.forJobs(node, cache.podsOn(name)),
+        round.open().contains(name)
+            ? slots.forJobs(node, cache.podsOn(name))
+            : round.kept().getOrDefault(name, 0),
         traits.rack(),
         traits.preemptible(),
         traits.pricePerHour());

@@ -23,6 +23,14 @@ public final class SlotCount {
     if (node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable())) {
       return false;
     }
+    return ready(node);
+  }
+
+  /** Whether its kubelet is known to be well. */
+  public static boolean ready(Node node) {
+    if (node.getStatus() == null) {
+      return false;
+    }
     for (NodeCondition condition : node.getStatus().getConditions()) {
       if ("Ready".equals(condition.getType())) {
         return "True".equals(condition.getStatus());

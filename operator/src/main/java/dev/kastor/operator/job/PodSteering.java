@@ -8,7 +8,7 @@ import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
-import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.SlotWaiters;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.leader.Mandate;
@@ -49,6 +49,7 @@ public final class PodSteering {
   private final OperatorConfig.Agent config;
   private final PodTemplate template;
   private final InstantSource clock;
+  private final NodeUses uses;
   private final Mandate mandate;
   private final Map<String, Long> nextNumbers = new ConcurrentHashMap<>();
   private final Map<String, Instant> surplusSince = new ConcurrentHashMap<>();
@@ -63,6 +64,7 @@ public final class PodSteering {
       StatusWriter writer,
       EventRecorder events,
       Metrics metrics,
+      NodeUses uses,
       OperatorConfig config,
       Mandate mandate,
       InstantSource clock) {
@@ -76,6 +78,7 @@ public final class PodSteering {
     this.metrics = metrics;
     this.config = config.agent();
     template = new PodTemplate(config);
+    this.uses = uses;
     this.mandate = mandate;
     this.clock = clock;
   }
@@ -153,7 +156,7 @@ public final class PodSteering {
     Map<String, Integer> possible = new java.util.TreeMap<>();
     int total = 0;
     for (var entry : plan.missing().entrySet()) {
-      Optional<Node> node = cache.node(entry.getKey()).filter(SlotCount::usable);
+      Optional<Node> node = cache.node(entry.getKey()).filter(uses::open);
       int free = node.map(pods::freeSlots).orElse(0);
       int count = Math.min(free, entry.getValue());
       possible.put(entry.getKey(), count);

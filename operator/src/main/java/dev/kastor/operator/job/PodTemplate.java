@@ -93,7 +93,7 @@ public final class PodTemplate {
         .withServiceAccountName(agent.serviceAccount())
         .withAutomountServiceAccountToken(false)
         .withEnableServiceLinks(false)
-        .withTerminationGracePeriodSeconds(10L)
+        .withTerminationGracePeriodSeconds(config.agent().terminationGrace().toSeconds())
         .withNewAffinity()
         .withNewNodeAffinity()
         .withNewRequiredDuringSchedulingIgnoredDuringExecution()
@@ -155,6 +155,9 @@ public final class PodTemplate {
         value("KASTOR_CHECKPOINT_DIR", CHECKPOINT_PATH),
         value("KASTOR_JOB_SPEC", spec(job)),
         value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),
+        value(
+            "KASTOR_TERMINATION_GRACE_SECONDS",
+            Long.toString(config.agent().terminationGrace().toSeconds())),
         value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
   }
 

@@ -25,6 +25,7 @@ import java.util.stream.Collectors;
  *   <li>Shrink: at once, so that slots are given back soon.
  *   <li>A member died: the survivors go on at once, as long as the job may have that size.
  *   <li>A ring broke and nobody died: after a while those who report it go on, without the silent.
+ *   <li>All members were asked to end, as by a drain: they stop at a checkpoint while they can.
  *   <li>No slots: the members stop at a checkpoint.
  * </ul>
  */
@@ -61,6 +62,9 @@ public final class GenerationRules {
       return alive.isEmpty() ? Optional.empty() : Optional.of(stop());
     }
     boolean complete = ready.size() == at.target();
+    if (alive.isEmpty() && members.stream().anyMatch(at.leaving()::contains)) {
+      return Optional.of(stop());
+    }
     if (alive.isEmpty()) {
       return complete ? Optional.of(run(ready)) : Optional.empty();
     }

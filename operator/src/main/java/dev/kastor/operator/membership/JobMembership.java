@@ -3,10 +3,10 @@ package dev.kastor.operator.membership;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class JobMembership {
   final ReentrantLock lock = new ReentrantLock();
   final Condition changed = lock.newCondition();
-  final Map<String, Replica> replicas = new HashMap<>();
+
+  /** Written under the lock, read by whoever only wants to know who was heard. */
+  final Map<String, Replica> replicas = new ConcurrentHashMap<>();
 
   /** Pods that were told to go, or that a generation left out. */
   final Set<String> dismissed = new HashSet<>();

@@ -25,6 +25,7 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -33,6 +34,7 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -169,6 +171,17 @@ public final class MembershipService {
     }
   }
 
+  /** When the replica in this pod last polled; empty if it never did. Never waits. */
+  public Optional<Instant> lastSeen(Pod pod) {
+    return pod.getMetadata().getOwnerReferences().stream()
+        .map(owner -> jobs.get(owner.getUid()))
+        .filter(Objects::nonNull)
+        .map(membership -> membership.replicas.get(pod.getMetadata().getName()))
+        .filter(Objects::nonNull)
+        .map(Replica::seen)
+        .findFirst();
+  }
+
   /** Forgets a job that is gone and ends its polls. */
   public void forget(String uid) {
     JobMembership membership = jobs.remove(uid);
@@ -294,6 +307,11 @@ public final class MembershipService {
             .filter(PodView::live)
             .map(PodView::name)
             .collect(Collectors.toUnmodifiableSet());
+    Set<String> leaving =
+        pods.stream()
+            .filter(pod -> pod.deleting() && !pod.ended())
+            .map(PodView::name)
+            .collect(Collectors.toUnmodifiableSet());
     boolean migrating =
         !target.isEmpty()
             && membership.members().stream().anyMatch(live::contains)
@@ -310,6 +328,7 @@ public final class MembershipService {
         spec.elasticity(),
         plan.wanted(),
         live,
+        leaving,
         heard,
         membership.generation,
         Optional.ofNullable(membership.current),

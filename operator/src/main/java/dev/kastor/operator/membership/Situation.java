@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
  * @param elasticity which sizes the job can train with
  * @param wanted live pods that the allocation covers
  * @param live names of all live pods
+ * @param leaving names of pods that were asked to end and have not yet
  * @param replicas what pods said, by pod
  * @param generation newest generation ever published
  * @param current newest membership; empty before the first
@@ -36,6 +37,7 @@ public record Situation(
     Elasticity elasticity,
     List<PodView> wanted,
     Set<String> live,
+    Set<String> leaving,
     Map<String, Replica> replicas,
     long generation,
     Optional<Membership> current,
@@ -55,6 +57,7 @@ public record Situation(
   public Situation {
     wanted = List.copyOf(wanted);
     live = Set.copyOf(live);
+    leaving = Set.copyOf(leaving);
     replicas = Map.copyOf(replicas);
   }
 

@@ -53,6 +53,23 @@ class GenerationRulesTest {
   }
 
   @Test
+  void whoIsEvictedIsLeftOutAtOnce() {
+    job.running("a", "b");
+    job.evicted("a");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("b");
+  }
+
+  @Test
+  void allWhoAreEvictedStopAtACheckpointAndTheNextBeginThere() {
+    job.running("a", "b");
+    job.evicted("a").evicted("b");
+    assertThat(job.publish().action()).isEqualTo(Action.STOP);
+    assertThat(job.next()).as("once is enough").isEmpty();
+    job.pod("c", "n2").pod("d", "n2").ready("c").ready("d");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("c", "d");
+  }
+
+  @Test
   void survivorsGoOnWithoutTheDead() {
     job.running("a", "b", "c");
     job.dies("b");

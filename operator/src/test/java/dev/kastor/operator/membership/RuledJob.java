@@ -27,6 +27,7 @@ final class RuledJob {
   private final Map<String, PodView> pods = new LinkedHashMap<>();
   private final Map<String, Replica> replicas = new LinkedHashMap<>();
   private final Set<String> unwanted = new HashSet<>();
+  private final Set<String> leaving = new HashSet<>();
   private Elasticity elasticity = new Elasticity.Elastic(1, 8, new AllowedReplicas.Any());
   private Optional<BatchPlan> better = Optional.empty();
   private @Nullable Membership current;
@@ -73,6 +74,13 @@ final class RuledJob {
   RuledJob dies(String pod) {
     pods.remove(pod);
     replicas.remove(pod);
+    return this;
+  }
+
+  /** Asked to end, as by an eviction; it goes on until it is told what to do, or is killed. */
+  RuledJob evicted(String pod) {
+    dies(pod);
+    leaving.add(pod);
     return this;
   }
 
@@ -163,6 +171,7 @@ final class RuledJob {
         elasticity,
         wanted(),
         Set.copyOf(pods.keySet()),
+        leaving,
         replicas,
         generation(),
         Optional.ofNullable(current),

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What could not be sent is merged into the next report, within bounds, so an operator that
  * comes back misses no switch. To one that took over from another, all step times that this replica
- * has measured are told once more. The methods only note what happened and never wait for the network,
- * except {@link #finish} and {@link #close}. Thread-safe.
+ * has measured are told once more. The methods only note what happened and never wait for the
+ * network, except {@link #finish} and {@link #close}. Thread-safe.
  */
 public final class TelemetryClient implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TelemetryClient.class);
