@@ -12,6 +12,7 @@ import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.QueueStatusWriter;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
+import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.job.Authority;
 import dev.kastor.operator.job.JobObjects;
 import dev.kastor.operator.job.JobPods;
@@ -67,6 +68,7 @@ public final class Housekeeping {
   private final TimeToLive timeToLive;
   private final EventRecorder events;
   private final NodeWatch nodes;
+  private final HangWatch hangs;
   private final Metrics metrics;
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
@@ -91,6 +93,7 @@ public final class Housekeeping {
       TimeToLive timeToLive,
       EventRecorder events,
       NodeWatch nodes,
+      HangWatch hangs,
       Metrics metrics,
       InstantSource clock) {
     this.cache = cache;
@@ -109,6 +112,7 @@ public final class Housekeeping {
     this.timeToLive = timeToLive;
     this.events = events;
     this.nodes = nodes;
+    this.hangs = hangs;
     this.metrics = metrics;
     this.clock = clock;
   }
@@ -154,6 +158,11 @@ public final class Housekeeping {
       allocated += allocation == null ? 0 : allocation.replicas();
       // Of ended jobs too: the last report may come after the last pod ended.
       boolean holds = allocation != null && allocation.replicas() > 0;
+      if (holds && !JobMapper.finished(job)) {
+        attempt(job, () -> hangs.lookIfDue(job));
+      } else {
+        hangs.forget(job.getMetadata().getUid());
+      }
       if (telemetry.due(job)
           || (!JobMapper.finished(job)
               && (membership.due(job) || (holds && !objects.ensured(job))))) {
@@ -199,6 +208,7 @@ public final class Housekeeping {
     statuses.forget(uid);
     jobStatuses.forget(uid);
     steering.forget(job);
+    hangs.forget(uid);
     timeToLive.forget(uid);
     events.forget(uid);
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());

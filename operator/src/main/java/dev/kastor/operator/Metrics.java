@@ -102,6 +102,18 @@ public final class Metrics {
   private final Counter failedRounds =
       families.counter("kastor_rounds_failed", "Rounds that failed or whose plan was refused.");
 
+  private final Counter hangs =
+      families.counter(
+          "kastor_job_hangs",
+          "Times that a job made no step for long though its replicas answered.",
+          "namespace",
+          "job");
+  private final Counter slowReplicas =
+      families.counter(
+          "kastor_replica_slow",
+          "Replicas that held up the others of their job for minutes.",
+          "namespace",
+          "job");
   private final Counter lostNodes =
       families.counter(
           "kastor_nodes_lost",
@@ -181,6 +193,16 @@ public final class Metrics {
   /** A job got GPUs for the first time. */
   public void waited(String queue, Duration sinceCreation) {
     waits.labels(queue).observe(seconds(sinceCreation));
+  }
+
+  /** A job hangs. */
+  public void hung(String namespace, String job) {
+    hangs.labels(namespace, job).inc();
+  }
+
+  /** A replica holds up the others. */
+  public void slow(String namespace, String job) {
+    slowReplicas.labels(namespace, job).inc();
   }
 
   /** A node was taken for dead. */

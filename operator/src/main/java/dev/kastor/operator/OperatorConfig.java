@@ -57,6 +57,32 @@ public interface OperatorConfig {
   /** PEM file of the authority that signed the agent API's certificate. */
   Optional<Path> caFile();
 
+  /** When a job that trains without getting on is helped. */
+  Hang hang();
+
+  /** Settings of jobs that hang and of replicas that hold up the others. */
+  interface Hang {
+    /** Shortest time without a step after which a job hangs; 0 to look for none. */
+    @WithDefault("60s")
+    Duration timeout();
+
+    /** A job hangs after this many of its usual steps at least. */
+    @WithDefault("5")
+    double steps();
+
+    /** How many times longer than the others a replica computes that holds them up. */
+    @WithDefault("1.5")
+    double slowdown();
+
+    /** For how long it has to before anybody is told; 0 to look for none. */
+    @WithDefault("5m")
+    Duration slowFor();
+
+    /** Whether a replica that holds up the others is replaced, at most once an hour for a job. */
+    @WithDefault("false")
+    boolean replaceSlow();
+  }
+
   /** When nodes are left or given up. */
   Node node();
 

@@ -89,6 +89,11 @@ final class FakeAgents implements AutoCloseable {
     end(namespace, pod, "Failed", exitCode, null);
   }
 
+  /** Makes a pod say nothing any more, as when its node lost its power. */
+  void vanish(String pod) {
+    threads.get(pod).interrupt();
+  }
+
   @Override
   public void close() {
     closed = true;

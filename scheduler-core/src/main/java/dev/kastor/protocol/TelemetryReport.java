@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param checkpoint newest durable checkpoint; absent before the first
  * @param switches changes lived since the last report
  * @param outcome set in the last report only
+ * @param slowest who computed slowest since the last report; absent where nobody can be compared
  */
 public record TelemetryReport(
     String namespace,
@@ -38,12 +39,49 @@ public record TelemetryReport(
     @Nullable Double learningRate,
     @Nullable CheckpointInfo checkpoint,
     List<Switch> switches,
-    @Nullable Outcome outcome) {
+    @Nullable Outcome outcome,
+    @Nullable Slowest slowest) {
   /** Largest accepted body in bytes. */
   public static final int MAX_BYTES = 64 * 1024;
 
   /** Most profiles, and most switches, in one report. */
   public static final int MAX_ENTRIES = 100;
+
+  /** A report that compares no members. */
+  public TelemetryReport(
+      String namespace,
+      String job,
+      String pod,
+      long generation,
+      long sequence,
+      int replicas,
+      BatchPlan batch,
+      List<StepProfile> profiles,
+      @Nullable GradientStats gradient,
+      Progress progress,
+      @Nullable Double trainingLoss,
+      @Nullable Double learningRate,
+      @Nullable CheckpointInfo checkpoint,
+      List<Switch> switches,
+      @Nullable Outcome outcome) {
+    this(
+        namespace,
+        job,
+        pod,
+        generation,
+        sequence,
+        replicas,
+        batch,
+        profiles,
+        gradient,
+        progress,
+        trainingLoss,
+        learningRate,
+        checkpoint,
+        switches,
+        outcome,
+        null);
+  }
 
   public TelemetryReport {
     Check.atLeast("generation", generation, 0);

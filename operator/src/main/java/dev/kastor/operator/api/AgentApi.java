@@ -123,6 +123,7 @@ public final class AgentApi {
       @QueryParam("generation") @DefaultValue("0") String generation,
       @QueryParam("phase") @Nullable String phase,
       @QueryParam("step") @DefaultValue("-1") String step,
+      @QueryParam("waiting") @DefaultValue("false") boolean waiting,
       @QueryParam("wait") @DefaultValue("0") String wait)
       throws ApiException, InterruptedException {
     JobId id = new JobId(namespace, name);
@@ -139,7 +140,8 @@ public final class AgentApi {
               address(address),
               number("generation", generation),
               phase(phase),
-              number("step", step));
+              number("step", step),
+              waiting);
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }

@@ -68,7 +68,8 @@ public final class JobMapper {
       return Allocation.NONE;
     }
     var nodes = new TreeMap<>(allocation.nodes());
-    nodes.values().removeIf(replicas -> replicas < 1);
+    // Not every server takes a key away for which a merge patch says null.
+    nodes.values().removeIf(replicas -> replicas == null || replicas < 1);
     return new Allocation(nodes);
   }
 

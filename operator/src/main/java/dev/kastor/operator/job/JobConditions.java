@@ -17,6 +17,7 @@ public final class JobConditions {
     Admitted,
     Running,
     Rescaling,
+    Stalled,
     Suspended,
     Complete,
     Failed
@@ -31,9 +32,22 @@ public final class JobConditions {
    * @param target replicas that the scheduler gave
    * @param members replicas that train together
    * @param draining pods that still have to go
+   * @param stalled what a person should know of a job that makes no steps; null if it makes some
    */
   public record Facts(
-      Phase phase, String reason, String message, int target, int members, int draining) {}
+      Phase phase,
+      String reason,
+      String message,
+      int target,
+      int members,
+      int draining,
+      @Nullable String stalled) {
+    /** A job that gets on. */
+    public Facts(
+        Phase phase, String reason, String message, int target, int members, int draining) {
+      this(phase, reason, message, target, members, draining, null);
+    }
+  }
 
   private JobConditions() {}
 
@@ -58,6 +72,7 @@ public final class JobConditions {
       case Running -> phase == Phase.Running;
       case Rescaling ->
           phase == Phase.Running && (facts.target() != facts.members() || facts.draining() > 0);
+      case Stalled -> facts.stalled() != null;
       case Suspended -> phase == Phase.Suspended;
       case Complete -> phase == Phase.Succeeded;
       case Failed -> phase == Phase.Failed;
@@ -70,7 +85,7 @@ public final class JobConditions {
           case Queued -> facts.phase() == Phase.Queued;
           case Admitted -> false;
           case Running -> facts.phase() == Phase.Running || facts.phase() == Phase.Starting;
-          case Rescaling -> false;
+          case Rescaling, Stalled -> false;
           case Suspended -> facts.phase() == Phase.Suspended;
           case Complete -> facts.phase() == Phase.Succeeded;
           case Failed -> facts.phase() == Phase.Failed;
@@ -84,6 +99,7 @@ public final class JobConditions {
           case Admitted -> holds ? JobReason.SlotsGiven : JobReason.NoSlots;
           case Running -> JobReason.NotTraining;
           case Rescaling -> holds ? JobReason.MembersChange : JobReason.AtTargetSize;
+          case Stalled -> holds ? JobReason.NoProgress : JobReason.StepsAreMade;
           case Suspended -> JobReason.NotAsked;
           case Complete -> JobReason.WorkLeft;
           case Failed -> JobReason.NoFailure;
@@ -102,6 +118,9 @@ public final class JobConditions {
     String status = holds ? "True" : "False";
     String since = now.truncatedTo(ChronoUnit.SECONDS).toString();
     String message = reason.equals(facts.reason()) ? facts.message() : "";
+    if (type == Type.Stalled && facts.stalled() != null) {
+      message = facts.stalled();
+    }
     for (Condition old : before) {
       if (type.name().equals(old.getType()) && status.equals(old.getStatus())) {
         since = old.getLastTransitionTime();

@@ -77,7 +77,22 @@ public final class JobPods {
 
   /** Removes a pod; one that is gone already is fine. */
   public void delete(TrainingJob job, PodView pod) {
-    client.pods().inNamespace(job.getMetadata().getNamespace()).withName(pod.name()).delete();
+    delete(job, pod.name());
+  }
+
+  /** Removes a pod by its name; one that is gone already is fine. */
+  public void delete(TrainingJob job, String pod) {
+    client.pods().inNamespace(job.getMetadata().getNamespace()).withName(pod).delete();
+  }
+
+  /** Removes a pod that cannot do anything useful any more, so that others need not wait for it. */
+  public void deleteHanging(TrainingJob job, String pod) {
+    client
+        .pods()
+        .inNamespace(job.getMetadata().getNamespace())
+        .withName(pod)
+        .withGracePeriod(1)
+        .delete();
   }
 
   /** Removes pods of ours whose job does not exist any more: not every API server does. */

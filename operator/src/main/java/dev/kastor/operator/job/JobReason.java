@@ -25,6 +25,9 @@ public enum JobReason {
   // Rescaling
   MembersChange,
   AtTargetSize,
+  // Stalled
+  NoProgress,
+  StepsAreMade,
   // Suspended
   SuspendedByUser,
   HeldForKueue,

@@ -17,6 +17,7 @@ import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.Newcomers;
 import dev.kastor.operator.cluster.QueueRules;
 import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Outcome;
@@ -31,6 +32,7 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.List;
@@ -43,6 +45,12 @@ import java.util.Optional;
  */
 @Singleton
 @ControllerConfiguration(name = "trainingjob")
+// For ever: a job that was looked at five times during an outage must not be forgotten after it.
+@GradualRetry(
+    maxAttempts = -1,
+    initialInterval = 1000,
+    intervalMultiplier = 1.5,
+    maxInterval = 15000)
 public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   /** Whatever changes is signalled; this only mends what a signal might have missed. */
   private static final Duration RESYNC = Duration.ofMinutes(5);
@@ -52,6 +60,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final ClusterCache cache;
   private final AllocationWriter allocations;
   private final MembershipService membership;
+  private final HangWatch hangs;
   private final TelemetryStore telemetry;
   private final JobPods pods;
   private final PodSteering steering;
@@ -71,6 +80,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       ClusterCache cache,
       AllocationWriter allocations,
       MembershipService membership,
+      HangWatch hangs,
       TelemetryStore telemetry,
       JobPods pods,
       PodSteering steering,
@@ -88,6 +98,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.cache = cache;
     this.allocations = allocations;
     this.membership = membership;
+    this.hangs = hangs;
     this.telemetry = telemetry;
     this.pods = pods;
     this.steering = steering;
@@ -247,7 +258,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
             phase.message(),
             target,
             training ? target : members,
-            Math.max(0, occupied - target)),
+            Math.max(0, occupied - target),
+            hangs.hanging(job).orElse(null)),
         failures.count());
   }
 

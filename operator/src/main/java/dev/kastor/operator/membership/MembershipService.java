@@ -55,6 +55,16 @@ public final class MembershipService {
   /** What others may know of a job's members. */
   public record View(Set<String> members, Set<String> dismissed, boolean recovering) {}
 
+  /**
+   * Those who train together.
+   *
+   * @param pods their names
+   * @param said what they said last, by pod
+   * @param since when they were put together; {@link Instant#MIN} by an earlier operator
+   */
+  public record Members(
+      long generation, Set<String> pods, Map<String, Replica> said, Instant since) {}
+
   private static final Logger LOG = LoggerFactory.getLogger(MembershipService.class);
   private static final int APART_MILLIS = 2000;
 
@@ -155,6 +165,20 @@ public final class MembershipService {
     try {
       return new View(
           membership.members(), Set.copyOf(membership.dismissed), membership.recoverUntil != null);
+    } finally {
+      membership.lock.unlock();
+    }
+  }
+
+  /** What the members of the newest generation said last, and since when it has been in force. */
+  public Members members(TrainingJob job) {
+    JobMembership membership = of(job);
+    membership.lock.lock();
+    try {
+      Map<String, Replica> said = new HashMap<>(membership.replicas);
+      said.keySet().retainAll(membership.members());
+      return new Members(
+          membership.generation, membership.members(), said, membership.lastBatchChange);
     } finally {
       membership.lock.unlock();
     }

@@ -10,6 +10,7 @@ import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
@@ -34,6 +35,8 @@ final class JobTelemetry {
   private final LivedChanges changes;
   private final @Nullable TrainingStatus before;
   private final Map<String, Long> sequences = new HashMap<>();
+  private final UsualStep stepTimes = new UsualStep();
+  private @Nullable Slowest slowest;
   private @Nullable TelemetryReport last;
   private @Nullable GradientStats gradient;
   private @Nullable CheckpointInfo checkpoint;
@@ -71,6 +74,8 @@ final class JobTelemetry {
     learner.observe(report, now);
     rates.observe(report.progress(), now);
     changes.observe(report);
+    stepTimes.observe(report);
+    slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
     checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
     loss = report.trainingLoss() == null ? loss : report.trainingLoss();
@@ -119,6 +124,16 @@ final class JobTelemetry {
 
   synchronized Optional<TelemetryReport> last() {
     return Optional.ofNullable(last);
+  }
+
+  /** What a step usually takes, in seconds; 0 if that is not known. */
+  synchronized double usualStepSeconds() {
+    return stepTimes.seconds();
+  }
+
+  /** Who computed slowest as of the newest report. */
+  synchronized Optional<Slowest> slowest() {
+    return Optional.ofNullable(slowest);
   }
 
   /** When the job last got further than ever before; the epoch if that is not known. */

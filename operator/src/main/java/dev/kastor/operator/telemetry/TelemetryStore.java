@@ -13,6 +13,7 @@ import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import jakarta.inject.Singleton;
@@ -92,6 +93,21 @@ public final class TelemetryStore {
   /** The batch of the newest report. */
   public Optional<BatchPlan> batch(TrainingJob job) {
     return of(job).batch();
+  }
+
+  /** What a step of the job usually takes, in seconds; 0 if that is not known. */
+  public double usualStepSeconds(TrainingJob job) {
+    return of(job).usualStepSeconds();
+  }
+
+  /** Who of its replicas computed slowest as of the newest report. */
+  public Optional<Slowest> slowest(TrainingJob job) {
+    return of(job).slowest();
+  }
+
+  /** The newest report. */
+  public Optional<TelemetryReport> last(TrainingJob job) {
+    return of(job).last();
   }
 
   /** When the job last got further than ever before. */

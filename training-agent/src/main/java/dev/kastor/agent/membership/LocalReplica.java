@@ -9,6 +9,7 @@ public final class LocalReplica {
   private final String address;
   private volatile Standing standing = new Standing(0, Phase.STARTING);
   private volatile long step = -1;
+  private volatile boolean waiting;
 
   /**
    * @param pod our pod's name
@@ -39,10 +40,15 @@ public final class LocalReplica {
     step = newStep;
   }
 
+  /** Says whether we wait for the other members. */
+  public void waiting(boolean now) {
+    waiting = now;
+  }
+
   /** All of it, for the operator. */
   public ReplicaState state() {
     Standing now = standing;
-    return new ReplicaState(pod, address, now.generation(), now.phase(), step);
+    return new ReplicaState(pod, address, now.generation(), now.phase(), step, waiting);
   }
 
   /** The generation we are in (0 before the first) and what we do. */

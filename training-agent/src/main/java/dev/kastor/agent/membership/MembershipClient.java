@@ -115,6 +115,11 @@ public final class MembershipClient implements AutoCloseable {
     replica.stepped(step);
   }
 
+  /** Says whether we wait for the other members; told with the next poll. */
+  public void waiting(boolean now) {
+    replica.waiting(now);
+  }
+
   private void poll() {
     Duration pause = FIRST_PAUSE;
     boolean away = false;
@@ -158,13 +163,14 @@ public final class MembershipClient implements AutoCloseable {
   private Membership ask(Standing asked) throws IOException, InterruptedException {
     ReplicaState state = replica.state();
     String query =
-        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&wait=%d"
+        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&wait=%d"
             .formatted(
                 encoded(state.pod()),
                 encoded(state.address()),
                 asked.generation(),
                 asked.phase(),
                 state.step(),
+                state.waiting(),
                 WAIT.toSeconds());
     CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, ANSWER_LIMIT);
     synchronized (this) {

@@ -10,6 +10,7 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobId;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,7 @@ public final class TelemetryClient implements AutoCloseable {
   private final Thread sender;
 
   private final StepProfiler lived = new StepProfiler();
+  private final PassTimes passes = new PassTimes();
   private Unsent unsent = new Unsent();
   private @Nullable TrainingStatus latest;
   private @Nullable CheckpointInfo checkpoint;
@@ -71,6 +73,11 @@ public final class TelemetryClient implements AutoCloseable {
       lived.add(sample);
     }
     reached(sample.status());
+  }
+
+  /** Notes how long each member computed in a step. */
+  public synchronized void compared(List<String> pods, double[] passSeconds) {
+    passes.add(pods, passSeconds);
   }
 
   /** Notes where training stands without a step: at the start of a generation. */
@@ -207,7 +214,8 @@ public final class TelemetryClient implements AutoCloseable {
         status.learningRate().orElse(null),
         checkpoint,
         taken.switches(),
-        outcome);
+        outcome,
+        passes.take().orElse(null));
   }
 
   /** Sends once more what is unsent and ends. */

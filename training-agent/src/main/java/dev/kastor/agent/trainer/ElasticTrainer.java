@@ -132,6 +132,7 @@ public final class ElasticTrainer implements AutoCloseable {
           }
         }
       } catch (RingBrokenException e) {
+        memberships.waiting(false);
         log.warn("{}: generation {}: {}", job, target.generation(), e.getMessage());
         history.broke();
         generation = Math.max(generation, target.generation());
@@ -163,10 +164,12 @@ public final class ElasticTrainer implements AutoCloseable {
       long known = newer.map(Membership::generation).orElse(generation);
       long start = System.nanoTime();
       LocalStep local = replica.compute(plan, ring.size(), ring.rank());
+      memberships.waiting(true);
       StepHeader own = new StepHeader(replica.step(), known, local);
       List<StepHeader> all = StepHeader.decodeAll(ring.allGather(own.encode()), replica.step());
       ring.allReduce(replica.gradient());
       ring.allReduce(replica.batchStatistics());
+      memberships.waiting(false);
       long exchanged = System.nanoTime();
       double loss;
       try {
@@ -183,6 +186,9 @@ public final class ElasticTrainer implements AutoCloseable {
         double sync =
             Math.max(0, (exchanged - start) * 1e-9 - pass * (plan.accumulationSteps() + 1));
         double compute = pass + (end - exchanged) * 1e-9;
+        telemetry.compared(
+            membership.members().stream().map(Member::pod).toList(),
+            all.stream().mapToDouble(each -> each.local().passSeconds()).toArray());
         telemetry.stepped(
             new StepSample(
                 status(ring, plan, nodes), settled && !first && compute > 0, compute, sync, loss));

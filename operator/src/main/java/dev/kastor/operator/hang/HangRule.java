@@ -1,0 +1,98 @@
+package dev.kastor.operator.hang;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Finds out whether one job hangs: its members answer and no step is made for long.
+ *
+ * <p>The first time, one member goes: the one that does not wait for the others, else the one
+ * furthest behind. If that did not help, all go and the job starts from its checkpoint. Used by one
+ * thread.
+ */
+final class HangRule {
+  /**
+   * A member.
+   *
+   * @param step optimizer steps in its state
+   * @param waiting whether it waits for the others
+   */
+  record Seen(String pod, long step, boolean waiting) {}
+
+  /**
+   * A job that hangs.
+   *
+   * @param silence how long there has been no step
+   * @param suspects pods that have to go
+   * @param again whether another remedy was tried since the last step
+   */
+  record Hang(Duration silence, List<String> suspects, boolean again) {}
+
+  private final Duration least;
+  private final double steps;
+  private long generation = -1;
+  private long best = Long.MIN_VALUE;
+  private Instant since = Instant.MIN;
+  private int remedies;
+
+  /**
+   * @param least shortest time without a step
+   * @param steps shortest time in usual steps
+   */
+  HangRule(Duration least, double steps) {
+    this.least = least;
+    this.steps = steps;
+  }
+
+  /**
+   * Looks at the job.
+   *
+   * @param newest newest generation; the time begins anew with each
+   * @param members all of them, if all have answered lately; else none, and the time begins anew
+   * @param step most optimizer steps that anybody tells of
+   * @param usualStepSeconds 0 if not known
+   */
+  Optional<Hang> look(
+      long newest, Collection<Seen> members, long step, double usualStepSeconds, Instant now) {
+    if (step > best) {
+      remedies = 0;
+    }
+    // A restart from a checkpoint goes back; what counts is that something moves.
+    if (step != best || newest != generation || members.isEmpty() || since.equals(Instant.MIN)) {
+      best = step;
+      generation = newest;
+      since = now;
+      return Optional.empty();
+    }
+    Duration silence = Duration.between(since, now);
+    if (silence.compareTo(limit(usualStepSeconds)) < 0) {
+      return Optional.empty();
+    }
+    boolean again = remedies++ > 0;
+    since = now;
+    List<String> suspects =
+        again
+            ? members.stream().map(Seen::pod).sorted().toList()
+            : List.of(members.stream().min(MOST_SUSPECT).orElseThrow().pod());
+    return Optional.of(new Hang(silence, suspects, again));
+  }
+
+  /** Whether a remedy was applied and no step has followed yet. */
+  boolean hanging() {
+    return remedies > 0;
+  }
+
+  private static final Comparator<Seen> MOST_SUSPECT =
+      Comparator.comparing(Seen::waiting)
+          .thenComparingLong(Seen::step)
+          .thenComparing(Comparator.comparing(Seen::pod).reversed());
+
+  private Duration limit(double usualStepSeconds) {
+    Duration usual = Duration.ofMillis((long) (usualStepSeconds * steps * 1000));
+    return usual.compareTo(least) > 0 ? usual : least;
+  }
+}

@@ -1,0 +1,208 @@
+package dev.kastor.operator.hang;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.Metrics;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.Signals;
+import dev.kastor.operator.cluster.ApiBackoff;
+import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.hang.HangRule.Hang;
+import dev.kastor.operator.hang.HangRule.Seen;
+import dev.kastor.operator.job.JobPods;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.membership.Replica;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.Slowest;
+import dev.kastor.protocol.TelemetryReport;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks whether jobs get on and helps those that do not. Looks from one thread; anybody may ask
+ * what was seen.
+ */
+@Singleton
+public final class HangWatch {
+  private static final Logger LOG = LoggerFactory.getLogger(HangWatch.class);
+
+  /** Members that have not spoken for longer say nothing of what they do now. */
+  private static final Duration LATELY = Duration.ofSeconds(15);
+
+  private static final Duration INTERVAL = Duration.ofSeconds(2);
+  private static final Duration BETWEEN_REPLACEMENTS = Duration.ofHours(1);
+
+  private static final class Watched {
+    final HangRule hang;
+    final SlowRule slow;
+    Instant looked = Instant.MIN;
+    Instant replaced = Instant.MIN;
+    volatile @Nullable String message;
+
+    Watched(OperatorConfig.Hang config) {
+      hang = new HangRule(config.timeout(), config.steps());
+      slow = new SlowRule(config.slowdown(), config.slowFor());
+    }
+  }
+
+  private final MembershipService membership;
+  private final TelemetryStore telemetry;
+  private final JobPods pods;
+  private final EventRecorder events;
+  private final Metrics metrics;
+  private final ApiBackoff api;
+  private final Signals signals;
+  private final OperatorConfig.Hang config;
+  private final InstantSource clock;
+  private final Map<String, Watched> jobs = new ConcurrentHashMap<>();
+
+  public HangWatch(
+      MembershipService membership,
+      TelemetryStore telemetry,
+      JobPods pods,
+      EventRecorder events,
+      Metrics metrics,
+      ApiBackoff api,
+      Signals signals,
+      OperatorConfig config,
+      InstantSource clock) {
+    this.membership = membership;
+    this.telemetry = telemetry;
+    this.pods = pods;
+    this.events = events;
+    this.metrics = metrics;
+    this.api = api;
+    this.signals = signals;
+    this.config = config.hang();
+    this.clock = clock;
+  }
+
+  /** Looks at a job that holds GPUs, if it is time to. */
+  public void lookIfDue(TrainingJob job) {
+    Instant now = clock.instant();
+    Watched watched = jobs.computeIfAbsent(job.getMetadata().getUid(), uid -> new Watched(config));
+    if (now.isBefore(watched.looked.plus(INTERVAL))) {
+      return;
+    }
+    watched.looked = now;
+    MembershipService.Members members = membership.members(job);
+    if (config.timeout().isPositive()) {
+      lookForHang(job, watched, members, now);
+    }
+    if (config.slowFor().isPositive()) {
+      Optional<Slowest> slowest =
+          telemetry.slowest(job).filter(slow -> members.pods().contains(slow.pod()));
+      watched.slow.look(slowest, now).ifPresent(slow -> holdsUp(job, watched, slow, now));
+    }
+  }
+
+  /** What a person should know of a job that hangs; empty if it gets on. */
+  public Optional<String> hanging(TrainingJob job) {
+    Watched watched = jobs.get(job.getMetadata().getUid());
+    return watched == null ? Optional.empty() : Optional.ofNullable(watched.message);
+  }
+
+  /** Forgets a job that is gone or holds nothing. */
+  public void forget(String uid) {
+    jobs.remove(uid);
+  }
+
+  private void lookForHang(
+      TrainingJob job, Watched watched, MembershipService.Members members, Instant now) {
+    List<Seen> seen =
+        members.said().entrySet().stream()
+            .map(entry -> seen(entry.getKey(), entry.getValue().state()))
+            .toList();
+    boolean allSpeak =
+        seen.size() == members.pods().size()
+            && members.said().values().stream().allMatch(replica -> speaks(replica, now));
+    Optional<TelemetryReport> last = telemetry.last(job);
+    boolean done =
+        telemetry.completed(job).isPresent()
+            || last.filter(report -> report.progress().fraction() >= 1).isPresent();
+    // What nobody could tell us in an outage is not a hang.
+    boolean outage = now.isBefore(api.lastTrouble().plus(LATELY));
+    long step =
+        Math.max(
+            last.map(report -> report.progress().step()).orElse(-1L),
+            seen.stream().mapToLong(Seen::step).max().orElse(-1));
+    Optional<Hang> hang =
+        watched.hang.look(
+            members.generation(),
+            allSpeak && !done && !outage ? seen : List.of(),
+            step,
+            telemetry.usualStepSeconds(job),
+            now);
+    hang.ifPresent(found -> help(job, watched, seen, found));
+    if (watched.message != null && !watched.hang.hanging()) {
+      watched.message = null;
+      LOG.info("{}: gets on again", Labels.id(job));
+      signals.job(Labels.id(job));
+    }
+  }
+
+  private void help(TrainingJob job, Watched watched, List<Seen> seen, Hang hang) {
+    String states =
+        seen.stream()
+            .map(each ->
+                "%s %s at step %d"
+                    .formatted(each.pod(), each.waiting() ? "waits" : "computes", each.step()))
+            .sorted()
+            .limit(8)
+            .collect(Collectors.joining(", "));
+    String message =
+        "No step for %d s: %s. %s"
+            .formatted(
+                hang.silence().toSeconds(),
+                states,
+                hang.again()
+                    ? "All replicas are replaced and start from the newest checkpoint."
+                    : hang.suspects().getFirst() + " is replaced.");
+    watched.message = message;
+    LOG.warn("{}: {}", Labels.id(job), message);
+    events.warning(job, "NoProgress", message);
+    metrics.hung(job.getMetadata().getNamespace(), job.getMetadata().getName());
+    hang.suspects().forEach(pod -> pods.deleteHanging(job, pod));
+    signals.job(Labels.id(job));
+  }
+
+  private void holdsUp(TrainingJob job, Watched watched, Slowest slow, Instant now) {
+    boolean replace =
+        config.replaceSlow() && !now.isBefore(watched.replaced.plus(BETWEEN_REPLACEMENTS));
+    String message =
+        "%s computes %.1f times as long as the others (%.3f s a pass), for %d s or more.%s"
+            .formatted(
+                slow.pod(),
+                slow.slowdown(),
+                slow.passSeconds(),
+                config.slowFor().toSeconds(),
+                replace ? " It is replaced." : "");
+    LOG.warn("{}: {}", Labels.id(job), message);
+    events.warning(job, "ReplicaSlow", message);
+    metrics.slow(job.getMetadata().getNamespace(), job.getMetadata().getName());
+    if (replace) {
+      watched.replaced = now;
+      pods.delete(job, slow.pod());
+    }
+  }
+
+  private static Seen seen(String pod, ReplicaState state) {
+    return new Seen(pod, state.step(), state.waiting());
+  }
+
+  private static boolean speaks(Replica replica, Instant now) {
+    return replica.state().phase() == ReplicaState.Phase.TRAINING
+        && now.isBefore(replica.seen().plus(LATELY));
+  }
+}

@@ -1,0 +1,239 @@
+package dev.kastor.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.common.http.TestHTTPResource;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.QuarkusTestProfile;
+import io.quarkus.test.junit.TestProfile;
+import java.net.URI;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+// What the test waits for is there; a null would fail it as it should.
+@NullUnmarked
+@QuarkusTest
+@TestProfile(NodeFaultIT.Impatient.class)
+class NodeFaultIT {
+  private static final String NAMESPACE = "team";
+  private static final List<String> NODES = List.of("n1", "n2");
+
+  @TestHTTPResource(value = "/", tls = true)
+  URI base;
+
+  private final KubernetesClient client = FakeApiServer.client();
+  private FakeAgents agents;
+  private String name;
+
+  @BeforeEach
+  void startKubelet() {
+    agents =
+        new FakeAgents(
+            client,
+            new AgentClient(base.toString().replaceAll("/$", ""), FakeApiServer.certificate()));
+    NODES.forEach(this::freshNode);
+    name = "job" + System.nanoTime();
+    TrainingJob job = TestJobs.job(name, 2, 2, GoodputSpec.Mode.Fixed);
+    job.getMetadata().setUid(null);
+    client.resources(TrainingJob.class).inNamespace(NAMESPACE).resource(job).create();
+    await("it trains on one node", () -> members() == 2 && nodes().size() == 1);
+  }
+
+  @AfterEach
+  void removeJob() {
+    client.resources(TrainingJob.class).inNamespace(NAMESPACE).delete();
+    await("no pods are left", () -> pods().isEmpty());
+    agents.close();
+  }
+
+  @Test
+  void aCordonMovesNobody() throws InterruptedException {
+    String node = node();
+    long version = status().allocation().version();
+    change(node, builder -> builder.editOrNewSpec().withUnschedulable(true).endSpec());
+    Thread.sleep(4000);
+    assertThat(status().allocation().version()).isEqualTo(version);
+    assertThat(agents.started()).hasSize(2);
+    assertThat(members()).isEqualTo(2);
+    // What drain does next: the pods are evicted.
+    pods().forEach(pod -> client.pods().resource(pod).delete());
+    await(
+        "it trains on the other node", () -> members() == 2 && nodes().equals(Set.of(other(node))));
+  }
+
+  @Test
+  void aNoticeMovesTheJobWhileItTrains() {
+    String node = node();
+    change(
+        node,
+        builder ->
+            builder
+                .editOrNewSpec()
+                .addNewTaint()
+                .withKey("aws-node-termination-handler/spot-itn")
+                .withEffect("NoSchedule")
+                .endTaint()
+                .endSpec());
+    await(
+        "it trains on the other node", () -> members() == 2 && nodes().equals(Set.of(other(node))));
+    assertThat(status().failuresSinceProgress()).isZero();
+  }
+
+  @Test
+  void aNodeWhoseReplicasAndKubeletAreSilentIsLeft() {
+    String node = node();
+    long start = System.nanoTime();
+    lease(node, ZonedDateTime.now(ZoneOffset.UTC).minusMinutes(1));
+    pods().forEach(pod -> agents.vanish(pod.getMetadata().getName()));
+    await(
+        "it trains on the other node", () -> members() == 2 && nodes().equals(Set.of(other(node))));
+    assertThat((System.nanoTime() - start) / 1e9).isLessThan(20);
+  }
+
+  @Test
+  void silentReplicasOnANodeWhoseKubeletIsWellAreNoReasonToLeaveIt() throws InterruptedException {
+    String node = node();
+    long version = status().allocation().version();
+    lease(node, ZonedDateTime.now(ZoneOffset.UTC).plusMinutes(1));
+    pods().forEach(pod -> agents.vanish(pod.getMetadata().getName()));
+    Thread.sleep(6000);
+    assertThat(status().allocation().version()).isEqualTo(version);
+  }
+
+  private void freshNode(String node) {
+    client
+        .nodes()
+        .resource(
+            new NodeBuilder()
+                .withNewMetadata()
+                .withName(node)
+                .addToLabels("kubernetes.io/hostname", node)
+                .endMetadata()
+                .withNewSpec()
+                .endSpec()
+                .withNewStatus()
+                .withAllocatable(Map.of("kastor.dev/slot", new Quantity("2")))
+                .endStatus()
+                .build())
+        .createOr(existing -> existing.update());
+    lease(node, ZonedDateTime.now(ZoneOffset.UTC).plusMinutes(1));
+  }
+
+  private void lease(String node, ZonedDateTime renewed) {
+    client
+        .leases()
+        .resource(
+            new LeaseBuilder()
+                .withNewMetadata()
+                .withNamespace("kube-node-lease")
+                .withName(node)
+                .endMetadata()
+                .withNewSpec()
+                .withHolderIdentity(node)
+                .withRenewTime(renewed)
+                .endSpec()
+                .build())
+        .createOr(existing -> existing.update());
+  }
+
+  private void change(String node, UnaryOperator<NodeBuilder> change) {
+    Node now = client.nodes().withName(node).get();
+    client.nodes().resource(change.apply(new NodeBuilder(now)).build()).update();
+  }
+
+  private static String other(String node) {
+    return node.equals("n1") ? "n2" : "n1";
+  }
+
+  private String node() {
+    return nodes().iterator().next();
+  }
+
+  private Set<String> nodes() {
+    var allocation = status() == null ? null : status().allocation();
+    if (allocation == null || allocation.nodes() == null) {
+      return Set.of();
+    }
+    // The mock server keeps keys for which a merge patch says null.
+    return allocation.nodes().entrySet().stream()
+        .filter(entry -> entry.getValue() != null && entry.getValue() > 0)
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
+  }
+
+  private TrainingJobStatus status() {
+    return client
+        .resources(TrainingJob.class)
+        .inNamespace(NAMESPACE)
+        .withName(name)
+        .get()
+        .getStatus();
+  }
+
+  private List<Pod> pods() {
+    return client.pods().inNamespace(NAMESPACE).list().getItems();
+  }
+
+  /** Replicas that train in the newest generation on the nodes of the allocation. */
+  private long members() {
+    TrainingJob job =
+        client.resources(TrainingJob.class).inNamespace(NAMESPACE).withName(name).get();
+    if (job.getStatus() == null || job.getStatus().generation() == null) {
+      return 0;
+    }
+    long generation = job.getStatus().generation();
+    return pods().stream()
+        .map(pod -> agents.membership(pod.getMetadata().getName()))
+        .filter(membership -> membership.isPresent() && membership.get().generation() == generation)
+        .count();
+  }
+
+  private static void await(String what, BooleanSupplier condition) {
+    long end = System.nanoTime() + 40_000_000_000L;
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as(what).isLessThan(end);
+      try {
+        Thread.sleep(50);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /** Notices silence within seconds: the agents of the test speak every second. */
+  public static final class Impatient implements QuarkusTestProfile {
+    @Override
+    public List<TestResourceEntry> testResources() {
+      return List.of(new TestResourceEntry(FakeApiServer.class));
+    }
+
+    @Override
+    public boolean disableGlobalTestResources() {
+      return true;
+    }
+
+    @Override
+    public Map<String, String> getConfigOverrides() {
+      return Map.of("kastor.node.silence", "3s", "kastor.node.lease-age", "3s");
+    }
+  }
+}

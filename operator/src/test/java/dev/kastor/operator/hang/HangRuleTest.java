@@ -1,0 +1,104 @@
+package dev.kastor.operator.hang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.operator.hang.HangRule.Hang;
+import dev.kastor.operator.hang.HangRule.Seen;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+final class HangRuleTest {
+  private final HangRule rule = new HangRule(Duration.ofSeconds(60), 5);
+  private final List<Seen> stuck =
+      List.of(new Seen("a-0", 7, true), new Seen("a-1", 7, false), new Seen("a-2", 7, true));
+  private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+  private long generation = 3;
+  private double usual = 0.5;
+
+  private Optional<Hang> after(int seconds, List<Seen> members, long step) {
+    now = now.plusSeconds(seconds);
+    return rule.look(generation, members, step, usual, now);
+  }
+
+  @Test
+  void whoMakesStepsDoesNotHang() {
+    for (int step = 0; step < 100; step++) {
+      assertThat(after(59, stuck, step)).isEmpty();
+    }
+    assertThat(rule.hanging()).isFalse();
+  }
+
+  @Test
+  void theOneThatDoesNotWaitForTheOthersGoesFirst() {
+    after(0, stuck, 7);
+    assertThat(after(59, stuck, 7)).isEmpty();
+    assertThat(after(1, stuck, 7))
+        .hasValueSatisfying(hang -> {
+          assertThat(hang.suspects()).containsExactly("a-1");
+          assertThat(hang.again()).isFalse();
+          assertThat(hang.silence()).hasSeconds(60);
+        });
+    assertThat(rule.hanging()).isTrue();
+  }
+
+  @Test
+  void elseTheOneFurthestBehindAndElseTheYoungest() {
+    List<Seen> behind = List.of(new Seen("a-0", 6, true), new Seen("a-1", 7, true));
+    after(0, behind, 7);
+    assertThat(after(60, behind, 7).orElseThrow().suspects()).containsExactly("a-0");
+    var other = new HangRule(Duration.ofSeconds(60), 5);
+    List<Seen> same = List.of(new Seen("a-0", 7, true), new Seen("a-1", 7, true));
+    other.look(1, same, 7, 0, now);
+    assertThat(other.look(1, same, 7, 0, now.plusSeconds(60)).orElseThrow().suspects())
+        .containsExactly("a-1");
+  }
+
+  @Test
+  void ifThatDidNotHelpAllGo() {
+    after(0, stuck, 7);
+    assertThat(after(60, stuck, 7)).isPresent();
+    generation++;
+    assertThat(after(5, stuck, 7)).as("the new generation gets its time").isEmpty();
+    assertThat(after(59, stuck, 7)).isEmpty();
+    assertThat(after(1, stuck, 7))
+        .hasValueSatisfying(hang -> {
+          assertThat(hang.again()).isTrue();
+          assertThat(hang.suspects()).containsExactly("a-0", "a-1", "a-2");
+        });
+  }
+
+  @Test
+  void aStepForgivesAll() {
+    after(0, stuck, 7);
+    assertThat(after(60, stuck, 7)).isPresent();
+    assertThat(after(1, stuck, 8)).isEmpty();
+    assertThat(rule.hanging()).isFalse();
+    assertThat(after(60, stuck, 8).orElseThrow().again()).isFalse();
+  }
+
+  @Test
+  void aJobOfLongStepsGetsLonger() {
+    usual = 60;
+    after(0, stuck, 7);
+    assertThat(after(299, stuck, 7)).isEmpty();
+    assertThat(after(1, stuck, 7)).isPresent();
+  }
+
+  @Test
+  void membersThatDoNotSpeakAreAnothersBusiness() {
+    after(0, stuck, 7);
+    assertThat(after(59, List.of(), 7)).isEmpty();
+    assertThat(after(59, stuck, 7)).as("the time began anew").isEmpty();
+    assertThat(after(1, stuck, 7)).isPresent();
+  }
+
+  @Test
+  void goingBackToACheckpointIsNotHanging() {
+    after(0, stuck, 700);
+    assertThat(after(59, stuck, 600)).isEmpty();
+    assertThat(after(59, stuck, 610)).isEmpty();
+  }
+}
