@@ -100,11 +100,11 @@ public interface OperatorConfig {
     List<String> leaveTaints();
 
     /** How long all replicas of a node may be silent before the node is looked into. */
-    @WithDefault("12s")
+    @WithDefault("13s")
     Duration silence();
 
     /** How old the kubelet's lease must be beyond that for the node to be given up. */
-    @WithDefault("12s")
+    @WithDefault("13s")
     Duration leaseAge();
 
     /** Whether pods of a node that is gone for certain are removed without its kubelet. */

@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
@@ -40,6 +41,7 @@ final class FakeAgents implements AutoCloseable {
   private final Set<String> mute = new ConcurrentSkipListSet<>();
   private final Set<String> refused = new ConcurrentSkipListSet<>();
   private final Set<String> completeAt = new ConcurrentSkipListSet<>();
+  private final AtomicInteger unanswered = new AtomicInteger();
   private final List<String> started = new CopyOnWriteArrayList<>();
   private final Thread kubelet;
   private volatile boolean closed;
@@ -53,6 +55,11 @@ final class FakeAgents implements AutoCloseable {
   /** Pods in the order in which they were started. */
   List<String> started() {
     return started;
+  }
+
+  /** Polls that did not get an answer. */
+  int unanswered() {
+    return unanswered.get();
   }
 
   /** What a pod trains in now. */
@@ -151,6 +158,7 @@ final class FakeAgents implements AutoCloseable {
                     .formatted(namespace, job, name, generation, phase, step),
                 token);
         if (answer.statusCode() != 200) {
+          unanswered.incrementAndGet();
           Thread.sleep(50);
           continue;
         }

@@ -4,13 +4,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.mockwebserver.MockWebServer;
 import io.fabric8.mockwebserver.ServerRequest;
 import io.fabric8.mockwebserver.ServerResponse;
+import io.fabric8.mockwebserver.http.MockResponse;
+import io.fabric8.mockwebserver.http.RecordedRequest;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,6 +36,8 @@ import org.jspecify.annotations.NullUnmarked;
 @NullUnmarked
 public final class FakeApiServer implements QuarkusTestResourceLifecycleManager {
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String TESTS_OWN = "Kastor-Test";
+  private static volatile int failing;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
 
@@ -40,6 +46,11 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   /** A client of the running server. */
   static KubernetesClient client() {
     return Objects.requireNonNull(client);
+  }
+
+  /** Answers every request but those of the test with this status from now on; 0: as it should. */
+  static void fail(int status) {
+    failing = status;
   }
 
   /** The certificate of the agent API, which signs itself. */
@@ -61,7 +72,15 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
             List.of(
                 CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class),
                 CustomResourceDefinitionContext.fromCustomResourceType(
-                    dev.kastor.crds.Queue.class)));
+                    dev.kastor.crds.Queue.class))) {
+          @Override
+          public MockResponse dispatch(RecordedRequest request) {
+            int code = failing;
+            return code == 0 || request.getHeader(TESTS_OWN) != null
+                ? super.dispatch(request)
+                : new MockResponse().setResponseCode(code).setHeader("Retry-After", "1");
+          }
+        };
     server =
         new KubernetesMockServer(
             new io.fabric8.mockwebserver.Context(new ObjectMapper()),
@@ -76,7 +95,9 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
         .withPath("/apis/authentication.k8s.io/v1/tokenreviews")
         .andReply(201, request -> review(request.getBody().readUtf8()))
         .always();
-    client = server.createClient();
+    Config config = server.createClient().getConfiguration();
+    config.setCustomHeaders(Map.of(TESTS_OWN, "true"));
+    client = new KubernetesClientBuilder().withConfig(config).build();
     try {
       Path folder = Files.createTempDirectory("kastor-operator-test");
       TestCertificate made = TestCertificate.make(folder);

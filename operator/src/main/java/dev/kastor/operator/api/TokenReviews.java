@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -42,11 +43,18 @@ public final class TokenReviews {
    */
   private static final Duration GOOD_FOR = Duration.ofMinutes(5);
 
+  /** The same while the API server does not answer. */
+  private static final Duration OUTAGE = Duration.ofMinutes(30);
+
   private static final Duration BAD_FOR = Duration.ofSeconds(3);
   private static final int MOST_REMEMBERED = 50_000;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private record Answer(Optional<Identity> identity, Instant until) {}
+  /**
+   * @param until when to ask again
+   * @param bestBefore when the answer is worth nothing even if nobody can be asked
+   */
+  private record Answer(Optional<Identity> identity, Instant until, Instant bestBefore) {}
 
   private final KubernetesClient client;
   private final Metrics metrics;
@@ -69,22 +77,33 @@ public final class TokenReviews {
       return known.identity();
     }
     metrics.tokenReviewed(false);
-    Optional<Identity> identity = review(token, audience);
+    Optional<Identity> identity;
+    try {
+      identity = review(token, audience);
+    } catch (KubernetesClientException e) {
+      // Those who train must hear from us above all while nobody can be asked who they are.
+      if (known != null && known.identity().isPresent() && now.isBefore(known.bestBefore())) {
+        return known.identity();
+      }
+      throw e;
+    }
     if (answers.size() >= MOST_REMEMBERED) {
-      answers.values().removeIf(old -> !now.isBefore(old.until()));
+      answers.values().removeIf(old -> !now.isBefore(old.bestBefore()));
     }
     if (answers.size() < MOST_REMEMBERED) {
-      answers.put(key, new Answer(identity, until(token, identity.isPresent(), now)));
+      answers.put(
+          key,
+          new Answer(
+              identity,
+              until(token, identity.isPresent() ? GOOD_FOR : BAD_FOR, now),
+              until(token, identity.isPresent() ? OUTAGE : BAD_FOR, now)));
     }
     return identity;
   }
 
   /** How long an answer holds: never longer than the token itself. */
-  private static Instant until(String token, boolean good, Instant now) {
-    if (!good) {
-      return now.plus(BAD_FOR);
-    }
-    Instant latest = now.plus(GOOD_FOR);
+  private static Instant until(String token, Duration longest, Instant now) {
+    Instant latest = now.plus(longest);
     String[] parts = token.split("\\.", -1);
     if (parts.length != 3) {
       return latest;

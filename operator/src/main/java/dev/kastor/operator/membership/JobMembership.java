@@ -23,7 +23,7 @@ final class JobMembership {
   /** Pods that were told to go, or that a generation left out. */
   final Set<String> dismissed = new HashSet<>();
 
-  @Nullable Membership current;
+  volatile @Nullable Membership current;
   long generation;
 
   /** Until when a restarted operator listens before it decides; null once it knows. */
@@ -42,8 +42,9 @@ final class JobMembership {
 
   /** Pods of the newest generation that trains. */
   Set<String> members() {
-    return current == null
+    Membership now = current;
+    return now == null
         ? Set.of()
-        : current.members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
+        : now.members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
   }
 }

@@ -25,6 +25,7 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -34,7 +35,6 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -195,15 +195,25 @@ public final class MembershipService {
     }
   }
 
-  /** When the replica in this pod last polled; empty if it never did. Never waits. */
-  public Optional<Instant> lastSeen(Pod pod) {
-    return pod.getMetadata().getOwnerReferences().stream()
-        .map(owner -> jobs.get(owner.getUid()))
-        .filter(Objects::nonNull)
-        .map(membership -> membership.replicas.get(pod.getMetadata().getName()))
-        .filter(Objects::nonNull)
-        .map(Replica::seen)
-        .findFirst();
+  /**
+   * When the replica in this pod last gave a sign of life; empty if it never polled. Never waits.
+   *
+   * <p>Members train step by step together, so a step of one is a sign of all.
+   */
+  public Optional<Instant> lastSign(Pod pod) {
+    String name = pod.getMetadata().getName();
+    for (OwnerReference owner : pod.getMetadata().getOwnerReferences()) {
+      JobMembership membership = jobs.get(owner.getUid());
+      Replica replica = membership == null ? null : membership.replicas.get(name);
+      if (membership != null && replica != null) {
+        Instant step =
+            membership.members().contains(name)
+                ? telemetry.advanced(owner.getUid())
+                : Instant.EPOCH;
+        return Optional.of(step.isAfter(replica.seen()) ? step : replica.seen());
+      }
+    }
+    return Optional.empty();
   }
 
   /** Forgets a job that is gone and ends its polls. */

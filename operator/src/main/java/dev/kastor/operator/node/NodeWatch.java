@@ -115,7 +115,7 @@ public final class NodeWatch {
       if (!runs || pod.getMetadata().getDeletionTimestamp() != null) {
         continue;
       }
-      Optional<Instant> seen = membership.lastSeen(pod);
+      Optional<Instant> seen = membership.lastSign(pod);
       // One that never spoke may still be starting: it is no witness.
       seen.ifPresent(at -> heard.merge(SlotCount.nodeOf(pod), latest(at, from), NodeWatch::latest));
     }

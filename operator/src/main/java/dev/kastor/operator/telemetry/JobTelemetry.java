@@ -44,6 +44,7 @@ final class JobTelemetry {
   private @Nullable Outcome completed;
   private double bestProgress;
   private Instant lastProgress = Instant.EPOCH;
+  private volatile Instant advanced = Instant.EPOCH;
   private Instant lastSummary = Instant.EPOCH;
   private boolean dirty;
 
@@ -69,6 +70,9 @@ final class JobTelemetry {
       // A former rank 0 that was slow to leave: only its end could still be news.
       note(report.outcome(), now);
       return true;
+    }
+    if (last != null && report.progress().step() > last.progress().step()) {
+      advanced = now;
     }
     last = report;
     learner.observe(report, now);
@@ -124,6 +128,11 @@ final class JobTelemetry {
 
   synchronized Optional<TelemetryReport> last() {
     return Optional.ofNullable(last);
+  }
+
+  /** When a report last told of a new step; the epoch if none did. */
+  Instant advanced() {
+    return advanced;
   }
 
   /** What a step usually takes, in seconds; 0 if that is not known. */

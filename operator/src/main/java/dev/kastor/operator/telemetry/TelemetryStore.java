@@ -95,6 +95,12 @@ public final class TelemetryStore {
     return of(job).batch();
   }
 
+  /** When a report of the job with this uid last told of a new step; the epoch if none did. */
+  public Instant advanced(String uid) {
+    JobTelemetry telemetry = jobs.get(uid);
+    return telemetry == null ? Instant.EPOCH : telemetry.advanced();
+  }
+
   /** What a step of the job usually takes, in seconds; 0 if that is not known. */
   public double usualStepSeconds(TrainingJob job) {
     return of(job).usualStepSeconds();

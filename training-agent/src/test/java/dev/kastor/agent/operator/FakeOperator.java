@@ -49,7 +49,7 @@ public final class FakeOperator implements AutoCloseable {
   private List<String> wanted = List.of();
   private BatchPlan wantedPlan = ANY;
   private boolean pending;
-  private volatile String term = "1";
+  private String term = "1";
   private boolean away;
   private boolean closed;
 
@@ -267,14 +267,16 @@ public final class FakeOperator implements AutoCloseable {
         return;
       }
       boolean fits = body.length <= TelemetryReport.MAX_BYTES && report.job().equals(job.name());
+      String answeredAs;
       synchronized (this) {
+        answeredAs = term;
         if (fits) {
           reports.add(report);
         }
         notifyAll();
       }
       if (fits) {
-        exchange.getResponseHeaders().add("Kastor-Term", term);
+        exchange.getResponseHeaders().add("Kastor-Term", answeredAs);
         exchange.sendResponseHeaders(204, -1);
       } else {
         send(exchange, 400, "{\"error\":\"job\"}".getBytes(StandardCharsets.UTF_8));

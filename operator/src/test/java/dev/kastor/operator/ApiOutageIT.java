@@ -1,0 +1,143 @@
+package dev.kastor.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.common.http.TestHTTPResource;
+import io.quarkus.test.junit.QuarkusTest;
+import java.net.URI;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+// What the test waits for is there; a null would fail it as it should.
+@NullUnmarked
+@QuarkusTest
+@QuarkusTestResource(FakeApiServer.class)
+class ApiOutageIT {
+  private static final String NAMESPACE = "team";
+
+  @TestHTTPResource(value = "/", tls = true)
+  URI base;
+
+  private final KubernetesClient client = FakeApiServer.client();
+  private FakeAgents agents;
+  private String name;
+
+  @BeforeEach
+  void run() {
+    agents =
+        new FakeAgents(
+            client,
+            new AgentClient(base.toString().replaceAll("/$", ""), FakeApiServer.certificate()));
+    client
+        .nodes()
+        .resource(
+            new NodeBuilder()
+                .withNewMetadata()
+                .withName("n1")
+                .addToLabels("kubernetes.io/hostname", "n1")
+                .endMetadata()
+                .withNewStatus()
+                .withAllocatable(Map.of("kastor.dev/slot", new Quantity("4")))
+                .endStatus()
+                .build())
+        .createOr(existing -> existing.update());
+    name = "job" + System.nanoTime();
+    submit(name);
+    await("it trains", () -> members(name) == 2);
+  }
+
+  @AfterEach
+  void removeJobs() {
+    FakeApiServer.fail(0);
+    client.resources(TrainingJob.class).inNamespace(NAMESPACE).delete();
+    await(
+        "no pods are left", () -> client.pods().inNamespace(NAMESPACE).list().getItems().isEmpty());
+    agents.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {429, 500, 503})
+  void agentsAreAnsweredThroughoutAndWhatHappenedMeanwhileIsMadeUpForAfterwards(int status)
+      throws InterruptedException {
+    long generation = status(name).generation();
+    int unanswered = agents.unanswered();
+    FakeApiServer.fail(status);
+    Thread.sleep(3000);
+    assertThat(agents.unanswered()).as("polls without an answer").isEqualTo(unanswered);
+    assertThat(agents.membership(name + "-0")).isPresent();
+    agents.crash(NAMESPACE, name + "-1", 137);
+    Thread.sleep(5000);
+    assertThat(status(name).generation())
+        .as("no generation that is not stored")
+        .isEqualTo(generation);
+    assertThat(agents.membership(name + "-0").orElseThrow().generation()).isEqualTo(generation);
+    FakeApiServer.fail(0);
+    await("a replacement trains with it", () -> members(name) == 2);
+    assertThat(agents.started()).containsExactlyInAnyOrder(name + "-0", name + "-1", name + "-2");
+    assertThat(status(name).generation()).isGreaterThan(generation);
+  }
+
+  @Test
+  void aJobThatCameDuringTheOutageStartsAfterIt() throws InterruptedException {
+    FakeApiServer.fail(500);
+    String late = "late" + System.nanoTime();
+    submit(late);
+    Thread.sleep(8000);
+    assertThat(agents.started()).hasSize(2);
+    FakeApiServer.fail(0);
+    await("it trains", () -> members(late) == 2);
+    assertThat(agents.started()).hasSize(4);
+  }
+
+  private void submit(String job) {
+    TrainingJob made = TestJobs.job(job, 2, 2, GoodputSpec.Mode.Fixed);
+    made.getMetadata().setUid(null);
+    client.resources(TrainingJob.class).inNamespace(NAMESPACE).resource(made).create();
+  }
+
+  private TrainingJobStatus status(String job) {
+    return client
+        .resources(TrainingJob.class)
+        .inNamespace(NAMESPACE)
+        .withName(job)
+        .get()
+        .getStatus();
+  }
+
+  private long members(String job) {
+    TrainingJobStatus status = status(job);
+    if (status == null || status.generation() == null) {
+      return 0;
+    }
+    return agents.started().stream()
+        .filter(pod -> pod.startsWith(job))
+        .map(agents::membership)
+        .filter(at -> at.isPresent() && at.get().generation() == status.generation())
+        .count();
+  }
+
+  private static void await(String what, BooleanSupplier condition) {
+    long end = System.nanoTime() + 40_000_000_000L;
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as(what).isLessThan(end);
+      try {
+        Thread.sleep(50);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+}
