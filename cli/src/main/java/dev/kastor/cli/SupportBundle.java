@@ -3,13 +3,18 @@ package dev.kastor.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.kastor.crds.ClusterTrainingProfile;
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.local.StateFolder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.MixedOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -28,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 /** Collects what can be read and takes out what nobody else may see. */
 final class SupportBundle {
   private static final int MOST_LOG_LINES = 20_000;
+  private static final int NOT_FOUND = 404;
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final ObjectMapper YAML = new YAMLMapper();
   private static final String MANAGED_BY = "app.kubernetes.io/managed-by";
@@ -106,6 +112,8 @@ final class SupportBundle {
     part(
         "jobs",
         () -> each("jobs", client.resources(TrainingJob.class).inAnyNamespace().list().getItems()));
+    part("queues", () -> each("queues", there(client.resources(Queue.class))));
+    part("profiles", () -> each("profiles", there(client.resources(ClusterTrainingProfile.class))));
     part(
         "pods",
         () ->
@@ -128,15 +136,12 @@ final class SupportBundle {
     part(
         "crd",
         () -> {
-          var crd =
-              client
-                  .apiextensions()
-                  .v1()
-                  .customResourceDefinitions()
-                  .withName("trainingjobs.kastor.dev")
-                  .get();
-          if (crd != null) {
-            each("crds", List.of(crd));
+          var definitions = client.apiextensions().v1().customResourceDefinitions();
+          for (String kind : List.of("trainingjobs", "queues", "clustertrainingprofiles")) {
+            var crd = definitions.withName(kind + ".kastor.dev").get();
+            if (crd != null) {
+              each("crds", List.of(crd));
+            }
           }
         });
     part("operator", () -> operator(cluster));
@@ -144,6 +149,19 @@ final class SupportBundle {
     part(
         "doctor",
         () -> document("doctor.json", JSON.valueToTree(new Doctor(options, out).checks(cluster))));
+  }
+
+  /** All of a kind that an older or a local cluster need not have. */
+  private static <T extends HasMetadata> List<T> there(
+      MixedOperation<T, ? extends KubernetesResourceList<T>, ? extends Resource<T>> kind) {
+    try {
+      return kind.list().getItems();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == NOT_FOUND) {
+        return List.of();
+      }
+      throw e;
+    }
   }
 
   private void part(String name, Part part) {

@@ -1,5 +1,6 @@
 package dev.kastor.operator;
 
+import dev.kastor.crds.QueueStatus;
 import dev.kastor.operator.Families.Family;
 import dev.kastor.operator.job.FailureKind;
 import dev.kastor.protocol.Membership;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything the operator counts, for Prometheus; served at {@code /metrics}.
@@ -46,6 +48,17 @@ public final class Metrics {
       byType("kastor_advised_nodes", "Nodes of a GPU type that there should be.");
   private final Gauge utility =
       byType("kastor_utility", "Worth of the allocations over the cost of the nodes.");
+
+  private final Gauge queueGpus =
+      families.gauge(
+          "kastor_queue_gpus",
+          "GPUs of a Queue, by state: quota (what it is entitled to), used, borrowed (used beyond its"
+              + " quota), lent (of its quota, used by others).",
+          "queue",
+          "state");
+  private final Gauge queueJobs =
+      families.gauge(
+          "kastor_queue_jobs", "Jobs of a Queue, by state: running, pending.", "queue", "state");
 
   private final Gauge replicas = job("kastor_job_replicas", "Replicas that train now.");
   private final Gauge goodput =
@@ -287,6 +300,25 @@ public final class Metrics {
     jobs.labels(phase).set(count);
   }
 
+  /** What a queue holds; without a quota it has no series for it. */
+  public void queue(String name, @Nullable Integer quota, QueueStatus status) {
+    queueSeries(name, "quota", quota);
+    queueSeries(name, "used", status.gpusUsed());
+    queueSeries(name, "borrowed", status.gpusBorrowed());
+    queueSeries(name, "lent", status.gpusLent());
+    queueJobs.labels(name, "running").set(orZero(status.runningJobs()));
+    queueJobs.labels(name, "pending").set(orZero(status.pendingJobs()));
+  }
+
+  /** A queue is gone: its series end. */
+  public void forgetQueue(String name) {
+    for (String state : List.of("quota", "used", "borrowed", "lent")) {
+      queueGpus.remove(name, state);
+    }
+    queueJobs.remove(name, "running");
+    queueJobs.remove(name, "pending");
+  }
+
   /** How long the job that waits longest has been there. */
   public void oldestQueued(Duration age) {
     oldestQueued.set(seconds(age));
@@ -337,6 +369,18 @@ public final class Metrics {
     for (FailureKind kind : FailureKind.values()) {
       podFailures.remove(namespace, name, kind.label());
     }
+  }
+
+  private void queueSeries(String name, String state, @Nullable Integer gpus) {
+    if (gpus == null) {
+      queueGpus.remove(name, state);
+    } else {
+      queueGpus.labels(name, state).set(gpus);
+    }
+  }
+
+  private static int orZero(@Nullable Integer count) {
+    return count == null ? 0 : count;
   }
 
   private Gauge byType(String name, String help) {

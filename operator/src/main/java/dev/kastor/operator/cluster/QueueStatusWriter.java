@@ -8,6 +8,7 @@ import dev.kastor.crds.Queue;
 import dev.kastor.crds.QueueStatus;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.Metrics;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -18,7 +19,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,8 +41,10 @@ public final class QueueStatusWriter {
   private final QueueRules rules;
   private final AllocationWriter allocations;
   private final KubernetesClient client;
+  private final Metrics metrics;
   private final InstantSource clock;
   private final Map<String, QueueStatus> written = new HashMap<>();
+  private final Set<String> measured = new HashSet<>();
   private Instant next = Instant.EPOCH;
 
   public QueueStatusWriter(
@@ -47,11 +52,13 @@ public final class QueueStatusWriter {
       QueueRules rules,
       AllocationWriter allocations,
       KubernetesClient client,
+      Metrics metrics,
       InstantSource clock) {
     this.cache = cache;
     this.rules = rules;
     this.allocations = allocations;
     this.client = client;
+    this.metrics = metrics;
     this.clock = clock;
   }
 
@@ -63,6 +70,7 @@ public final class QueueStatusWriter {
     }
     next = now.plus(PERIOD);
     QueueDirectory directory = rules.directory();
+    forget(directory.objects().keySet());
     if (directory.objects().isEmpty()) {
       return;
     }
@@ -79,16 +87,29 @@ public final class QueueStatusWriter {
         .forEach((name, status) -> {
           Queue queue = directory.objects().get(name);
           if (queue != null) {
+            measure(queue, status);
             write(queue, status);
           }
         });
     written.keySet().retainAll(uids(directory));
   }
 
-  private static java.util.Set<String> uids(QueueDirectory directory) {
-    java.util.Set<String> uids = new java.util.HashSet<>();
+  private static Set<String> uids(QueueDirectory directory) {
+    Set<String> uids = new HashSet<>();
     directory.objects().values().forEach(queue -> uids.add(queue.getMetadata().getUid()));
     return uids;
+  }
+
+  private void measure(Queue queue, QueueStatus status) {
+    String name = queue.getMetadata().getName();
+    measured.add(name);
+    var quota = queue.getSpec().quota();
+    metrics.queue(name, quota == null ? null : quota.gpus(), status);
+  }
+
+  private void forget(Set<String> there) {
+    measured.stream().filter(name -> !there.contains(name)).forEach(metrics::forgetQueue);
+    measured.retainAll(there);
   }
 
   private void write(Queue queue, QueueStatus status) {
