@@ -24,6 +24,10 @@ import org.jspecify.annotations.Nullable;
     message =
         "quota.borrowingLimit and quota.lendingLimit mean nothing without a cohort: set cohort or"
             + " take them out")
+// An API server compares a weight of 0, a whole number, with the whole part of the minimum.
+@ValidationRule(
+    value = "!has(self.weight) || double(self.weight) > 0.0",
+    message = "weight must be above 0")
 public record QueueSpec(
     @JsonPropertyDescription(
             "The jobs of two queues under the same load share what both may hold as their weights"

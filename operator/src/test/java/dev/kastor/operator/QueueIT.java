@@ -9,6 +9,7 @@ import dev.kastor.crds.QueueStatus;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.cluster.SlotCount;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Queues of a cohort on one node of four slots, each with a quota of two. */
+/** Queues of a cohort, each with a quota of two, on nodes of eight slots together. */
 // As in the operator's tests: a null would fail the test as it should.
 @NullUnmarked
 @QuarkusTest
@@ -59,19 +60,21 @@ class QueueIT {
         new FakeAgents(
             client,
             new AgentClient(url.substring(0, url.length() - 1), FakeApiServer.certificate()));
-    client
-        .nodes()
-        .resource(
-            new NodeBuilder()
-                .withNewMetadata()
-                .withName("n1")
-                .addToLabels("kubernetes.io/hostname", "n1")
-                .endMetadata()
-                .withNewStatus()
-                .withAllocatable(Map.of("kastor.dev/slot", new Quantity("4")))
-                .endStatus()
-                .build())
-        .createOr(existing -> existing.update());
+    for (String node : List.of("n1", "n2")) {
+      client
+          .nodes()
+          .resource(
+              new NodeBuilder()
+                  .withNewMetadata()
+                  .withName(node)
+                  .addToLabels("kubernetes.io/hostname", node)
+                  .endMetadata()
+                  .withNewStatus()
+                  .withAllocatable(Map.of("kastor.dev/slot", new Quantity("4")))
+                  .endStatus()
+                  .build())
+          .createOr(existing -> existing.update());
+    }
     long unique = System.nanoTime();
     one = "one" + unique;
     two = "two" + unique;
@@ -84,6 +87,7 @@ class QueueIT {
     await(
         "no pods are left", () -> client.pods().inNamespace(NAMESPACE).list().getItems().isEmpty());
     client.resources(Queue.class).delete();
+    client.nodes().withName("n2").delete();
     agents.close();
   }
 
@@ -103,7 +107,14 @@ class QueueIT {
     assertThat(row.path("borrowed").asInt()).isEqualTo(2);
 
     submit(three, "blue");
-    await("blue has its quota back", () -> phase(three) == Phase.Running);
+    await(
+        "blue has its quota back",
+        () -> {
+          assertThat(pods())
+              .as("pods of the cohort, those that leave included")
+              .isLessThanOrEqualTo(4);
+          return phase(three) == Phase.Running;
+        });
     await(
         "one of red waits for quota",
         () -> List.of(waits(one), waits(two)).contains("WaitingForQuota"));
@@ -152,6 +163,14 @@ class QueueIT {
     submit(one, null);
     await("it is too large", () -> waits(one).equals("ExceedsQuota"));
     assertThat(message(one)).contains("queue default may never hold more than 1");
+  }
+
+  /** Pods that hold a slot. */
+  private int pods() {
+    return (int)
+        client.pods().inNamespace(NAMESPACE).list().getItems().stream()
+            .filter(SlotCount::occupies)
+            .count();
   }
 
   private void queue(String name, String spec) {

@@ -17,9 +17,14 @@ public final class Quotas {
 
   /** Accounts on which nothing is taken yet. */
   public static Quotas of(Snapshot snapshot) {
+    return of(snapshot.queues());
+  }
+
+  /** Accounts of these queues by name. */
+  public static Quotas of(Map<String, Queue> queues) {
     SequencedMap<String, QuotaAccount> accounts = new LinkedHashMap<>();
     Map<String, QuotaAccount.Pool> pools = new TreeMap<>();
-    new TreeMap<>(snapshot.queues())
+    new TreeMap<>(queues)
         .forEach((name, queue) ->
             queue
                 .quota()

@@ -5,8 +5,10 @@ import dev.kastor.operator.OperatorConfig;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
+import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -15,6 +17,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -119,8 +122,25 @@ public final class KubernetesCluster implements Cluster {
   public void apply(List<Change> changes) {
     Semaphore writing = new Semaphore(WRITES_AT_ONCE);
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      changes.forEach(change -> threads.execute(() -> apply(change, writing)));
+      withinQuotas(changes).forEach(change -> threads.execute(() -> apply(change, writing)));
     }
+  }
+
+  /** Those for which there is room beside what jobs hold now, their leaving pods included. */
+  private List<Change> withinQuotas(List<Change> changes) {
+    QueueDirectory directory = queues.directory();
+    Quotas quotas = Quotas.of(directory.queues());
+    if (quotas.none()) {
+      return changes;
+    }
+    Map<JobId, QuotaGate.Holding> holdings = new HashMap<>();
+    for (TrainingJob job : cache.jobs()) {
+      JobId id = Labels.id(job);
+      int given = JobMapper.allocation(allocations.current(job)).replicas();
+      int held = Math.max(given, slots.held(cache.pods(id)));
+      holdings.put(id, new QuotaGate.Holding(directory.of(job), held));
+    }
+    return new QuotaGate(quotas, holdings).open(changes);
   }
 
   private void apply(Change change, Semaphore writing) {
@@ -129,7 +149,7 @@ public final class KubernetesCluster implements Cluster {
       cache
           .job(change.job())
           .filter(this::wantsToRun)
-          .ifPresent(job -> allocations.write(job, target(change), change.reason()));
+          .ifPresent(job -> allocations.write(job, QuotaGate.target(change), change.reason()));
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
@@ -186,14 +206,5 @@ public final class KubernetesCluster implements Cluster {
         traits.rack(),
         traits.preemptible(),
         traits.pricePerHour());
-  }
-
-  private static Allocation target(Change change) {
-    return switch (change) {
-      case Change.Start start -> start.to();
-      case Change.Rescale rescale -> rescale.to();
-      case Change.Migrate migrate -> migrate.to();
-      case Change.Stop stop -> Allocation.NONE;
-    };
   }
 }

@@ -82,8 +82,30 @@ public record QueueDirectory(
   /** All queues as the scheduler knows them. */
   public Map<String, dev.kastor.scheduler.Queue> queues() {
     Map<String, dev.kastor.scheduler.Queue> all = new HashMap<>(configured);
-    objects.forEach((name, queue) -> all.put(name, queue(queue)));
+    objects.forEach((name, queue) -> all.put(name, orHeld(queue)));
     return all;
+  }
+
+  /** What is wrong with a queue that the definition's rules should not have let in. */
+  static Optional<String> problem(Queue queue) {
+    try {
+      queue(queue);
+      return Optional.empty();
+    } catch (IllegalArgumentException e) {
+      return Optional.ofNullable(e.getMessage());
+    }
+  }
+
+  /** A queue that makes no sense lets nobody start, and all others go on. */
+  private static dev.kastor.scheduler.Queue orHeld(Queue queue) {
+    return problem(queue).isEmpty()
+        ? queue(queue)
+        : new dev.kastor.scheduler.Queue(
+            queue.getMetadata().getName(),
+            dev.kastor.scheduler.Queue.DEFAULT_WEIGHT,
+            "",
+            Optional.empty(),
+            StopPolicy.HOLD);
   }
 
   private static dev.kastor.scheduler.Queue queue(Queue queue) {

@@ -11,6 +11,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Derives the status of queues from what their jobs hold. */
@@ -63,6 +64,10 @@ final class QueueStatuses {
   }
 
   private static State active(Queue queue, Count count) {
+    Optional<String> problem = QueueDirectory.problem(queue);
+    if (problem.isPresent()) {
+      return new State("Active", false, "Invalid", problem.get());
+    }
     QueueSpec spec = queue.getSpec();
     StopPolicyKind stop = spec == null ? null : spec.stopPolicy();
     return switch (stop) {

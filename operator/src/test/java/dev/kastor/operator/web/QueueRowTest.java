@@ -92,6 +92,18 @@ final class QueueRowTest {
     assertThat(rows.get(2).nominal()).isNull();
   }
 
+  @Test
+  void aQueueThatMakesNoSenseLetsNobodyStart() throws Exception {
+    List<QueueRow> rows =
+        QueueRow.of(
+            List.of(),
+            QueueDirectory.of(List.of(queue("a", "{weight: 0}")), Queue.parse("b=2")),
+            8);
+    assertThat(rows)
+        .extracting(QueueRow::stopPolicy)
+        .containsExactly(StopPolicy.HOLD, StopPolicy.NONE);
+  }
+
   private static dev.kastor.crds.Queue queue(String name, String spec) {
     return Serialization.unmarshal(
         "apiVersion: kastor.dev/v1alpha1\nkind: Queue\nmetadata: {name: %s}\nspec: %s"
