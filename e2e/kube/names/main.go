@@ -1,5 +1,6 @@
 // Command names is the DNS server of the cluster: SERVICE.NAMESPACE.svc.cluster.local is the service's address, or the
-// addresses of its ready pods if the service is headless. All other names do not exist; nothing is asked of anyone else.
+// addresses of its ready pods if the service is headless, and HOST.SERVICE.NAMESPACE.svc.cluster.local that of its pod with
+// that host name. All other names do not exist; nothing is asked of anyone else.
 package main
 
 import (
@@ -39,6 +40,12 @@ func (d directory) addresses(name string) ([]net.IP, bool) {
 	if !ours || !two {
 		return nil, false
 	}
+	// A pod with a host name of its own is HOST.SERVICE.NAMESPACE; no namespace has a dot.
+	if host, service, namespace := service, "", ""; strings.Contains(inner[len(host)+1:], ".") {
+		service, namespace, _ = strings.Cut(inner[len(host)+1:], ".")
+		ips := d.pods(namespace, service, host)
+		return ips, len(ips) > 0
+	}
 	found, err := d.services.Services(namespace).Get(service)
 	if err != nil {
 		return nil, false
@@ -46,10 +53,11 @@ func (d directory) addresses(name string) ([]net.IP, bool) {
 	if found.Spec.ClusterIP != core.ClusterIPNone {
 		return []net.IP{net.ParseIP(found.Spec.ClusterIP)}, true
 	}
-	return d.pods(namespace, service), true
+	return d.pods(namespace, service, ""), true
 }
 
-func (d directory) pods(namespace, service string) []net.IP {
+// pods are the addresses of the ready pods of a service, of one host name if that is not empty.
+func (d directory) pods(namespace, service, host string) []net.IP {
 	var ips []net.IP
 	mine := labels.Set{discovery.LabelServiceName: service}.AsSelector()
 	found, err := d.slices.EndpointSlices(namespace).List(mine)
@@ -59,6 +67,9 @@ func (d directory) pods(namespace, service string) []net.IP {
 	for _, slice := range found {
 		for _, endpoint := range slice.Endpoints {
 			if endpoint.Conditions.Ready != nil && !*endpoint.Conditions.Ready {
+				continue
+			}
+			if host != "" && (endpoint.Hostname == nil || *endpoint.Hostname != host) {
 				continue
 			}
 			for _, address := range endpoint.Addresses {

@@ -14,9 +14,11 @@ import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.job.Authority;
+import dev.kastor.operator.job.GangService;
 import dev.kastor.operator.job.JobObjects;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
+import dev.kastor.operator.job.PodCheck;
 import dev.kastor.operator.job.PodSteering;
 import dev.kastor.operator.job.TimeToLive;
 import dev.kastor.operator.membership.MembershipService;
@@ -66,6 +68,8 @@ public final class Housekeeping {
   private final Authority authority;
   private final PodSteering steering;
   private final TimeToLive timeToLive;
+  private final PodCheck podCheck;
+  private final GangService services;
   private final EventRecorder events;
   private final NodeWatch nodes;
   private final HangWatch hangs;
@@ -91,6 +95,8 @@ public final class Housekeeping {
       Authority authority,
       PodSteering steering,
       TimeToLive timeToLive,
+      PodCheck podCheck,
+      GangService services,
       EventRecorder events,
       NodeWatch nodes,
       HangWatch hangs,
@@ -110,6 +116,8 @@ public final class Housekeeping {
     this.authority = authority;
     this.steering = steering;
     this.timeToLive = timeToLive;
+    this.podCheck = podCheck;
+    this.services = services;
     this.events = events;
     this.nodes = nodes;
     this.hangs = hangs;
@@ -165,6 +173,7 @@ public final class Housekeeping {
       }
       if (telemetry.due(job)
           || (!JobMapper.finished(job)
+              && !job.getSpec().gang()
               && (membership.due(job) || (holds && !objects.ensured(job))))) {
         due.add(job);
       }
@@ -210,6 +219,8 @@ public final class Housekeeping {
     steering.forget(job);
     hangs.forget(uid);
     timeToLive.forget(uid);
+    podCheck.forget(uid);
+    services.removed(job);
     events.forget(uid);
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }
@@ -220,7 +231,7 @@ public final class Housekeeping {
         Executors.newFixedThreadPool(LOOKS_AT_ONCE, Thread.ofVirtual().factory())) {
       for (TrainingJob job : due) {
         threads.execute(() -> {
-          if (!JobMapper.finished(job)) {
+          if (!JobMapper.finished(job) && !job.getSpec().gang()) {
             if (membership.due(job)) {
               attempt(job, () -> membership.evaluate(job));
             }

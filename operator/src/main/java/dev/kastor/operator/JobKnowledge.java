@@ -7,7 +7,9 @@ import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.KubernetesCluster;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.job.JobAdmission;
+import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
+import dev.kastor.operator.job.PodView;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
@@ -29,6 +31,7 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
   private final JobAdmission admission;
+  private final JobPods pods;
   private final Mandate mandate;
 
   public JobKnowledge(
@@ -37,12 +40,14 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
       AllocationWriter allocations,
       JobStatusWriter statuses,
       JobAdmission admission,
+      JobPods pods,
       Mandate mandate) {
     this.telemetry = telemetry;
     this.membership = membership;
     this.allocations = allocations;
     this.statuses = statuses;
     this.admission = admission;
+    this.pods = pods;
     this.mandate = mandate;
   }
 
@@ -78,7 +83,11 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
       return true;
     }
     MembershipService.View view = membership.view(job);
-    boolean arrived = view.members().size() == allocation.replicas();
+    long members =
+        job.getSpec().gang()
+            ? pods.of(job).stream().filter(PodView::live).count()
+            : view.members().size();
+    boolean arrived = members == allocation.replicas();
     boolean recent = now.isBefore(Instant.parse(allocation.since()).plus(TRANSITION));
     return view.recovering() || (!arrived && recent);
   }

@@ -180,6 +180,10 @@ public interface OperatorConfig {
     @WithDefault("3s")
     Duration brokenGrace();
 
+    /** How long kube-scheduler may find no room for a pod on the node that was chosen for it. */
+    @WithDefault("15s")
+    Duration bindPatience();
+
     /** How long a running replica may stay silent before its pod is replaced. */
     @WithDefault("90s")
     Duration silence();

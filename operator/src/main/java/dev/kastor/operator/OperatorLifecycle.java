@@ -3,6 +3,7 @@ package dev.kastor.operator;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.LoopDriver;
 import dev.kastor.operator.family.FamilyStore;
+import dev.kastor.operator.job.ProfileStore;
 import dev.kastor.operator.leader.Leadership;
 import dev.kastor.operator.leader.Mandate;
 import io.javaoperatorsdk.operator.Operator;
@@ -28,6 +29,7 @@ public final class OperatorLifecycle {
   private final LoopDriver loop;
   private final Housekeeping housekeeping;
   private final FamilyStore families;
+  private final ProfileStore profiles;
   private final Metrics metrics;
   private final String version;
   private final Leadership leadership;
@@ -39,6 +41,7 @@ public final class OperatorLifecycle {
       LoopDriver loop,
       Housekeeping housekeeping,
       FamilyStore families,
+      ProfileStore profiles,
       Leadership leadership,
       Mandate mandate,
       Metrics metrics,
@@ -48,6 +51,7 @@ public final class OperatorLifecycle {
     this.loop = loop;
     this.housekeeping = housekeeping;
     this.families = families;
+    this.profiles = profiles;
     this.metrics = metrics;
     this.version = version;
     this.leadership = leadership;
@@ -98,6 +102,7 @@ public final class OperatorLifecycle {
   }
 
   private void lead() {
+    profiles.start();
     families.read();
     operator.start();
     metrics.leading(true);

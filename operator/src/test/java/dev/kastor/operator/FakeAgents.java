@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.net.http.HttpResponse;
 import java.time.Instant;
 import java.util.List;
@@ -96,6 +97,11 @@ final class FakeAgents implements AutoCloseable {
     end(namespace, pod, "Failed", exitCode, null);
   }
 
+  /** Ends a pod as a container does whose work is done. */
+  void succeed(String namespace, String pod) {
+    end(namespace, pod, "Succeeded", 0, null);
+  }
+
   /** Makes a pod say nothing any more, as when its node lost its power. */
   void vanish(String pod) {
     threads.get(pod).interrupt();
@@ -118,16 +124,7 @@ final class FakeAgents implements AutoCloseable {
                 .withLabel("app.kubernetes.io/managed-by", "kastor")
                 .list()
                 .getItems()) {
-          String name = pod.getMetadata().getName();
-          boolean fresh = pod.getStatus() == null || pod.getStatus().getPhase() == null;
-          boolean gated = !pod.getSpec().getSchedulingGates().isEmpty();
-          if (fresh && refused.contains(pod.getMetadata().getLabels().get("kastor.dev/job"))) {
-            setWaiting(pod);
-          } else if (fresh && !gated && !threads.containsKey(name)) {
-            setRunning(pod);
-            threads.put(name, Thread.ofVirtual().name(name).start(() -> agent(pod)));
-            started.add(name);
-          }
+          look(pod);
         }
         Thread.sleep(30);
       }
@@ -136,6 +133,34 @@ final class FakeAgents implements AutoCloseable {
     } catch (KubernetesClientException e) {
       // An interrupted request while closing.
       if (!closed) {
+        throw e;
+      }
+    }
+  }
+
+  private void look(Pod pod) {
+    String name = pod.getMetadata().getName();
+    boolean fresh = pod.getStatus() == null || pod.getStatus().getPhase() == null;
+    boolean gated = !pod.getSpec().getSchedulingGates().isEmpty();
+    try {
+      if (fresh && refused.contains(pod.getMetadata().getLabels().get("kastor.dev/job"))) {
+        setWaiting(pod);
+      } else if (fresh && !gated && !threads.containsKey(name)) {
+        setRunning(pod);
+        started.add(name);
+        boolean anyContainer =
+            pod.getMetadata().getAnnotations().containsKey("kastor.dev/gang-first");
+        threads.put(
+            name,
+            Thread.ofVirtual()
+                .name(name)
+                // The test ends what is no agent.
+                .start(anyContainer ? () -> {} : () -> agent(pod)));
+      }
+    } catch (KubernetesClientException e) {
+      // It was deleted or changed meanwhile.
+      if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND
+          && e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
         throw e;
       }
     }

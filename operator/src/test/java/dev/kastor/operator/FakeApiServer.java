@@ -2,6 +2,7 @@ package dev.kastor.operator;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.ClusterTrainingProfile;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -72,6 +73,8 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
             List.of(
                 CustomResourceDefinitionContext.fromCustomResourceType(TrainingJob.class),
                 CustomResourceDefinitionContext.fromCustomResourceType(
+                    ClusterTrainingProfile.class),
+                CustomResourceDefinitionContext.fromCustomResourceType(
                     dev.kastor.crds.Queue.class))) {
           @Override
           public MockResponse dispatch(RecordedRequest request) {
@@ -94,6 +97,12 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
         .post()
         .withPath("/apis/authentication.k8s.io/v1/tokenreviews")
         .andReply(201, request -> review(request.getBody().readUtf8()))
+        .always();
+    server
+        .expect()
+        .post()
+        .withPath("/api/v1/namespaces/team/pods?fieldValidation=Strict&dryRun=All")
+        .andReply(new DryRun())
         .always();
     Config config = server.createClient().getConfiguration();
     config.setCustomHeaders(Map.of(TESTS_OWN, "true"));

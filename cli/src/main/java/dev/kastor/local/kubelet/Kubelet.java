@@ -121,8 +121,11 @@ public final class Kubelet implements AutoCloseable {
     Set<String> present = new HashSet<>();
     for (ObjectNode pod : resources.list(ResourceTypes.POD, "")) {
       present.add(Json.uid(pod));
+      boolean gated = !pod.at("/spec/schedulingGates").isEmpty();
       if (pod.at("/spec/nodeName").asText("").isEmpty()) {
-        place(pod);
+        if (!gated) {
+          place(pod);
+        }
       } else {
         sync(pod);
       }

@@ -19,6 +19,8 @@ public final class JobSpecs {
   /** What Kubernetes allows for the value of a label. */
   private static final int LONGEST_NAME = 63;
 
+  private static final String GANG_NAME = "[a-z]([-a-z0-9]{0,56}[a-z0-9])?";
+
   private JobSpecs() {}
 
   /**
@@ -33,6 +35,11 @@ public final class JobSpecs {
       throw new IllegalArgumentException(
           "the job's name may have at most %d characters but has %d: it becomes a label of its pods. Submit it under a shorter name."
               .formatted(LONGEST_NAME, name.length()));
+    }
+    if (job.getSpec().gang() && !name.matches(GANG_NAME)) {
+      throw new IllegalArgumentException(
+          "metadata.name: %s: the name of a job with a template becomes that of a Service and of hosts, so it has at most 58 lower-case letters, digits and hyphens and begins with a letter. Submit it under such a name."
+              .formatted(name));
     }
     TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());
     JobSpec unqueued =

@@ -17,6 +17,11 @@ public final class Labels {
   /** Annotation of a pod: the node that the scheduler chose. */
   public static final String NODE = "kastor.dev/node";
 
+  /** Annotations of a gang's pod: number of the first pod of its start, and how many there are. */
+  public static final String GANG_FIRST = "kastor.dev/gang-first";
+
+  public static final String GANG_SIZE = "kastor.dev/gang-size";
+
   private Labels() {}
 
   /** The labels of everything that belongs to a job. */

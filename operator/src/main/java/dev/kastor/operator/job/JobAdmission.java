@@ -3,18 +3,67 @@ package dev.kastor.operator.job;
 import dev.kastor.crds.TrainingJob;
 import jakarta.inject.Singleton;
 import java.time.Instant;
+import java.util.Optional;
 
 /** Whether a job that has nothing may be given slots; one that may not never reaches a policy. */
 @Singleton
 public final class JobAdmission {
-  private final JobStatusWriter statuses;
+  /**
+   * What a job waits for.
+   *
+   * @param reason of the condition {@code Queued}
+   * @param message what has to happen
+   */
+  public record Hold(JobReason reason, String message) {}
 
-  public JobAdmission(JobStatusWriter statuses) {
+  private final JobStatusWriter statuses;
+  private final ProfileStore profiles;
+  private final PodCheck check;
+
+  public JobAdmission(JobStatusWriter statuses, ProfileStore profiles, PodCheck check) {
     this.statuses = statuses;
+    this.profiles = profiles;
+    this.check = check;
   }
 
   /** Whether the job has to wait for something else than slots. */
   public boolean held(TrainingJob job, Instant now) {
-    return KueueHold.due(job) || statuses.notBefore(job).filter(now::isBefore).isPresent();
+    return KueueHold.due(job)
+        || statuses.notBefore(job).filter(now::isBefore).isPresent()
+        || hold(job).isPresent();
+  }
+
+  /** What the job waits for before it can wait for slots. */
+  public Optional<Hold> hold(TrainingJob job) {
+    Optional<ProfileStore.Applied> profile = profiles.of(job);
+    if (profile.isEmpty()) {
+      return Optional.of(
+          new Hold(
+              JobReason.ProfileNotFound,
+              "spec.profile: there is no ClusterTrainingProfile %s. Ask the platform team for it or submit the job with another."
+                  .formatted(job.getSpec().profile())));
+    }
+    Optional<PodCheck.Verdict> verdict = check.known(job, profile.get());
+    if (verdict.isEmpty()) {
+      return Optional.of(
+          new Hold(JobReason.NotChecked, "The API server has not been asked about the pods yet."));
+    }
+    return switch (verdict.get()) {
+      case PodCheck.Verdict.Good good -> Optional.empty();
+      case PodCheck.Verdict.Bad bad ->
+          Optional.of(new Hold(JobReason.InvalidTemplate, bad.message()));
+      case PodCheck.Verdict.NotNow notNow ->
+          Optional.of(new Hold(JobReason.PodsRefused, notNow.message()));
+    };
+  }
+
+  /** Asks the API server about the job's pods if that is due; the message if they never can be. */
+  public Optional<String> ask(TrainingJob job) {
+    return profiles
+        .of(job)
+        .flatMap(profile ->
+            check.check(job, profile) instanceof PodCheck.Verdict.Bad bad
+                ? Optional.of(bad.message())
+                : Optional.empty());
   }
 }

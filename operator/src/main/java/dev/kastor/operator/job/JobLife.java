@@ -42,20 +42,30 @@ public final class JobLife {
               new Deadlines.Verdict.Failed(failed.reason(), withTroubles(job, failed.message())));
       case Deadlines.Verdict.StartAgain again -> {
         String message = withTroubles(job, again.message());
-        giveUp(job, again.failedStarts(), JobReason.StartDeadlineExceeded, message);
+        FaultToleranceSpec tolerance =
+            Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+        Duration wait = Failures.backoff(tolerance, again.failedStarts());
+        giveUp(job, again.failedStarts(), JobReason.StartDeadlineExceeded, message, wait);
         yield Optional.empty();
       }
     };
   }
 
   /** Takes the slots away for a while: others may start where this job cannot. */
-  public void giveUp(TrainingJob job, int failedStarts, JobReason reason, String message) {
-    FaultToleranceSpec tolerance =
-        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+  public void giveUp(
+      TrainingJob job, int failedStarts, JobReason reason, String message, Duration wait) {
     // The wait comes first: a round in between would give the job slots again.
-    statuses.holdBack(
-        job, failedStarts, clock.instant().plus(Failures.backoff(tolerance, failedStarts)));
+    statuses.holdBack(job, failedStarts, clock.instant().plus(wait));
     allocations.release(job, Reason.of(reason.name(), message));
+  }
+
+  /** Whether a wait of the job for slots that was imposed ended within that time. */
+  public boolean waitEndedWithin(TrainingJob job, Duration time) {
+    Instant now = clock.instant();
+    return statuses
+        .notBefore(job)
+        .filter(end -> !now.isBefore(end) && now.isBefore(end.plus(time)))
+        .isPresent();
   }
 
   /** The time until the next deadline or until the job may have slots again, at most this long. */

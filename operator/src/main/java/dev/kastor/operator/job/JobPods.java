@@ -12,10 +12,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The pods of jobs, with our own writes that the cache has not seen yet.
@@ -40,10 +43,35 @@ public final class JobPods {
 
   /** The pods that belong to this very job. */
   public List<PodView> of(TrainingJob job) {
+    return PodView.of(all(job));
+  }
+
+  /** The same as parts of a gang. */
+  public List<GangPod> gang(TrainingJob job) {
+    return all(job).stream().map(GangPod::of).toList();
+  }
+
+  /** Names of those that wait for others to be made. */
+  public Set<String> gated(TrainingJob job) {
+    return all(job).stream()
+        .filter(Gates::closed)
+        .map(pod -> pod.getMetadata().getName())
+        .collect(Collectors.toSet());
+  }
+
+  /** Pods that no node has taken since before that, with what kube-scheduler says of each. */
+  public Map<PodView, String> unscheduledBefore(TrainingJob job, Instant then) {
+    return all(job).stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(pod -> PodTrouble.unschedulableSince(pod).filter(then::isAfter).isPresent())
+        .collect(Collectors.toMap(PodView::of, pod -> PodTrouble.of(pod).orElse("")));
+  }
+
+  private List<Pod> all(TrainingJob job) {
     String uid = job.getMetadata().getUid();
     JobId id = Labels.id(job);
     List<Pod> pods = unseen.of(id, () -> cache.pods(id), clock.instant());
-    return PodView.of(pods.stream().filter(pod -> Labels.ownedBy(pod, uid)).toList());
+    return pods.stream().filter(pod -> Labels.ownedBy(pod, uid)).toList();
   }
 
   /** Why pods of the job do not run yet, in the words of those who start them. */

@@ -12,7 +12,8 @@ public enum JobReason {
   NotWaiting,
   PodUnschedulable,
   ProfileNotFound,
-  ProfileUnusable,
+  NoSuitableNodes,
+  PodsRefused,
   InvalidTemplate,
   NotChecked,
   // Admitted

@@ -2,7 +2,6 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.FaultToleranceSpec;
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
@@ -10,11 +9,11 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.SlotWaiters;
-import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.scheduler.Allocation;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,7 +42,9 @@ public final class PodSteering {
   private final SlotWaiters waiters;
   private final JobObjects objects;
   private final MembershipService membership;
-  private final StatusWriter writer;
+  private final PodNumbers numbers;
+  private final Gates gates;
+  private final ProfileStore profiles;
   private final EventRecorder events;
   private final Metrics metrics;
   private final OperatorConfig.Agent config;
@@ -51,7 +52,6 @@ public final class PodSteering {
   private final InstantSource clock;
   private final NodeUses uses;
   private final Mandate mandate;
-  private final Map<String, Long> nextNumbers = new ConcurrentHashMap<>();
   private final Map<String, Instant> surplusSince = new ConcurrentHashMap<>();
   private final Set<String> failuresSeen = ConcurrentHashMap.newKeySet();
 
@@ -61,7 +61,9 @@ public final class PodSteering {
       SlotWaiters waiters,
       JobObjects objects,
       MembershipService membership,
-      StatusWriter writer,
+      PodNumbers numbers,
+      Gates gates,
+      ProfileStore profiles,
       EventRecorder events,
       Metrics metrics,
       NodeUses uses,
@@ -73,7 +75,9 @@ public final class PodSteering {
     this.waiters = waiters;
     this.objects = objects;
     this.membership = membership;
-    this.writer = writer;
+    this.numbers = numbers;
+    this.gates = gates;
+    this.profiles = profiles;
     this.events = events;
     this.metrics = metrics;
     this.config = config.agent();
@@ -110,7 +114,10 @@ public final class PodSteering {
       plan.wanted().forEach(pod -> replaceIfSilent(job, pod, now));
     }
     if (plan.missing().isEmpty()) {
-      return waiting ? SOON : LATER;
+      Set<String> gated = pods.gated(job);
+      List<PodView> closed =
+          plan.wanted().stream().filter(pod -> gated.contains(pod.name())).toList();
+      return waiting || !gates.open(job, closed) ? SOON : LATER;
     }
     Instant attempt = tolerance == null ? Instant.MIN : failures.nextAttempt(tolerance);
     if (now.isBefore(attempt)) {
@@ -143,7 +150,7 @@ public final class PodSteering {
 
   /** Forgets a job that is gone. */
   public void forget(TrainingJob job) {
-    nextNumbers.remove(job.getMetadata().getUid());
+    numbers.forget(job.getMetadata().getUid());
     String prefix = job.getMetadata().getUid() + "/";
     surplusSince.keySet().removeIf(key -> key.startsWith(prefix));
     failuresSeen.removeIf(key -> key.startsWith(prefix));
@@ -162,46 +169,43 @@ public final class PodSteering {
       possible.put(entry.getKey(), count);
       total += count;
     }
-    boolean nothingRuns = views.stream().noneMatch(PodView::live);
+    Set<String> gated = pods.gated(job);
+    long live = views.stream().filter(PodView::live).count();
+    boolean nothingRuns = live == 0;
     boolean all = total == plan.missingCount();
     // A gang takes its slots together: half of one would hold slots and do nothing.
     if (total == 0 || (nothingRuns && !all)) {
       return false;
     }
+    Optional<ProfileStore.Applied> profile = profiles.of(job);
+    if (profile.isEmpty()) {
+      events.warning(
+          job,
+          JobReason.ProfileNotFound.name(),
+          "No more pods can be made: there is no ClusterTrainingProfile %s any more."
+              .formatted(job.getSpec().profile()));
+      return false;
+    }
     objects.ensure(job);
-    long number = reserve(job, views, total);
+    // Who joins a job that runs waits for nobody, and one alone has nobody to wait for.
+    boolean gang =
+        live + total > 1
+            && views.stream().filter(PodView::live).allMatch(pod -> gated.contains(pod.name()));
+    long number = numbers.reserve(job, views, total);
     for (var entry : possible.entrySet()) {
-      String hostname = cache.node(entry.getKey()).map(PodSteering::hostname).orElse("");
-      for (int i = 0; i < entry.getValue(); i++) {
-        pods.create(template.pod(job, number++, entry.getKey(), hostname));
+      Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
+      for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
+        Pod pod = template.pod(job, profile.get().spec(), number++, node.get());
+        if (gang) {
+          Gates.close(pod);
+        }
+        pods.create(pod);
       }
     }
     if (all) {
       waiters.done(Labels.id(job), plan.missing().keySet());
     }
     return all;
-  }
-
-  /**
-   * Takes pod numbers and stores how far they are taken before any pod has one. A job's first pods
-   * are an exception, for there are no names yet that could be used twice: they say themselves
-   * which numbers are taken until the next patch does.
-   */
-  private long reserve(TrainingJob job, List<PodView> views, int count) {
-    String uid = job.getMetadata().getUid();
-    TrainingJobStatus status = job.getStatus();
-    Long stored = status == null ? null : status.nextPod();
-    long first = Math.max(stored == null ? 0 : stored, nextNumbers.getOrDefault(uid, 0L));
-    for (PodView pod : views) {
-      first = Math.max(first, pod.number() + 1);
-    }
-    if (stored == null && first == 0) {
-      writer.postpone(job, Map.of("nextPod", (long) count));
-    } else if (!writer.patch(job, Map.of("nextPod", first + count))) {
-      throw new IllegalStateException("job %s is gone".formatted(Labels.id(job)));
-    }
-    nextNumbers.put(uid, first + count);
-    return first;
   }
 
   /** Gives a pod that is not wanted time to leave; true once it was removed. */
@@ -232,7 +236,7 @@ public final class PodSteering {
     }
   }
 
-  private void announce(TrainingJob job, Failures failures) {
+  void announce(TrainingJob job, Failures failures) {
     for (PodView pod : failures.counted()) {
       if (failuresSeen.add(key(job, pod))) {
         String message = "%s failed: %s".formatted(pod.name(), pod.failureMessage());
@@ -251,11 +255,5 @@ public final class PodSteering {
 
   private static String key(TrainingJob job, PodView pod) {
     return job.getMetadata().getUid() + "/" + pod.name();
-  }
-
-  private static String hostname(Node node) {
-    Map<String, String> labels = node.getMetadata().getLabels();
-    String label = labels == null ? null : labels.get("kubernetes.io/hostname");
-    return label == null ? node.getMetadata().getName() : label;
   }
 }

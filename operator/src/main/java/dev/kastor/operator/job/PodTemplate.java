@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kastor.crds.ProfileSpec;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.OperatorConfig;
@@ -22,6 +23,8 @@ import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Builds the pod of one replica. */
 public final class PodTemplate {
@@ -72,12 +75,15 @@ public final class PodTemplate {
         .build();
   }
 
-  /**
-   * The pod with this number, on this node.
-   *
-   * @param hostname the node's {@code kubernetes.io/hostname} label
-   */
-  public Pod pod(TrainingJob job, long number, String node, String hostname) {
+  /** The pod with this number, on this node, as a profile completes it. */
+  Pod pod(TrainingJob job, ProfileSpec profile, long number, PodNode node) {
+    Pod pod = pod(job, profile, number);
+    PodProfile.apply(profile, pod);
+    node.choose(pod);
+    return pod;
+  }
+
+  private Pod pod(TrainingJob job, ProfileSpec profile, long number) {
     String name = job.getMetadata().getName();
     OperatorConfig.Agent agent = config.agent();
     return new PodBuilder()
@@ -85,28 +91,15 @@ public final class PodTemplate {
         .withName(name + "-" + number)
         .withNamespace(job.getMetadata().getNamespace())
         .withLabels(Labels.of(name))
-        .withAnnotations(Map.of(Labels.NODE, node))
+        .withAnnotations(Map.of())
         .withOwnerReferences(owner(job))
         .endMetadata()
         .withNewSpec()
         .withRestartPolicy("Never")
-        .withServiceAccountName(agent.serviceAccount())
+        .withServiceAccountName(or(profile.serviceAccountName(), agent.serviceAccount()))
         .withAutomountServiceAccountToken(false)
         .withEnableServiceLinks(false)
         .withTerminationGracePeriodSeconds(config.agent().terminationGrace().toSeconds())
-        .withNewAffinity()
-        .withNewNodeAffinity()
-        .withNewRequiredDuringSchedulingIgnoredDuringExecution()
-        .addNewNodeSelectorTerm()
-        .addNewMatchExpression()
-        .withKey("kubernetes.io/hostname")
-        .withOperator("In")
-        .withValues(hostname)
-        .endMatchExpression()
-        .endNodeSelectorTerm()
-        .endRequiredDuringSchedulingIgnoredDuringExecution()
-        .endNodeAffinity()
-        .endAffinity()
         .withNewSecurityContext()
         .withRunAsNonRoot(true)
         .withRunAsUser(USER)
@@ -118,7 +111,7 @@ public final class PodTemplate {
         .endSecurityContext()
         .addNewContainer()
         .withName(CONTAINER)
-        .withImage(agent.image())
+        .withImage(or(profile.image(), agent.image()))
         .withImagePullPolicy("IfNotPresent")
         .withTerminationMessagePath(TERMINATION_PATH)
         .withTerminationMessagePolicy("File")
@@ -133,9 +126,9 @@ public final class PodTemplate {
         .withDrop("ALL")
         .endCapabilities()
         .endSecurityContext()
-        .withVolumeMounts(mounts(job))
+        .withVolumeMounts(mounts(job, profile))
         .endContainer()
-        .withVolumes(volumes(job))
+        .withVolumes(volumes(job, profile))
         .endSpec()
         .build();
   }
@@ -161,10 +154,10 @@ public final class PodTemplate {
         value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
   }
 
-  private List<VolumeMount> mounts(TrainingJob job) {
+  private List<VolumeMount> mounts(TrainingJob job, ProfileSpec profile) {
     var meta = job.getMetadata();
     VolumeMount checkpoints = mount("checkpoints", CHECKPOINT_PATH, false);
-    if (config.agent().checkpointClaim().isPresent()) {
+    if (claim(profile).isPresent()) {
       // Jobs of a namespace share the claim, so each gets a folder of its own.
       checkpoints.setSubPath(meta.getName() + "-" + meta.getUid());
     }
@@ -175,7 +168,7 @@ public final class PodTemplate {
         checkpoints);
   }
 
-  private List<Volume> volumes(TrainingJob job) {
+  private List<Volume> volumes(TrainingJob job, ProfileSpec profile) {
     String namespace = job.getMetadata().getNamespace();
     String name = job.getMetadata().getName();
     Volume token =
@@ -200,29 +193,44 @@ public final class PodTemplate {
             .build();
     Volume temporary =
         new VolumeBuilder().withName("temporary").withNewEmptyDir().endEmptyDir().build();
-    return List.of(token, ring, temporary, checkpoints(job));
+    return List.of(token, ring, temporary, checkpoints(job, profile));
   }
 
-  private Volume checkpoints(TrainingJob job) {
+  private Optional<String> claim(ProfileSpec profile) {
+    var checkpoints = profile.checkpoints();
+    return checkpoints == null
+        ? config.agent().checkpointClaim()
+        : Optional.ofNullable(checkpoints.claim());
+  }
+
+  private Optional<String> hostPath(ProfileSpec profile) {
+    var checkpoints = profile.checkpoints();
+    return checkpoints == null
+        ? config.agent().checkpointHostPath()
+        : Optional.ofNullable(checkpoints.hostPath());
+  }
+
+  private static String or(@Nullable String value, String otherwise) {
+    return value == null ? otherwise : value;
+  }
+
+  private Volume checkpoints(TrainingJob job, ProfileSpec profile) {
     var volume = new VolumeBuilder().withName("checkpoints");
-    if (config.agent().checkpointClaim().isPresent()) {
+    if (claim(profile).isPresent()) {
       return volume
           .withNewPersistentVolumeClaim()
-          .withClaimName(config.agent().checkpointClaim().get())
+          .withClaimName(claim(profile).get())
           .endPersistentVolumeClaim()
           .build();
     }
-    if (config.agent().checkpointHostPath().isPresent()) {
+    if (hostPath(profile).isPresent()) {
       var meta = job.getMetadata();
       return volume
           .withNewHostPath()
           .withPath(
               "%s/%s/%s-%s"
                   .formatted(
-                      config.agent().checkpointHostPath().get(),
-                      meta.getNamespace(),
-                      meta.getName(),
-                      meta.getUid()))
+                      hostPath(profile).get(), meta.getNamespace(), meta.getName(), meta.getUid()))
           .withType("DirectoryOrCreate")
           .endHostPath()
           .build();

@@ -56,6 +56,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private static final Duration RESYNC = Duration.ofMinutes(5);
 
   private static final int STEP_BACK_MILLIS = 4000;
+  private static final Duration SOON = Duration.ofSeconds(5);
 
   private final ClusterCache cache;
   private final AllocationWriter allocations;
@@ -68,6 +69,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final QueueRules queues;
   private final Decisions decisions;
   private final EventRecorder events;
+  private final GangSteering gangs;
+  private final Unbound unbound;
+  private final JobAdmission admission;
   private final KueueHold kueue;
   private final JobLife life;
   private final TimeToLive timeToLive;
@@ -88,6 +92,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       QueueRules queues,
       Decisions decisions,
       EventRecorder events,
+      GangSteering gangs,
+      Unbound unbound,
+      JobAdmission admission,
       KueueHold kueue,
       JobLife life,
       TimeToLive timeToLive,
@@ -106,6 +113,9 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.queues = queues;
     this.decisions = decisions;
     this.events = events;
+    this.gangs = gangs;
+    this.unbound = unbound;
+    this.admission = admission;
     this.kueue = kueue;
     this.life = life;
     this.timeToLive = timeToLive;
@@ -181,19 +191,30 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     if (KueueHold.due(job) && views.isEmpty()) {
       kueue.hold(job);
     }
+    Optional<String> bad = admit(job);
+    if (bad.isPresent()) {
+      return end(job, Phase.Failed, JobReason.InvalidTemplate, bad.get(), 0);
+    }
+    boolean template = job.getSpec().gang();
+    List<GangPod> gang = template ? pods.gang(job) : List.of();
     views.stream()
-        .filter(PodView::completed)
+        .filter(pod -> !template && pod.completed())
         .flatMap(pod -> pod.outcome().stream())
         .forEach(outcome -> telemetry.note(job, outcome));
-    Failures failures = Failures.of(views, telemetry.lastProgress(job));
+    Failures failures =
+        template ? GangPlan.failures(gang) : Failures.of(views, telemetry.lastProgress(job));
     Optional<Outcome> completed = telemetry.completed(job);
     if (completed.isPresent()) {
       return end(
           job, Phase.Succeeded, JobReason.WorkDone, summary(completed.get()), failures.count());
     }
+    if (GangPlan.of(target(job), gang) instanceof GangPlan.Succeeded) {
+      String message = "All %d pods succeeded.".formatted(gang.getFirst().size());
+      return end(job, Phase.Succeeded, JobReason.PodsSucceeded, message, failures.count());
+    }
     FaultToleranceSpec tolerance =
         Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
-    if (failures.permanent().isPresent()) {
+    if (!template && failures.permanent().isPresent()) {
       String message = failures.permanent().get().failureMessage();
       return end(job, Phase.Failed, JobReason.ProgramFailed, message, failures.count());
     }
@@ -220,14 +241,60 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       // Making pods takes several requests; a word to its owner comes first.
       report(job, failures);
     }
+    Duration next;
+    try {
+      next =
+          template
+              ? steerGang(job, gang, failures, tolerance)
+              : steerReplicas(job, views, failures, tolerance);
+    } catch (InvalidTemplate e) {
+      return end(job, Phase.Failed, JobReason.InvalidTemplate, String.valueOf(e.getMessage()), 0);
+    }
+    report(job, failures);
+    writer.flush(job);
+    if (life.waitEndedWithin(job, SOON)) {
+      signals.round();
+    }
+    Duration most = admitted(job) ? RESYNC : PodCheck.AGAIN;
+    most = unbound.relieve(job, statuses.phase(job) == Phase.Running, most);
+    return life.next(job, next.compareTo(most) < 0 ? next : most);
+  }
+
+  /** Has the pods of a job that has nothing yet checked; says why there can be none. */
+  private Optional<String> admit(TrainingJob job) {
+    if (holds(job)) {
+      return Optional.empty();
+    }
+    boolean held = admission.hold(job).isPresent();
+    Optional<String> bad = admission.ask(job);
+    if (held && admission.hold(job).isEmpty()) {
+      signals.round();
+    }
+    return bad;
+  }
+
+  private boolean admitted(TrainingJob job) {
+    return holds(job) || admission.hold(job).isEmpty();
+  }
+
+  private boolean holds(TrainingJob job) {
+    return !JobMapper.allocation(allocations.current(job)).isEmpty();
+  }
+
+  private Duration steerReplicas(
+      TrainingJob job, List<PodView> views, Failures failures, FaultToleranceSpec tolerance) {
     membership.evaluate(job);
     MembershipService.View view = membership.view(job);
     // The target after the view: a pod dismissed because of a change must not be replaced without
     // it.
-    Duration next = steering.steer(job, views, failures, tolerance, view, target(latest(job)));
-    report(job, failures);
-    writer.flush(job);
-    return life.next(job, next.compareTo(RESYNC) < 0 ? next : RESYNC);
+    return steering.steer(job, views, failures, tolerance, view, target(latest(job)));
+  }
+
+  private Duration steerGang(
+      TrainingJob job, List<GangPod> gang, Failures failures, FaultToleranceSpec tolerance)
+      throws InvalidTemplate {
+    steering.announce(job, failures);
+    return gangs.steer(job, gang, failures, tolerance, target(latest(job)));
   }
 
   private void report(TrainingJob job, Failures failures) {
@@ -235,11 +302,13 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     List<PodView> views = pods.of(job);
     int occupied = (int) views.stream().filter(pod -> !pod.ended()).count();
     int members =
-        (int)
-            views.stream()
-                .filter(PodView::live)
-                .filter(pod -> view.members().contains(pod.name()))
-                .count();
+        job.getSpec().gang()
+            ? GangPlan.training(pods.gang(job))
+            : (int)
+                views.stream()
+                    .filter(PodView::live)
+                    .filter(pod -> view.members().contains(pod.name()))
+                    .count();
     AllocationStatus allocation = allocations.current(job);
     int target = allocation == null ? 0 : allocation.replicas();
     boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
@@ -267,6 +336,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private JobPhase waits(TrainingJob job, JobPhase phase) {
     if (job.getSpec().suspended()) {
       return phase;
+    }
+    Optional<JobAdmission.Hold> hold = admission.hold(job);
+    if (hold.isPresent()) {
+      return new JobPhase(Phase.Queued, hold.get().reason().name(), hold.get().message());
     }
     Optional<Reason> refusal = queues.refusal(job);
     refusal.ifPresent(reason -> events.warning(job, reason.code(), reason.message()));

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.ProfileSpec;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
 import io.fabric8.kubernetes.api.model.EnvVar;
@@ -68,6 +69,10 @@ class PodTemplateTest {
             .build()
             .getConfigMapping(OperatorConfig.class);
     return new PodTemplate(config)
-        .pod(TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive), 7, "n1", "host-1");
+        .pod(
+            TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive),
+            ProfileSpec.NONE,
+            7,
+            new PodNode("n1", "host-1"));
   }
 }

@@ -1,0 +1,36 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.operator.cluster.Labels;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.Map;
+
+/**
+ * A pod of a gang.
+ *
+ * @param view the pod
+ * @param first number of the first pod of its start: pods of one start belong together
+ * @param size pods of that start
+ * @param gated whether it waits for the others of its start to be made
+ */
+public record GangPod(PodView view, long first, int size, boolean gated) {
+  /** Its rank among the pods of its start. */
+  public int rank() {
+    return (int) (view.number() - first);
+  }
+
+  /** A pod as a part of a gang; one that nobody knows the start of is a start of its own. */
+  static GangPod of(Pod pod) {
+    PodView view = PodView.of(pod);
+    Map<String, String> annotations = pod.getMetadata().getAnnotations();
+    return new GangPod(
+        view,
+        number(annotations, Labels.GANG_FIRST, view.number()),
+        (int) number(annotations, Labels.GANG_SIZE, 0),
+        Gates.closed(pod));
+  }
+
+  private static long number(Map<String, String> annotations, String key, long otherwise) {
+    String text = annotations == null ? null : annotations.get(key);
+    return text != null && text.matches("[0-9]{1,18}") ? Long.parseLong(text) : otherwise;
+  }
+}

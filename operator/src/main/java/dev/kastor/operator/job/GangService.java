@@ -1,0 +1,96 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.Labels;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.inject.Singleton;
+import java.net.HttpURLConnection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The headless Service that gives the pods of a gang their names in the cluster's DNS. */
+@Singleton
+public final class GangService {
+  private final KubernetesClient client;
+  private final Set<String> made = ConcurrentHashMap.newKeySet();
+
+  public GangService(KubernetesClient client) {
+    this.client = client;
+  }
+
+  /** Name of the Service of a job. */
+  public static String name(String job) {
+    return job + "-gang";
+  }
+
+  /**
+   * Makes the Service if it is missing; call before pods are made.
+   *
+   * @throws IllegalArgumentException if somebody else has a Service of that name
+   */
+  public void ensure(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    if (made.contains(uid)) {
+      return;
+    }
+    String namespace = job.getMetadata().getNamespace();
+    String name = name(job.getMetadata().getName());
+    try {
+      client.services().inNamespace(namespace).resource(service(job)).create();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+        throw e;
+      }
+      Service found = client.services().inNamespace(namespace).withName(name).get();
+      if (found != null && !Labels.ownedBy(found, uid)) {
+        throw new IllegalArgumentException(
+            "Service %s of namespace %s belongs to another: delete it or submit the job under another name."
+                .formatted(name, namespace));
+      }
+    }
+    made.add(uid);
+  }
+
+  /** Removes the Service of a job that is gone. */
+  public void removed(TrainingJob job) {
+    made.remove(job.getMetadata().getUid());
+    if (!job.getSpec().gang()) {
+      return;
+    }
+    var service =
+        client
+            .services()
+            .inNamespace(job.getMetadata().getNamespace())
+            .withName(name(job.getMetadata().getName()));
+    Service found = service.get();
+    if (found != null && Labels.ownedBy(found, job.getMetadata().getUid())) {
+      service.delete();
+    }
+  }
+
+  private static Service service(TrainingJob job) {
+    String name = job.getMetadata().getName();
+    return new ServiceBuilder()
+        .withNewMetadata()
+        .withName(name(name))
+        .withNamespace(job.getMetadata().getNamespace())
+        .withLabels(Labels.of(name))
+        .withOwnerReferences(PodTemplate.owner(job))
+        .endMetadata()
+        .withNewSpec()
+        .withClusterIP("None")
+        // The pods look for each other before any of them says that it is ready.
+        .withPublishNotReadyAddresses(true)
+        .withSelector(Map.of(Labels.JOB, name))
+        .addNewPort()
+        .withName("master")
+        .withPort(GangEnvironment.PORT)
+        .endPort()
+        .endSpec()
+        .build();
+  }
+}

@@ -1,0 +1,166 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.cluster.SlotWaiters;
+import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.scheduler.Allocation;
+import io.fabric8.kubernetes.api.model.Node;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes and removes the pods of jobs with a template: all of them or none. */
+@Singleton
+public final class GangSteering {
+  private static final Logger LOG = LoggerFactory.getLogger(GangSteering.class);
+  private static final Duration LATER = Duration.ofSeconds(10);
+  private static final Duration SOON = Duration.ofSeconds(1);
+
+  private final ClusterCache cache;
+  private final JobPods pods;
+  private final SlotWaiters waiters;
+  private final PodNumbers numbers;
+  private final GangService services;
+  private final Gates gates;
+  private final ProfileStore profiles;
+  private final StatusWriter writer;
+  private final EventRecorder events;
+  private final GangTemplate template;
+  private final InstantSource clock;
+
+  public GangSteering(
+      ClusterCache cache,
+      JobPods pods,
+      SlotWaiters waiters,
+      PodNumbers numbers,
+      GangService services,
+      Gates gates,
+      ProfileStore profiles,
+      StatusWriter writer,
+      EventRecorder events,
+      OperatorConfig config,
+      InstantSource clock) {
+    this.cache = cache;
+    this.pods = pods;
+    this.waiters = waiters;
+    this.numbers = numbers;
+    this.services = services;
+    this.gates = gates;
+    this.profiles = profiles;
+    this.writer = writer;
+    this.events = events;
+    template = new GangTemplate(config.slotResource());
+    this.clock = clock;
+  }
+
+  /**
+   * One step towards the target; says when the next is due unless something happens before.
+   *
+   * @throws InvalidTemplate if no pods can be made of the template
+   */
+  public Duration steer(
+      TrainingJob job,
+      List<GangPod> gang,
+      Failures failures,
+      FaultToleranceSpec tolerance,
+      Allocation target)
+      throws InvalidTemplate {
+    return switch (GangPlan.of(target, gang)) {
+      case GangPlan.Succeeded succeeded -> LATER;
+      case GangPlan.Keep keep -> LATER;
+      case GangPlan.Open open -> gates.open(job, open.pods()) ? LATER : SOON;
+      case GangPlan.Clear clear -> {
+        clear
+            .why()
+            .filter(why -> !target.isEmpty())
+            .ifPresent(why -> {
+              String message = "All pods start again: " + why;
+              events.warning(job, "GangRestarts", message);
+              LOG.warn("{}: {}", Labels.id(job), message);
+            });
+        clear.pods().forEach(pod -> pods.delete(job, pod));
+        yield SOON;
+      }
+      case GangPlan.Create create -> {
+        Instant now = clock.instant();
+        Instant attempt = failures.nextAttempt(tolerance);
+        if (create.first().isEmpty() && now.isBefore(attempt)) {
+          yield Duration.between(now, attempt).plusMillis(10);
+        }
+        create(job, gang, create, target);
+        yield SOON;
+      }
+    };
+  }
+
+  private void create(
+      TrainingJob job, List<GangPod> gang, GangPlan.Create create, Allocation target)
+      throws InvalidTemplate {
+    Set<String> names = target.replicasByNode().keySet();
+    // Before the look, so that a slot that gets free meanwhile is heard of.
+    waiters.wait(Labels.id(job), names);
+    Optional<List<PodNode>> nodes = nodes(target, create.first().isEmpty());
+    Optional<ProfileStore.Applied> profile = profiles.of(job);
+    if (nodes.isEmpty() || profile.isEmpty()) {
+      return;
+    }
+    int size = target.replicas();
+    // Made before a number is taken: a template that is no good must not cost one each time.
+    template.pod(job, profile.get().spec(), 0, 0, size, nodes.get().getFirst());
+    services.ensure(job);
+    long first =
+        create.first().isPresent()
+            ? create.first().get()
+            : numbers.reserve(job, gang.stream().map(GangPod::view).toList(), size);
+    if (create.first().isEmpty()) {
+      countRestart(job);
+    }
+    waiters.done(Labels.id(job), names);
+    for (int rank : create.ranks()) {
+      var pod = template.pod(job, profile.get().spec(), first, rank, size, nodes.get().get(rank));
+      if (size > 1) {
+        Gates.close(pod);
+      }
+      pods.create(pod);
+    }
+  }
+
+  /** The node of each rank; empty if one of them lacks the slots for a start. */
+  private Optional<List<PodNode>> nodes(Allocation target, boolean fresh) {
+    List<PodNode> nodes = new ArrayList<>();
+    for (var entry : new TreeMap<>(target.replicasByNode()).entrySet()) {
+      Optional<Node> node = cache.node(entry.getKey()).filter(SlotCount::usable);
+      if (node.isEmpty() || (fresh && pods.freeSlots(node.get()) < entry.getValue())) {
+        return Optional.empty();
+      }
+      for (int i = 0; i < entry.getValue(); i++) {
+        nodes.add(PodNode.of(node.get()));
+      }
+    }
+    return Optional.of(nodes);
+  }
+
+  private void countRestart(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    if (status != null && status.startTime() != null) {
+      Integer before = status.restarts();
+      writer.patch(job, Map.of("restarts", (before == null ? 0 : before) + 1));
+    }
+  }
+}

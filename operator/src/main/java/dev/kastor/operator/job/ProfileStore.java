@@ -1,0 +1,133 @@
+package dev.kastor.operator.job;
+
+import dev.kastor.crds.ClusterTrainingProfile;
+import dev.kastor.crds.ProfileSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.Signals;
+import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.Labels;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The ClusterTrainingProfiles as the API server last told us. Thread-safe.
+ *
+ * <p>A cluster may lack their definition: then no job has a profile, and one that names one waits.
+ */
+@Singleton
+public final class ProfileStore {
+  /**
+   * A profile that applies to a job.
+   *
+   * @param name its name; empty if none applies
+   * @param version changes whenever the profile does
+   * @param spec what it says
+   */
+  public record Applied(String name, String version, ProfileSpec spec) {
+    static final Applied NONE = new Applied("", "", ProfileSpec.NONE);
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(ProfileStore.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final SharedIndexInformer<ClusterTrainingProfile> profiles;
+
+  public ProfileStore(KubernetesClient client, ClusterCache cache, Signals signals) {
+    profiles = client.resources(ClusterTrainingProfile.class).runnableInformer(0);
+    profiles.exceptionHandler((started, e) -> true);
+    profiles.addEventHandler(new Changes(cache, signals));
+  }
+
+  /** Lists and watches from then on; returns when the first list is in or long in coming. */
+  public void start() {
+    try {
+      profiles.start().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.warn(
+          "ClusterTrainingProfiles cannot be listed; jobs run without. Is their definition installed and readable? {}",
+          String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** The profile of a job; empty if it names one that does not exist. */
+  public Optional<Applied> of(TrainingJob job) {
+    String name = job.getSpec().profile();
+    if (name != null) {
+      return Optional.ofNullable(profiles.getStore().getByKey(name)).map(ProfileStore::applied);
+    }
+    return Optional.of(
+        profiles.getStore().list().stream()
+            .filter(ProfileStore::isDefault)
+            .min(Comparator.comparing(profile -> profile.getMetadata().getName()))
+            .map(ProfileStore::applied)
+            .orElse(Applied.NONE));
+  }
+
+  /** All profiles, in no order. */
+  public List<ProfileSpec> all() {
+    return profiles.getStore().list().stream().map(profile -> profile.getSpec()).toList();
+  }
+
+  @PreDestroy
+  void stop() {
+    profiles.stop();
+  }
+
+  private static Applied applied(ClusterTrainingProfile profile) {
+    return new Applied(
+        profile.getMetadata().getName(),
+        profile.getMetadata().getUid() + "/" + profile.getMetadata().getResourceVersion(),
+        profile.getSpec());
+  }
+
+  private static boolean isDefault(ClusterTrainingProfile profile) {
+    Map<String, String> annotations = profile.getMetadata().getAnnotations();
+    return annotations != null && "true".equals(annotations.get(ClusterTrainingProfile.DEFAULT));
+  }
+
+  private record Changes(ClusterCache cache, Signals signals)
+      implements ResourceEventHandler<ClusterTrainingProfile> {
+    @Override
+    public void onAdd(ClusterTrainingProfile profile) {
+      changed(profile);
+    }
+
+    @Override
+    public void onUpdate(ClusterTrainingProfile before, ClusterTrainingProfile after) {
+      changed(after);
+    }
+
+    @Override
+    public void onDelete(ClusterTrainingProfile profile, boolean unknown) {
+      changed(profile);
+    }
+
+    /** Rare, so every job that might mean this profile is looked at. */
+    private void changed(ClusterTrainingProfile profile) {
+      String name = profile.getMetadata().getName();
+      for (TrainingJob job : cache.jobs()) {
+        String wanted = job.getSpec().profile();
+        if (!JobMapper.finished(job) && (wanted == null || wanted.equals(name))) {
+          signals.job(Labels.id(job));
+        }
+      }
+      signals.round();
+    }
+  }
+}

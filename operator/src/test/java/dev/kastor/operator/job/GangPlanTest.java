@@ -1,0 +1,123 @@
+package dev.kastor.operator.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.operator.job.PodView.State;
+import dev.kastor.scheduler.Allocation;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class GangPlanTest {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+  private static final Allocation THREE = Allocation.on("n1", 3);
+
+  @Test
+  void nothingIsMadeWithoutSlots() {
+    assertThat(GangPlan.of(Allocation.NONE, List.of())).isEqualTo(new GangPlan.Keep());
+    assertThat(GangPlan.of(THREE, List.of()))
+        .isEqualTo(new GangPlan.Create(Optional.empty(), List.of(0, 1, 2)));
+  }
+
+  @Test
+  void aStartThatWasBrokenOffGoesOnWhileAllPodsAreGated() {
+    List<GangPod> two = List.of(pod(3, 3, State.PENDING, true), pod(5, 3, State.PENDING, true));
+    assertThat(GangPlan.of(THREE, two)).isEqualTo(new GangPlan.Create(Optional.of(3L), List.of(1)));
+    List<GangPod> three = new ArrayList<>(two);
+    three.add(pod(4, 3, State.PENDING, true));
+    assertThat(GangPlan.of(THREE, three))
+        .isInstanceOfSatisfying(GangPlan.Open.class, open -> assertThat(open.pods()).hasSize(3));
+  }
+
+  @Test
+  void whatIsMissingOnceOneWasLetGoBreaksTheGang() {
+    List<GangPod> two = List.of(pod(0, 0, State.RUNNING, false), pod(2, 0, State.RUNNING, false));
+    assertThat(GangPlan.of(THREE, two))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear -> {
+              assertThat(clear.pods()).hasSize(2);
+              assertThat(clear.why()).hasValue("pods of ranks [1] are gone");
+            });
+  }
+
+  @Test
+  void aFailureClearsAllButItsCauseAndThenStartsAnew() {
+    List<GangPod> gang =
+        List.of(
+            pod(0, 0, State.SUCCEEDED, false),
+            pod(1, 0, State.FAILED, false),
+            pod(2, 0, State.RUNNING, false));
+    assertThat(GangPlan.of(THREE, gang))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear -> assertThat(clear.pods()).extracting(PodView::number).containsExactly(0L, 2L));
+    assertThat(GangPlan.failures(gang).count()).isEqualTo(1);
+    assertThat(GangPlan.of(THREE, List.of(gang.get(1))))
+        .isEqualTo(new GangPlan.Create(Optional.empty(), List.of(0, 1, 2)));
+  }
+
+  @Test
+  void manyPodsThatFailTogetherAreOneFailure() {
+    List<GangPod> gang =
+        List.of(
+            pod(0, 0, State.FAILED, false),
+            pod(1, 0, State.FAILED, false),
+            pod(4, 3, State.FAILED, false));
+    assertThat(GangPlan.failures(gang).count()).isEqualTo(2);
+  }
+
+  @Test
+  void aGangThatMovesStartsAgain() {
+    List<GangPod> gang =
+        List.of(
+            pod(0, 0, State.RUNNING, false),
+            pod(1, 0, State.RUNNING, false),
+            pod(2, 0, State.RUNNING, false));
+    assertThat(GangPlan.of(THREE, gang)).isEqualTo(new GangPlan.Keep());
+    assertThat(GangPlan.of(Allocation.on("n2", 3), gang)).isInstanceOf(GangPlan.Clear.class);
+    assertThat(GangPlan.of(Allocation.on("n1", 4), gang)).isInstanceOf(GangPlan.Clear.class);
+    assertThat(GangPlan.of(Allocation.NONE, gang)).isInstanceOf(GangPlan.Clear.class);
+  }
+
+  @Test
+  void itSucceedsWhenAllRanksDidWhateverItsTarget() {
+    List<GangPod> gang =
+        List.of(
+            pod(0, 0, State.SUCCEEDED, false),
+            pod(1, 0, State.SUCCEEDED, false),
+            pod(2, 0, State.SUCCEEDED, false));
+    assertThat(GangPlan.of(Allocation.NONE, gang)).isEqualTo(new GangPlan.Succeeded());
+    assertThat(GangPlan.of(THREE, gang.subList(0, 2))).isNotEqualTo(new GangPlan.Succeeded());
+  }
+
+  @Test
+  void allOrNoneTrain() {
+    List<GangPod> gang =
+        List.of(
+            pod(0, 0, State.SUCCEEDED, false),
+            pod(1, 0, State.RUNNING, false),
+            pod(2, 0, State.PENDING, false));
+    assertThat(GangPlan.training(gang)).isZero();
+    List<GangPod> all = new ArrayList<>(gang.subList(0, 2));
+    all.add(pod(2, 0, State.RUNNING, false));
+    assertThat(GangPlan.training(all)).isEqualTo(3);
+  }
+
+  private static GangPod pod(long number, long first, State state, boolean gated) {
+    PodView view =
+        new PodView(
+            "job-" + number,
+            number,
+            "n1",
+            state,
+            false,
+            START,
+            START.plusSeconds(number),
+            state == State.FAILED ? 1 : 0,
+            Optional.empty());
+    return new GangPod(view, first, 3, gated);
+  }
+}
