@@ -11,6 +11,7 @@ import java.net.http.HttpResponse;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
@@ -21,6 +22,7 @@ record Operator(KubernetesClient client, String namespace) {
   private static final int PLAIN = 8080;
   private static final int AGENTS = 8443;
   private static final int PATIENCE_MILLIS = 10_000;
+  private static final int PATIENCE_SECONDS = 60;
 
   /** What the plain port answers. */
   String get(String path) throws IOException, InterruptedException {
@@ -59,17 +61,16 @@ record Operator(KubernetesClient client, String namespace) {
         .portForward(port);
   }
 
+  /** Who leads; after an upgrade it takes a moment until somebody does. */
   private Pod leader() {
     return client
         .pods()
         .inNamespace(namespace)
         .withLabel("kastor.dev/leader", "true")
-        .list()
-        .getItems()
-        .stream()
-        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
-        .findFirst()
-        .orElseThrow(() -> new IllegalStateException("no operator leads"));
+        .waitUntilCondition(
+            pod -> pod != null && pod.getMetadata().getDeletionTimestamp() == null,
+            PATIENCE_SECONDS,
+            TimeUnit.SECONDS);
   }
 
   /** It is looked at, not believed. */
