@@ -34,6 +34,9 @@ final class FaultRun {
   /** From the notice to a checkpoint of a job all of whose replicas have to go. */
   static final String DRAIN = "drain notice to checkpoint";
 
+  /** All jobs are in it, and want more than it has. */
+  static final String QUEUE = "faults";
+
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final int FEWEST_SECONDS = 3;
   private static final int MOST_SECONDS = 10;
@@ -65,26 +68,29 @@ final class FaultRun {
   void survive(int run, List<Fault> faults, Random random) throws Exception {
     int before = watcher.violations().size();
     List<String> names = List.of("mlp-" + run, "lm-" + run);
-    submit(names.getFirst(), "glyph-mlp", 64, 16, 12_000);
-    submit(names.getLast(), "byte-lm", 16, 4, 600);
-    for (String name : names) {
-      until(name + " trains", () -> jobs.step(name) > 0);
-    }
-    Ground ground = new Ground(client, system, team, random);
-    for (Fault fault : faults) {
-      Thread.sleep(ground.random().nextInt(FEWEST_SECONDS * 1000, MOST_SECONDS * 1000));
-      suffer(fault, ground, names);
-    }
-    for (String name : names) {
-      until(name + " succeeds", () -> ended(name));
-      assertThat(jobs.get(name).getStatus().phase()).as(name).isEqualTo(Phase.Succeeded);
-      TrainingStatus end = jobs.training(name).orElseThrow();
-      assertThat(end.lostOrRepeatedExamples()).as("audit of " + name).isZero();
-    }
-    note(names);
-    for (String name : names) {
-      watcher.deleting(team, name);
-      client.resources(TrainingJob.class).inNamespace(team).withName(name).delete();
+    try {
+      submit(names.getFirst(), "glyph-mlp", 1, 64, 16, 8_000);
+      submit(names.getLast(), "byte-lm", 2, 16, 4, 400);
+      for (String name : names) {
+        until(name + " trains", () -> jobs.step(name) > 0);
+      }
+      Ground ground = new Ground(client, system, team, random);
+      for (Fault fault : faults) {
+        Thread.sleep(ground.random().nextInt(FEWEST_SECONDS * 1000, MOST_SECONDS * 1000));
+        suffer(fault, ground, names);
+      }
+      for (String name : names) {
+        until(name + " succeeds", () -> ended(name));
+        assertThat(jobs.get(name).getStatus().phase()).as(name).isEqualTo(Phase.Succeeded);
+        TrainingStatus end = jobs.training(name).orElseThrow();
+        assertThat(end.lostOrRepeatedExamples()).as("audit of " + name).isZero();
+      }
+      note(names);
+    } finally {
+      for (String name : names) {
+        watcher.deleting(team, name);
+        client.resources(TrainingJob.class).inNamespace(team).withName(name).delete();
+      }
     }
     until("all pods are gone and all nodes are there", this::isWhole);
     List<String> violations = watcher.violations();
@@ -102,6 +108,21 @@ final class FaultRun {
     }
     Wound wound = struck.get();
     Progress.say(fault + ": " + wound.what());
+    try {
+      feel(fault, wound, hit, replicas, begun);
+      Duration left = wound.lasts().minus(Duration.between(begun, Instant.now()));
+      if (left.isPositive()) {
+        Thread.sleep(left);
+      }
+    } finally {
+      wound.mend().run();
+    }
+  }
+
+  /** Measures how the cluster takes it. */
+  private void feel(
+      Fault fault, Wound wound, Set<String> hit, List<Pod> replicas, Instant begun)
+      throws Exception {
     switch (fault) {
       case OPERATOR_KILLED -> {
         until("a leader answers", leader::answers);
@@ -124,11 +145,6 @@ final class FaultRun {
       }
       default -> {}
     }
-    Duration left = wound.lasts().minus(Duration.between(begun, Instant.now()));
-    if (left.isPositive()) {
-      Thread.sleep(left);
-    }
-    wound.mend().run();
   }
 
   private void trainsWithout(String node, String name, Instant begun) throws Exception {
@@ -201,7 +217,7 @@ final class FaultRun {
             > 0;
   }
 
-  private void submit(String name, String program, int batch, int smallest, int steps) {
+  private void submit(String name, String program, int fewest, int batch, int smallest, int steps) {
     String yaml =
         """
         apiVersion: kastor.dev/v1alpha1
@@ -209,14 +225,16 @@ final class FaultRun {
         metadata: {name: %s, namespace: %s}
         spec:
           program: {name: %s}
-          elastic: {minReplicas: 1, maxReplicas: 3}
+          queue: %s
+          elastic: {minReplicas: %d, maxReplicas: 4}
           checkpoint: {intervalSeconds: 20}
           goodput:
             batchSize: {initial: %d, max: %d, perDevice: {min: %d, max: %d}}
             learningRate: {base: "0.002", scaling: SquareRoot}
             work: {steps: %d}
         """
-            .formatted(name, team, program, batch, batch * 8, smallest, batch * 4, steps);
+            .formatted(
+                name, team, program, QUEUE, fewest, batch, batch * 8, smallest, batch * 4, steps);
     client
         .resources(TrainingJob.class)
         .inNamespace(team)

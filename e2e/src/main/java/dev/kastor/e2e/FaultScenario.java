@@ -2,6 +2,7 @@ package dev.kastor.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.crds.Queue;
 import dev.kastor.e2e.fault.Fault;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -38,6 +39,10 @@ final class FaultScenario {
   private static final int RUNS = Integer.getInteger("kastor.e2e.runs", 2);
   private static final long SEED =
       Long.getLong("kastor.e2e.seed", System.currentTimeMillis() % 1_000_000);
+
+  /** Fewer GPUs than the jobs want and the nodes have. */
+  private static final int QUOTA = 6;
+
   private static final int FAULTS_A_RUN = 3;
   private static final Duration FAILOVER = Duration.ofSeconds(15);
 
@@ -59,6 +64,15 @@ final class FaultScenario {
     namespaces.restricted(TEAM);
     namespaces.shared(TEAM, "shared");
     chart.install();
+    client.resource(
+            """
+            apiVersion: kastor.dev/v1alpha1
+            kind: Queue
+            metadata: {name: %s}
+            spec: {quota: {gpus: %d}}
+            """
+                .formatted(FaultRun.QUEUE, QUOTA))
+        .create();
     watcher = WatcherProcess.start();
     Progress.say("seed %d: the same faults come with --seed %d".formatted(SEED, SEED));
     // Every fault comes once before any comes twice.
@@ -73,6 +87,7 @@ final class FaultScenario {
   @AfterAll
   void end() throws Exception {
     watcher.close();
+    client.resources(Queue.class).withName(FaultRun.QUEUE).delete();
     chart.uninstall();
     client.namespaces().withName(TEAM).delete();
     client.namespaces().withName(SYSTEM).delete();

@@ -63,6 +63,7 @@ public final class Suite {
     public void executionFinished(TestIdentifier test, TestExecutionResult result) {
       if (test.isTest()) {
         Progress.say(test.getDisplayName() + ": " + result.getStatus());
+        result.getThrowable().ifPresent(failure -> Progress.say(String.valueOf(failure)));
       }
     }
   }

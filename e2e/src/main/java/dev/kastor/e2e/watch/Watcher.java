@@ -1,5 +1,6 @@
 package dev.kastor.e2e.watch;
 
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -40,6 +41,7 @@ public final class Watcher {
           new DevicesAreHeldOnce(),
           new JobsStay(),
           new NumbersGrow(),
+          new QuotasAreKept(),
           new ExamplesCount(),
           new NothingIsLeftOver(LEFT_OVER));
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -48,6 +50,7 @@ public final class Watcher {
   private final Mirror<Pod> pods;
   private final Mirror<TrainingJob> jobs;
   private final Mirror<Node> nodes;
+  private final Mirror<Queue> queues;
   private long looks;
 
   private Watcher(KubernetesClient client) {
@@ -55,6 +58,7 @@ public final class Watcher {
     jobs =
         new Mirror<>(client.resources(TrainingJob.class).inAnyNamespace(), "jobs", this::lookAgain);
     nodes = new Mirror<>(client.nodes(), "nodes", this::lookAgain);
+    queues = new Mirror<>(client.resources(Queue.class), "queues", this::lookAgain);
   }
 
   /** Watches the cluster of the current kubeconfig. */
@@ -87,7 +91,7 @@ public final class Watcher {
 
   private synchronized void lookAgain() {
     // The first event comes before the constructor is done.
-    if (pods == null || jobs == null || nodes == null) {
+    if (pods == null || jobs == null || nodes == null || queues == null) {
       return;
     }
     World world;
@@ -97,6 +101,7 @@ public final class Watcher {
               pods.objects(),
               jobs.objects(),
               nodes.objects(),
+              queues.objects(),
               AgentProcess.all(),
               userDeleted,
               Instant.now());

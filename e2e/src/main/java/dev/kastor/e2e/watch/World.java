@@ -1,5 +1,6 @@
 package dev.kastor.e2e.watch;
 
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -15,6 +16,7 @@ import java.util.Set;
  * @param pods by uid
  * @param jobs by uid
  * @param nodes by uid
+ * @param queues by uid
  * @param processes of training on all nodes
  * @param userDeleted jobs, as {@code namespace/name}, that their users have deleted
  * @param now when it was so
@@ -23,6 +25,7 @@ record World(
     Map<String, Pod> pods,
     Map<String, TrainingJob> jobs,
     Map<String, Node> nodes,
+    Map<String, Queue> queues,
     List<AgentProcess> processes,
     Set<String> userDeleted,
     Instant now) {

@@ -2,6 +2,7 @@ package dev.kastor.e2e.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
@@ -25,6 +26,7 @@ final class RulesTest {
   private final Map<String, Pod> pods = new HashMap<>();
   private final Map<String, TrainingJob> jobs = new HashMap<>();
   private final Map<String, Node> nodes = new HashMap<>();
+  private final Map<String, Queue> queues = new HashMap<>();
   private final Set<String> userDeleted = new HashSet<>();
   private List<AgentProcess> processes = List.of();
   private Instant now = START;
@@ -109,6 +111,31 @@ final class RulesTest {
   }
 
   @Test
+  void seesAQueueBeGivenMoreThanItsQuota() {
+    Rule rule = new QuotasAreKept();
+    queues.put(
+        "q1",
+        Serialization.unmarshal(
+            """
+            apiVersion: kastor.dev/v1alpha1
+            kind: Queue
+            metadata: {name: research, uid: q1}
+            spec: {quota: {gpus: 2}}
+            """,
+            Queue.class));
+    job("u1", "{allocation: " + allocation(1, "{alpha: 2}").replace("s: 1", "s: 2") + "}");
+    assertThat(broken(rule)).isEmpty();
+
+    job("u1", "{allocation: " + allocation(2, "{alpha: 3}").replace("s: 1", "s: 3") + "}");
+    assertThat(broken(rule)).isEmpty();
+    now = START.plusSeconds(4);
+    assertThat(broken(rule))
+        .singleElement()
+        .satisfies(finding ->
+            assertThat(finding.evidence()).contains("3 GPUs of at most 2"));
+  }
+
+  @Test
   void hearsOfLostExamplesFromReplicasAndStatus() {
     Rule rule = new ExamplesCount();
     Pod pod = pod("a-0", "Succeeded", "alpha", null);
@@ -138,7 +165,7 @@ final class RulesTest {
   }
 
   private List<Finding> broken(Rule rule) {
-    return rule.broken(new World(pods, jobs, nodes, processes, userDeleted, now));
+    return rule.broken(new World(pods, jobs, nodes, queues, processes, userDeleted, now));
   }
 
   private void node(String name, int gpus) {
@@ -212,6 +239,7 @@ final class RulesTest {
             apiVersion: kastor.dev/v1alpha1
             kind: TrainingJob
             metadata: {name: a, namespace: team, uid: %s}
+            spec: {queue: research}
             status: %s
             """
                 .formatted(uid, status),
