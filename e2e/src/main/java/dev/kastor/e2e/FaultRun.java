@@ -120,8 +120,7 @@ final class FaultRun {
   }
 
   /** Measures how the cluster takes it. */
-  private void feel(
-      Fault fault, Wound wound, Set<String> hit, List<Pod> replicas, Instant begun)
+  private void feel(Fault fault, Wound wound, Set<String> hit, List<Pod> replicas, Instant begun)
       throws Exception {
     switch (fault) {
       case OPERATOR_KILLED -> {

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * drawn.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(Integer.MAX_VALUE)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 final class FaultScenario {
   private static final String SYSTEM = "fault-system";
@@ -64,7 +65,8 @@ final class FaultScenario {
     namespaces.restricted(TEAM);
     namespaces.shared(TEAM, "shared");
     chart.install();
-    client.resource(
+    client
+        .resource(
             """
             apiVersion: kastor.dev/v1alpha1
             kind: Queue

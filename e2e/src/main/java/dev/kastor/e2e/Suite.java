@@ -36,6 +36,10 @@ public final class Suite {
             .filters(
                 ClassNameFilter.includeClassNamePatterns(".*" + args[0] + ".*Scenario"),
                 ClassNameFilter.excludeClassNamePatterns(SCALE ? "" : "\\Q" + PLAYED + ".\\E.*"))
+            // A platform team's first steps come first, the longest scenario last.
+            .configurationParameter(
+                "junit.jupiter.testclass.order.default",
+                "org.junit.jupiter.api.ClassOrderer$OrderAnnotation")
             .build();
     SummaryGeneratingListener summary = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, summary, new Announcer());

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * again.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(1)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith(StopAtFailure.class)
 final class TrainingScenario {

@@ -75,10 +75,10 @@ final class QuotasAreKept implements Rule {
 
   /** The most GPUs that a queue may ever hold. */
   private static long limit(@Nullable QueueSpec spec) {
-    var quota = spec == null ? null : spec.quota();
-    if (quota == null) {
+    if (spec == null || spec.quota() == null) {
       return Long.MAX_VALUE;
     }
+    QueueSpec.QuotaSpec quota = spec.quota();
     Integer borrowed = quota.borrowingLimit();
     if (spec.cohort() == null) {
       return quota.gpus();

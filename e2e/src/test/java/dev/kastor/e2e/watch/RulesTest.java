@@ -131,8 +131,7 @@ final class RulesTest {
     now = START.plusSeconds(4);
     assertThat(broken(rule))
         .singleElement()
-        .satisfies(finding ->
-            assertThat(finding.evidence()).contains("3 GPUs of at most 2"));
+        .satisfies(finding -> assertThat(finding.evidence()).contains("3 GPUs of at most 2"));
   }
 
   @Test
