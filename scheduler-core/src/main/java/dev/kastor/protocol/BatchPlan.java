@@ -10,6 +10,11 @@ public record BatchPlan(int atomicBatchSize, int accumulationSteps) {
   public BatchPlan {
     Check.atLeast("atomicBatchSize", atomicBatchSize, 1);
     Check.atLeast("accumulationSteps", accumulationSteps, 0);
+    Check.between(
+        "atomicBatchSize * (accumulationSteps + 1)",
+        atomicBatchSize * (accumulationSteps + 1L),
+        1,
+        Integer.MAX_VALUE);
   }
 
   /** Examples of one optimizer step over all replicas. */

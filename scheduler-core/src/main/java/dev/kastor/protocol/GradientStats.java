@@ -12,9 +12,12 @@ package dev.kastor.protocol;
  * @param initialBatch M0 in examples
  */
 public record GradientStats(double squaredNorm, double variance, int initialBatch) {
+  /** The square of the largest float: a norm above it was not measured. */
+  private static final double MOST_NORM = 1.2e77;
+
   public GradientStats {
-    Check.nonNegative("gradient.squaredNorm", squaredNorm);
-    Check.nonNegative("gradient.variance", variance);
+    Check.atMost("gradient.squaredNorm", squaredNorm, MOST_NORM);
+    Check.atMost("gradient.variance", variance, MOST_NORM);
     Check.atLeast("gradient.initialBatch", initialBatch, 1);
   }
 

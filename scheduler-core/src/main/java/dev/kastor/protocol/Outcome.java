@@ -36,6 +36,9 @@ public record Outcome(
   public Outcome {
     Check.atLeast("outcome.lostOrRepeatedExamples", lostOrRepeatedExamples, 0);
     Check.atMostChars("outcome.message", message, 2048);
+    if (metricName != null) {
+      Check.atMostChars("outcome.metricName", metricName, 64);
+    }
     if (metric != null) {
       Check.finite("outcome.metric", metric);
     }

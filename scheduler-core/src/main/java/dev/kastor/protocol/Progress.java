@@ -17,11 +17,11 @@ public record Progress(
     long examples,
     long epoch) {
   public Progress {
-    Check.atLeast("progress.step", step, 0);
-    Check.nonNegative("progress.scaleInvariantSteps", scaleInvariantSteps);
-    Check.nonNegative("progress.totalScaleInvariantSteps", totalScaleInvariantSteps);
-    Check.atLeast("progress.examples", examples, 0);
-    Check.atLeast("progress.epoch", epoch, 0);
+    Check.between("progress.step", step, 0, Check.MOST_COUNTED);
+    Check.atMost("progress.scaleInvariantSteps", scaleInvariantSteps, Check.MOST_COUNTED);
+    Check.atMost("progress.totalScaleInvariantSteps", totalScaleInvariantSteps, Check.MOST_COUNTED);
+    Check.between("progress.examples", examples, 0, Check.MOST_COUNTED);
+    Check.between("progress.epoch", epoch, 0, Check.MOST_COUNTED);
   }
 
   /** Done share of the declared work in [0, 1]; 0 where nothing is declared. */

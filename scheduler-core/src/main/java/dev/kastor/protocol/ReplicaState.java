@@ -35,6 +35,6 @@ public record ReplicaState(
 
   public ReplicaState {
     Check.atLeast("generation", generation, 0);
-    Check.atLeast("step", step, -1);
+    Check.between("step", step, -1, Check.MOST_COUNTED);
   }
 }

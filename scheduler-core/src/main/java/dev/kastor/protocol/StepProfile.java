@@ -17,17 +17,20 @@ public record StepProfile(
     int steps,
     double stepSeconds,
     double syncSeconds) {
+  /** A nanosecond: no step is shorter. */
+  private static final double LEAST_SECONDS = 1e-9;
+
   public StepProfile {
     Check.atLeast("profiles.nodes", nodes, 1);
-    Check.atLeast("profiles.replicas", replicas, nodes);
+    Check.between("profiles.replicas", replicas, nodes, TelemetryReport.MAX_REPLICAS);
     Check.atLeast("profiles.atomicBatchSize", atomicBatchSize, 1);
     Check.atLeast("profiles.steps", steps, 1);
-    Check.nonNegative("profiles.stepSeconds", stepSeconds);
+    Check.atMost("profiles.stepSeconds", stepSeconds, Check.MOST_SECONDS);
     Check.nonNegative("profiles.syncSeconds", syncSeconds);
-    if (stepSeconds <= 0 || syncSeconds > stepSeconds) {
+    if (stepSeconds < LEAST_SECONDS || syncSeconds > stepSeconds) {
       throw new IllegalArgumentException(
-          "profiles.stepSeconds (%s) must be above 0 and at least profiles.syncSeconds (%s)"
-              .formatted(stepSeconds, syncSeconds));
+          "profiles.stepSeconds (%s) must be at least %s and at least profiles.syncSeconds (%s)"
+              .formatted(stepSeconds, LEAST_SECONDS, syncSeconds));
     }
   }
 }

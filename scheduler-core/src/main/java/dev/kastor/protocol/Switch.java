@@ -23,8 +23,8 @@ public record Switch(
 
   public Switch {
     Check.atLeast("switches.generation", generation, 0);
-    Check.atLeast("switches.replicasBefore", replicasBefore, 0);
-    Check.atLeast("switches.replicasAfter", replicasAfter, 0);
-    Check.nonNegative("switches.pauseSeconds", pauseSeconds);
+    Check.between("switches.replicasBefore", replicasBefore, 0, TelemetryReport.MAX_REPLICAS);
+    Check.between("switches.replicasAfter", replicasAfter, 0, TelemetryReport.MAX_REPLICAS);
+    Check.atMost("switches.pauseSeconds", pauseSeconds, Check.MOST_SECONDS);
   }
 }

@@ -44,6 +44,9 @@ public record TelemetryReport(
   /** Largest accepted body in bytes. */
   public static final int MAX_BYTES = 64 * 1024;
 
+  /** Most replicas of a job that a report may speak of. */
+  public static final int MAX_REPLICAS = 100_000;
+
   /** Most profiles, and most switches, in one report. */
   public static final int MAX_ENTRIES = 100;
 
@@ -86,7 +89,9 @@ public record TelemetryReport(
   public TelemetryReport {
     Check.atLeast("generation", generation, 0);
     Check.atLeast("sequence", sequence, 0);
-    Check.atLeast("replicas", replicas, 0);
+    Check.between("replicas", replicas, 0, MAX_REPLICAS);
+    Check.between(
+        "replicas * batch", (long) replicas * batch.globalBatchSize(1), 0, Integer.MAX_VALUE);
     Check.atLeast("profiles: free entries", MAX_ENTRIES - profiles.size(), 0);
     Check.atLeast("switches: free entries", MAX_ENTRIES - switches.size(), 0);
     if (trainingLoss != null) {
