@@ -160,6 +160,10 @@ public final class Metrics {
       families.counter("kastor_telemetry_reports", "Accepted reports of replicas.");
   private final Counter refused =
       families.counter("kastor_telemetry_refused", "Refused agent requests, by reason.", "reason");
+  private final Counter quarantined =
+      families.counter(
+          "kastor_jobs_quarantined",
+          "Times that a job sent so many bad reports that its reports were refused for a while.");
   private final Counter tokenReviews =
       families.counter(
           "kastor_token_reviews",
@@ -281,6 +285,11 @@ public final class Metrics {
   /** An agent's token was checked. */
   public void tokenReviewed(boolean cached) {
     tokenReviews.labels(cached ? "cached" : "asked").inc();
+  }
+
+  /** A job's reports are refused for a while. */
+  public void quarantined() {
+    quarantined.inc();
   }
 
   /** How many polls wait. */

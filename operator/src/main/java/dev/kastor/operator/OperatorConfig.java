@@ -196,6 +196,14 @@ public interface OperatorConfig {
     @WithDefault("30s")
     Duration migrationPatience();
 
+    /** Bad reports of a job in a minute after which its reports are not read; 0: never. */
+    @WithDefault("20")
+    int badReportsPerMinute();
+
+    /** Requests of one replica in a second, four times as many at once; 0: any. */
+    @WithDefault("50")
+    int requestsPerSecond();
+
     /** Shortest time between two changes of the batch alone. */
     @WithDefault("10s")
     Duration batchInterval();

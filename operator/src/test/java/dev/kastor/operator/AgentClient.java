@@ -2,6 +2,7 @@ package dev.kastor.operator;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,7 +22,23 @@ final class AgentClient {
   private final String base;
 
   AgentClient(String base, Path certificate) {
+    this(base, HttpClient.newBuilder().sslContext(trusting(certificate)).build());
+  }
+
+  private AgentClient(String base, HttpClient http) {
     this.base = base;
+    this.http = http;
+  }
+
+  /** A client with another address of this machine. */
+  static AgentClient from(InetAddress local, String base, Path certificate) {
+    return new AgentClient(
+        base,
+        HttpClient.newBuilder().localAddress(local).sslContext(trusting(certificate)).build());
+  }
+
+  /** Trusts one certificate only. */
+  static SSLContext trusting(Path certificate) {
     try {
       KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
       trusted.load(null, null);
@@ -34,7 +51,7 @@ final class AgentClient {
       trust.init(trusted);
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(null, trust.getTrustManagers(), null);
-      http = HttpClient.newBuilder().sslContext(context).build();
+      return context;
     } catch (GeneralSecurityException | IOException e) {
       throw new IllegalStateException(e);
     }
@@ -49,6 +66,17 @@ final class AgentClient {
     return http.send(
         request(path, token)
             .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** A POST with headers of the caller's choice, in pairs of name and value. */
+  HttpResponse<String> post(String path, byte[] body, String... headers)
+      throws IOException, InterruptedException {
+    return http.send(
+        request(path, "")
+            .headers(headers)
             .POST(HttpRequest.BodyPublishers.ofByteArray(body))
             .build(),
         HttpResponse.BodyHandlers.ofString());

@@ -1,10 +1,14 @@
 package dev.kastor.operator;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.ClusterTrainingProfile;
 import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -22,6 +26,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,8 +35,12 @@ import java.util.Queue;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
- * A CRUD API server in memory with token reviews: a token is {@code <audience>|<namespace>|<pod>}
- * and good for exactly that.
+ * A CRUD API server in memory with token reviews: a token is {@code
+ * <audience>|<namespace>|<pod>|<uid of the pod>} and good for exactly that.
+ *
+ * <p>Users have tokens as well: {@code user:<name>} for the API server itself, and unsigned ones
+ * for another audience. User {@code admin} may do everything, others all in the namespace of their
+ * own name.
  */
 // Quarkus calls start before anything else.
 @NullUnmarked
@@ -61,7 +70,22 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
 
   /** The token that a pod of a job has. */
   static String token(String namespace, String job, String pod) {
-    return "kastor/%s/%s|%s|%s".formatted(namespace, job, namespace, pod);
+    Pod found = client().pods().inNamespace(namespace).withName(pod).get();
+    String uid = found == null ? "uid-of-none" : found.getMetadata().getUid();
+    return token("kastor/%s/%s".formatted(namespace, job), namespace, pod, uid);
+  }
+
+  /** The token of a pod for an audience. */
+  static String token(String audience, String namespace, String pod, String uid) {
+    return String.join("|", audience, namespace, pod, uid);
+  }
+
+  /** The token of a user for an audience other than the API server. */
+  public static String userToken(String user, String audience) {
+    String claims = "{\"aud\": [\"%s\"], \"sub\": \"%s\"}".formatted(audience, user);
+    return "e30."
+        + Base64.getUrlEncoder().withoutPadding().encodeToString(claims.getBytes(UTF_8))
+        + ".c2ln";
   }
 
   @Override
@@ -104,6 +128,12 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
         .withPath("/api/v1/namespaces/team/pods?fieldValidation=Strict&dryRun=All")
         .andReply(new DryRun())
         .always();
+    server
+        .expect()
+        .post()
+        .withPath("/apis/authorization.k8s.io/v1/subjectaccessreviews")
+        .andReply(201, request -> accessReview(request.getBody().readUtf8()))
+        .always();
     Config config = server.createClient().getConfiguration();
     config.setCustomHeaders(Map.of(TESTS_OWN, "true"));
     client = new KubernetesClientBuilder().withConfig(config).build();
@@ -137,12 +167,60 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     server.destroy();
   }
 
+  private static String user(String token, String audience) throws IOException {
+    if (token.startsWith("user:") && audience.isEmpty()) {
+      return token.substring("user:".length());
+    }
+    String[] parts = token.split("\\.", -1);
+    if (parts.length != 3) {
+      return "";
+    }
+    JsonNode claims = JSON.readTree(Base64.getUrlDecoder().decode(parts[1]));
+    return claims.path("aud").path(0).asText().equals(audience) ? claims.path("sub").asText() : "";
+  }
+
+  private static Object accessReview(String body) {
+    try {
+      JsonNode spec = JSON.readTree(body).path("spec");
+      String user = spec.path("user").asText();
+      JsonNode asked = spec.path("resourceAttributes");
+      boolean allowed =
+          asked.path("resource").asText().equals("trainingjobs")
+              && asked.path("group").asText().equals("kastor.dev")
+              && (user.equals("admin") || asked.path("namespace").asText().equals(user));
+      return new SubjectAccessReviewBuilder()
+          .withNewSpec()
+          .endSpec()
+          .withNewStatus()
+          .withAllowed(allowed)
+          .endStatus()
+          .build();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   private static Object review(String body) {
     try {
       JsonNode spec = JSON.readTree(body).path("spec");
       String audience = spec.path("audiences").path(0).asText();
+      String user = user(spec.path("token").asText(), audience);
+      if (!user.isEmpty()) {
+        return new TokenReviewBuilder()
+            .withNewSpec()
+            .endSpec()
+            .withNewStatus()
+            .withAuthenticated(true)
+            .withAudiences(audience)
+            .withNewUser()
+            .withUsername(user)
+            .withGroups("system:authenticated")
+            .endUser()
+            .endStatus()
+            .build();
+      }
       String[] parts = spec.path("token").asText().split("\\|", -1);
-      boolean good = parts.length == 3 && parts[0].equals(audience);
+      boolean good = parts.length == 4 && parts[0].equals(audience);
       var review = new TokenReviewBuilder().withNewSpec().endSpec();
       if (!good) {
         return review.withNewStatus().withAuthenticated(false).endStatus().build();
@@ -154,6 +232,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
           .withNewUser()
           .withUsername("system:serviceaccount:" + parts[1] + ":default")
           .addToExtra("authentication.kubernetes.io/pod-name", List.of(parts[2]))
+          .addToExtra("authentication.kubernetes.io/pod-uid", List.of(parts[3]))
           .endUser()
           .endStatus()
           .build();

@@ -1,13 +1,16 @@
 package dev.kastor.operator.api;
 
+import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobId;
 import io.smallrye.common.annotation.RunOnVirtualThread;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
@@ -17,6 +20,7 @@ import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
@@ -47,14 +51,17 @@ public final class AgentApi {
   private final AgentIdentity identity;
   private final TelemetryStore telemetry;
   private final MembershipService membership;
+  private final Quarantine quarantine;
   private final Metrics metrics;
 
   public AgentApi(
       AgentIdentity identity,
       TelemetryStore telemetry,
       MembershipService membership,
+      Quarantine quarantine,
       Metrics metrics) {
     this.identity = identity;
+    this.quarantine = quarantine;
     this.telemetry = telemetry;
     this.membership = membership;
     this.metrics = metrics;
@@ -77,17 +84,31 @@ public final class AgentApi {
   @APIResponse(responseCode = "401", description = "No token or a bad one")
   @APIResponse(responseCode = "403", description = "Token of another job or pod")
   @APIResponse(responseCode = "404", description = "No such job")
+  @APIResponse(responseCode = "409", description = "Of a generation that was never published")
   @APIResponse(responseCode = "413", description = "Too large")
+  @APIResponse(responseCode = "415", description = "Not plain application/json")
+  @APIResponse(responseCode = "429", description = "Too often, or too many bad reports of the job")
   public void report(
       @PathParam("namespace") String namespace,
       @PathParam("name") String name,
       @Parameter(hidden = true) @HeaderParam("Authorization") @Nullable String authorization,
+      @Context HttpServerRequest request,
       InputStream body)
       throws ApiException, IOException {
     JobId id = new JobId(namespace, name);
-    AgentIdentity.Caller caller = identity.check(authorization, id);
-    TelemetryReport report = ReportReader.read(body);
-    if (!report.namespace().equals(namespace) || !report.job().equals(name)) {
+    AgentIdentity.Caller caller = identity.check(authorization, id, remote(request));
+    quarantine.admit(id);
+    try {
+      telemetry.accept(caller.job(), checked(ReportReader.read(body), caller, id));
+    } catch (ApiException e) {
+      quarantine.bad(id, String.valueOf(e.getMessage()));
+      throw e;
+    }
+  }
+
+  private TelemetryReport checked(TelemetryReport report, AgentIdentity.Caller caller, JobId id)
+      throws ApiException {
+    if (!report.namespace().equals(id.namespace()) || !report.job().equals(id.name())) {
       throw ApiException.forbidden(
           "the report is of job %s/%s, not of %s".formatted(report.namespace(), report.job(), id));
     }
@@ -95,7 +116,20 @@ public final class AgentApi {
       throw ApiException.forbidden(
           "the report is of pod %s, the token of pod %s".formatted(report.pod(), caller.pod()));
     }
-    telemetry.accept(caller.job(), report);
+    published(caller.job(), report.generation());
+    for (Switch lived : report.switches()) {
+      published(caller.job(), lived.generation());
+    }
+    return report;
+  }
+
+  /** Nobody can be in a generation that the operator has not stored. */
+  private void published(TrainingJob job, long generation) throws ApiException {
+    long newest = membership.newest(job);
+    if (generation > newest) {
+      throw ApiException.conflict(
+          "generation %d was never published; the newest is %d".formatted(generation, newest));
+    }
   }
 
   /** Waits for the next generation. */
@@ -114,6 +148,8 @@ public final class AgentApi {
   @APIResponse(responseCode = "401", description = "No token or a bad one")
   @APIResponse(responseCode = "403", description = "Token of another job or pod")
   @APIResponse(responseCode = "404", description = "No such job")
+  @APIResponse(responseCode = "409", description = "In a generation that was never published")
+  @APIResponse(responseCode = "429", description = "Too often")
   public Membership membership(
       @PathParam("namespace") String namespace,
       @PathParam("name") String name,
@@ -124,10 +160,11 @@ public final class AgentApi {
       @QueryParam("phase") @Nullable String phase,
       @QueryParam("step") @DefaultValue("-1") String step,
       @QueryParam("waiting") @DefaultValue("false") boolean waiting,
-      @QueryParam("wait") @DefaultValue("0") String wait)
+      @QueryParam("wait") @DefaultValue("0") String wait,
+      @Context HttpServerRequest request)
       throws ApiException, InterruptedException {
     JobId id = new JobId(namespace, name);
-    AgentIdentity.Caller caller = identity.check(authorization, id);
+    AgentIdentity.Caller caller = identity.check(authorization, id, remote(request));
     if (!caller.pod().equals(pod)) {
       throw ApiException.forbidden(
           "the request is of pod %s, the token of pod %s".formatted(pod, caller.pod()));
@@ -145,6 +182,7 @@ public final class AgentApi {
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }
+    published(caller.job(), state.generation());
     long seconds = Math.clamp(number("wait", wait), 0, LONGEST_WAIT_SECONDS);
     metrics.polling(1);
     try {
@@ -152,6 +190,12 @@ public final class AgentApi {
     } finally {
       metrics.polling(-1);
     }
+  }
+
+  private static String remote(HttpServerRequest request) {
+    return request.remoteAddress() == null
+        ? ""
+        : String.valueOf(request.remoteAddress().hostAddress());
   }
 
   private static long number(String name, String text) throws ApiException {

@@ -1,81 +1,96 @@
 package dev.kastor.operator.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.job.PodTemplate;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
-import java.io.IOException;
-import java.util.Base64;
+import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Decides whether a caller is the replica of the job that it says it is. */
 @Singleton
 public final class AgentIdentity {
-  private static final String BEARER = "Bearer ";
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Pattern NAMESPACE = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
+  private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
+  private static final String ACCOUNT = "system:serviceaccount:";
+  private static final String POD_NAME = "authentication.kubernetes.io/pod-name";
+  private static final String POD_UID = "authentication.kubernetes.io/pod-uid";
+
+  /** How many seconds' worth of requests a replica may make at once. */
+  private static final int BURST_SECONDS = 4;
 
   /** A caller that may speak for a job. */
   public record Caller(TrainingJob job, String pod) {}
 
   private final TokenReviews reviews;
   private final ClusterCache cache;
+  private final Pace pace;
 
-  public AgentIdentity(TokenReviews reviews, ClusterCache cache) {
+  public AgentIdentity(
+      TokenReviews reviews, ClusterCache cache, OperatorConfig config, InstantSource clock) {
     this.reviews = reviews;
     this.cache = cache;
+    int rate = config.agent().requestsPerSecond();
+    pace = new Pace(clock, rate, BURST_SECONDS * (double) rate);
   }
 
-  /** The caller behind a request for the job. */
-  public Caller check(@Nullable String authorization, JobId id) throws ApiException {
-    if (authorization == null || !authorization.startsWith(BEARER)) {
-      throw ApiException.unauthorized("a bearer token is needed");
+  /**
+   * The caller behind a request for the job.
+   *
+   * @param remote address that it came from
+   */
+  public Caller check(@Nullable String authorization, JobId id, String remote) throws ApiException {
+    if (!NAMESPACE.matcher(id.namespace()).matches() || !NAME.matcher(id.name()).matches()) {
+      throw ApiException.notFound("no job can have that name");
     }
-    String token = authorization.substring(BEARER.length()).strip();
+    String token = BearerToken.of(authorization);
     String audience = PodTemplate.audience(id.namespace(), id.name());
-    Optional<TokenReviews.Identity> identity = reviews.identity(token, audience);
-    if (identity.isEmpty()) {
-      throw isForAnotherJob(token, audience)
+    Optional<TokenReviews.User> user = reviews.user(token, audience, remote);
+    if (user.isEmpty()) {
+      throw BearerToken.claimsAudience(
+              token, claimed -> claimed.startsWith("kastor/") && !claimed.equals(audience))
           ? ApiException.forbidden("the token is not for job " + id)
           : ApiException.unauthorized("the token is not valid for " + audience);
     }
     TrainingJob job =
         cache.job(id).orElseThrow(() -> ApiException.notFound("there is no job " + id));
-    String pod = identity.get().pod();
-    boolean ours =
-        identity.get().namespace().equals(id.namespace())
-            && cache.pod(id.namespace(), pod).filter(found -> belongs(found, job)).isPresent();
-    if (!ours) {
-      throw ApiException.forbidden("pod %s does not belong to job %s".formatted(pod, id));
+    String pod =
+        pod(user.get(), job)
+            .orElseThrow(
+                () -> ApiException.forbidden("the token is of no pod that belongs to job " + id));
+    if (!pace.take(id.namespace() + "/" + pod)) {
+      throw ApiException.tooMany("pace", "pod %s asks too often".formatted(pod));
     }
     return new Caller(job, pod);
   }
 
-  private static boolean belongs(Pod pod, TrainingJob job) {
-    return Labels.ours(pod) && Labels.ownedBy(pod, job.getMetadata().getUid());
+  /** The pod that a token is bound to, if it is alive and belongs to the job. */
+  private Optional<String> pod(TokenReviews.User user, TrainingJob job) {
+    String namespace = job.getMetadata().getNamespace();
+    boolean local = user.name().startsWith(ACCOUNT + namespace + ":");
+    String name = only(user.extra().get(POD_NAME));
+    String uid = only(user.extra().get(POD_UID));
+    return local && !name.isEmpty() && !uid.isEmpty()
+        ? cache
+            .pod(namespace, name)
+            .filter(pod -> uid.equals(pod.getMetadata().getUid()))
+            .filter(pod -> belongs(pod, job))
+            .map(pod -> name)
+        : Optional.empty();
   }
 
-  /**
-   * Whether a refused token claims to be for another job.
-   *
-   * <p>The claim is not verified; it only chooses between two ways of saying no.
-   */
-  private static boolean isForAnotherJob(String token, String audience) {
-    String[] parts = token.split("\\.", -1);
-    if (parts.length != 3) {
-      return false;
-    }
-    try {
-      JsonNode claimed = JSON.readTree(Base64.getUrlDecoder().decode(parts[1])).path("aud");
-      String first = claimed.isArray() ? claimed.path(0).asText() : claimed.asText();
-      return first.startsWith("kastor/") && !first.equals(audience);
-    } catch (IOException | IllegalArgumentException e) {
-      return false;
-    }
+  private static String only(@Nullable List<String> values) {
+    return values == null || values.size() != 1 ? "" : values.getFirst();
+  }
+
+  private static boolean belongs(Pod pod, TrainingJob job) {
+    return Labels.ours(pod) && Labels.ownedBy(pod, job.getMetadata().getUid());
   }
 }

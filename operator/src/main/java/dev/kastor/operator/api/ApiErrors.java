@@ -2,14 +2,17 @@ package dev.kastor.operator.api;
 
 import dev.kastor.operator.Metrics;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.vertx.ext.web.RoutingContext;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
+import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
+import org.jboss.resteasy.reactive.server.SimpleResourceInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,12 +27,25 @@ public final class ApiErrors {
     this.metrics = metrics;
   }
 
-  /** Refuses agents on the plain port: their tokens must not travel in the clear. */
+  /**
+   * Refuses agents on the plain port, for their tokens must not travel in the clear, and bodies
+   * that would have to be unpacked.
+   *
+   * <p>It goes by what is about to be called: a path has many spellings.
+   */
   @ServerRequestFilter
-  public Optional<Response> secureOnly(RoutingContext request) {
-    if (request.normalizedPath().startsWith("/v1/") && !request.request().isSSL()) {
+  public Optional<Response> secureOnly(SimpleResourceInfo called, HttpServerRequest request) {
+    if (called.getResourceClass() != AgentApi.class) {
+      return Optional.empty();
+    }
+    if (!request.isSSL()) {
       metrics.refused("plain");
       return Optional.of(error(403, "the agent API is served over HTTPS only"));
+    }
+    String encoding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
+    if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+      metrics.refused("encoding");
+      return Optional.of(error(415, "bodies must not be compressed"));
     }
     return Optional.empty();
   }
@@ -50,10 +66,21 @@ public final class ApiErrors {
     return error(503, "the API server did not answer");
   }
 
+  /** The caller left or was too slow, so nobody reads the answer. */
+  @ServerExceptionMapper
+  public Response interrupted(IOException e) {
+    metrics.refused("broken");
+    LOG.debug("a body did not arrive: {}", e.getMessage());
+    return error(400, "the body did not arrive");
+  }
+
   private static Response error(int status, String message) {
-    return Response.status(status)
-        .type(MediaType.APPLICATION_JSON)
-        .entity(Map.of("error", message))
-        .build();
+    Response.ResponseBuilder answer =
+        Response.status(status).type(MediaType.APPLICATION_JSON).entity(Map.of("error", message));
+    return switch (status) {
+      case 401 -> answer.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer").build();
+      case 429 -> answer.header(HttpHeaders.RETRY_AFTER, 5).build();
+      default -> answer.build();
+    };
   }
 }

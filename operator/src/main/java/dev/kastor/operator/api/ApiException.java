@@ -13,7 +13,8 @@ public final class ApiException extends Exception {
     this.reason = reason;
   }
 
-  int status() {
+  /** The HTTP status. */
+  public int status() {
     return status;
   }
 
@@ -25,16 +26,26 @@ public final class ApiException extends Exception {
     return new ApiException(400, "body", message);
   }
 
-  static ApiException unauthorized(String message) {
+  /** The caller is not known. */
+  public static ApiException unauthorized(String message) {
     return new ApiException(401, "token", message);
   }
 
-  static ApiException forbidden(String message) {
+  /** The caller is known and may not. */
+  public static ApiException forbidden(String message) {
     return new ApiException(403, "identity", message);
   }
 
   static ApiException notFound(String message) {
     return new ApiException(404, "job", message);
+  }
+
+  static ApiException conflict(String message) {
+    return new ApiException(409, "generation", message);
+  }
+
+  static ApiException tooMany(String reason, String message) {
+    return new ApiException(429, reason, message);
   }
 
   static ApiException tooLarge(String message) {

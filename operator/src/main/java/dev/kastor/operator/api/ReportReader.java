@@ -20,6 +20,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.kastor.protocol.TelemetryReport;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.reflect.Executable;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +38,12 @@ final class ReportReader {
 
   private ReportReader() {}
 
-  /** The report in a body; what follows {@link TelemetryReport#MAX_BYTES} bytes is not read. */
+  /** The report in a body; of what follows {@link TelemetryReport#MAX_BYTES} bytes none is kept. */
   static TelemetryReport read(InputStream body) throws ApiException, IOException {
     byte[] bytes = body.readNBytes(TelemetryReport.MAX_BYTES + 1);
     if (bytes.length > TelemetryReport.MAX_BYTES) {
+      // Else the connection would end before the sender reads why. The server has its own limit.
+      body.transferTo(OutputStream.nullOutputStream());
       throw ApiException.tooLarge(
           "a report may have at most %d bytes".formatted(TelemetryReport.MAX_BYTES));
     }

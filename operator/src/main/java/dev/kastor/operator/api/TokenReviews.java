@@ -1,45 +1,43 @@
 package dev.kastor.operator.api;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.operator.Metrics;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Base64;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the API server whose token it is, and remembers the answer for some minutes, but not longer
  * than the token is good for.
  *
- * <p>Tokens are kept as hashes only.
+ * <p>Whoever shows many bad tokens is not asked about any more for a while: each costs the API
+ * server a request. Thread-safe.
  */
 @Singleton
 public final class TokenReviews {
-  /** Whose token it is. */
-  public record Identity(String namespace, String pod) {}
+  /** Whose token it is, in the API server's words. */
+  public record User(
+      String name, String uid, List<String> groups, Map<String, List<String>> extra) {
+    public User {
+      groups = List.copyOf(groups);
+      extra = Map.copyOf(extra);
+    }
+  }
 
-  private static final String POD_NAME = "authentication.kubernetes.io/pod-name";
-  private static final String PREFIX = "system:serviceaccount:";
+  /** The audience of tokens that are meant for the API server itself. */
+  public static final String API_SERVER = "";
 
   /**
-   * A token dies with its pod, and who speaks for a pod that is gone is refused without a review.
+   * A pod's token dies with it, and who speaks for a pod that is gone is refused without a review.
    */
   private static final Duration GOOD_FOR = Duration.ofMinutes(5);
 
@@ -47,78 +45,64 @@ public final class TokenReviews {
   private static final Duration OUTAGE = Duration.ofMinutes(30);
 
   private static final Duration BAD_FOR = Duration.ofSeconds(3);
-  private static final int MOST_REMEMBERED = 50_000;
-  private static final ObjectMapper JSON = new ObjectMapper();
-
-  /**
-   * @param until when to ask again
-   * @param bestBefore when the answer is worth nothing even if nobody can be asked
-   */
-  private record Answer(Optional<Identity> identity, Instant until, Instant bestBefore) {}
+  private static final int MOST_GOOD = 50_000;
+  private static final int MOST_BAD = 10_000;
+  private static final double BAD_PER_SECOND = 5;
+  private static final int BAD_AT_ONCE = 50;
 
   private final KubernetesClient client;
   private final Metrics metrics;
-  private final InstantSource clock;
-  private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+  private final ShortMemory<User> good;
+  private final ShortMemory<User> lately;
+  private final ShortMemory<Boolean> bad;
+  private final Pace guesses;
 
   public TokenReviews(KubernetesClient client, Metrics metrics, InstantSource clock) {
     this.client = client;
     this.metrics = metrics;
-    this.clock = clock;
+    good = new ShortMemory<>(clock, GOOD_FOR, MOST_GOOD);
+    lately = new ShortMemory<>(clock, OUTAGE, MOST_GOOD);
+    bad = new ShortMemory<>(clock, BAD_FOR, MOST_BAD);
+    guesses = new Pace(clock, BAD_PER_SECOND, BAD_AT_ONCE);
   }
 
-  /** The identity behind a token that was issued for the audience; empty if it is not good. */
-  public Optional<Identity> identity(String token, String audience) {
-    Instant now = clock.instant();
-    String key = hash(audience + "\n" + token);
-    Answer known = answers.get(key);
-    if (known != null && now.isBefore(known.until())) {
+  /**
+   * The user behind a token that was issued for the audience; empty if it is not good.
+   *
+   * @param remote address of who shows it
+   * @throws ApiException with 429 if that address has shown too many bad ones
+   */
+  public Optional<User> user(String token, String audience, String remote) throws ApiException {
+    String key = ShortMemory.key(audience, token);
+    Optional<User> known = good.get(key);
+    if (known.isPresent() || bad.get(key).isPresent()) {
       metrics.tokenReviewed(true);
-      return known.identity();
+      return known;
+    }
+    if (!guesses.left(remote)) {
+      throw ApiException.tooMany("guesses", "too many bad tokens from " + remote);
     }
     metrics.tokenReviewed(false);
-    Optional<Identity> identity;
+    Optional<User> user;
     try {
-      identity = review(token, audience);
+      user = review(token, audience);
     } catch (KubernetesClientException e) {
       // Those who train must hear from us above all while nobody can be asked who they are.
-      if (known != null && known.identity().isPresent() && now.isBefore(known.bestBefore())) {
-        return known.identity();
-      }
-      throw e;
+      return Optional.of(lately.get(key).orElseThrow(() -> e));
     }
-    if (answers.size() >= MOST_REMEMBERED) {
-      answers.values().removeIf(old -> !now.isBefore(old.bestBefore()));
+    if (user.isPresent()) {
+      good.put(key, user.get(), BearerToken.end(token));
+      lately.put(key, user.get(), BearerToken.end(token));
+    } else {
+      lately.remove(key);
+      bad.put(key, true);
+      guesses.take(remote);
     }
-    if (answers.size() < MOST_REMEMBERED) {
-      answers.put(
-          key,
-          new Answer(
-              identity,
-              until(token, identity.isPresent() ? GOOD_FOR : BAD_FOR, now),
-              until(token, identity.isPresent() ? OUTAGE : BAD_FOR, now)));
-    }
-    return identity;
+    return user;
   }
 
-  /** How long an answer holds: never longer than the token itself. */
-  private static Instant until(String token, Duration longest, Instant now) {
-    Instant latest = now.plus(longest);
-    String[] parts = token.split("\\.", -1);
-    if (parts.length != 3) {
-      return latest;
-    }
-    try {
-      JsonNode expires = JSON.readTree(Base64.getUrlDecoder().decode(parts[1])).path("exp");
-      Instant end = expires.isNumber() ? Instant.ofEpochSecond(expires.asLong()) : latest;
-      return end.isBefore(latest) ? end : latest;
-    } catch (IOException | IllegalArgumentException e) {
-      // The API server accepts it, whatever it is.
-      return latest;
-    }
-  }
-
-  private Optional<Identity> review(String token, String audience) {
+  private Optional<User> review(String token, String audience) {
+    List<String> audiences = audience.equals(API_SERVER) ? List.of() : List.of(audience);
     TokenReview review =
         client
             .tokenReviews()
@@ -126,32 +110,23 @@ public final class TokenReviews {
                 new TokenReviewBuilder()
                     .withNewSpec()
                     .withToken(token)
-                    .withAudiences(audience)
+                    .withAudiences(audiences)
                     .endSpec()
                     .build());
     TokenReviewStatus status = review.getStatus();
     if (status == null
         || !Boolean.TRUE.equals(status.getAuthenticated())
-        || !status.getAudiences().contains(audience)) {
+        || !status.getAudiences().containsAll(audiences)) {
       return Optional.empty();
     }
-    String user = status.getUser().getUsername();
-    Map<String, List<String>> extra = status.getUser().getExtra();
-    @Nullable List<String> pods = extra == null ? null : extra.get(POD_NAME);
-    if (user == null || !user.startsWith(PREFIX) || pods == null || pods.size() != 1) {
-      return Optional.empty();
-    }
-    String namespace = user.substring(PREFIX.length(), user.lastIndexOf(':'));
-    return Optional.of(new Identity(namespace, pods.getFirst()));
-  }
-
-  private static String hash(String text) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    UserInfo user = status.getUser();
+    return user == null || user.getUsername() == null
+        ? Optional.empty()
+        : Optional.of(
+            new User(
+                user.getUsername(),
+                Objects.requireNonNullElse(user.getUid(), ""),
+                Objects.requireNonNullElse(user.getGroups(), List.of()),
+                Objects.requireNonNullElse(user.getExtra(), Map.of())));
   }
 }

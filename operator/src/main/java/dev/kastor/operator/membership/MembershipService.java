@@ -132,6 +132,29 @@ public final class MembershipService {
     }
   }
 
+  /**
+   * The newest generation that any replica of the job can have heard of.
+   *
+   * <p>Another operator may have published one since this one first saw the job.
+   */
+  public long newest(TrainingJob job) {
+    JobMembership membership = of(job);
+    Long stored =
+        cache
+            .job(Labels.id(job))
+            .filter(now -> sameUid(now, job))
+            .map(TrainingJob::getStatus)
+            .map(TrainingJobStatus::generation)
+            .orElse(null);
+    membership.lock.lock();
+    try {
+      membership.generation = Math.max(membership.generation, stored == null ? 0 : stored);
+      return membership.generation;
+    } finally {
+      membership.lock.unlock();
+    }
+  }
+
   /** Publishes the next generation if it is time for one. */
   public void evaluate(TrainingJob job) {
     JobMembership membership = of(job);
