@@ -31,6 +31,12 @@ final class ClusterOptions {
       description = "Operator's plain HTTP address; by default a port is forwarded to it.")
   private @Nullable URI operator;
 
+  @Option(
+      names = "--operator-token",
+      paramLabel = "FILE",
+      description = "Bearer token for the operator; by default the kubeconfig's.")
+  private @Nullable Path operatorToken;
+
   private @Nullable Target target;
 
   /** The cluster, looked up once. */
@@ -45,6 +51,11 @@ final class ClusterOptions {
 
   String namespace() {
     return namespace == null ? target().namespace() : namespace;
+  }
+
+  /** File with a token for the operator. */
+  @Nullable Path operatorToken() {
+    return operatorToken;
   }
 
   /** The operator's address if it is known without asking the cluster. */

@@ -16,20 +16,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the operator knows beyond the resources, asked over its plain HTTP port: in local mode at
- * the address in the kubeconfig, on a cluster through a port that the API server forwards, so its
- * rules decide who may.
+ * the address in the kubeconfig, on a cluster through a port that the API server forwards, with a
+ * token by which the operator knows whose jobs to show.
  */
 final class OperatorPage implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int PORT = 8080;
   private static final int OK = 200;
+  private static final int UNKNOWN_USER = 401;
   private static final int NOT_FOUND = 404;
 
   private final URI base;
   private final @Nullable LocalPortForward forward;
+  private final OperatorToken token;
   private final HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
-  private OperatorPage(URI base, @Nullable LocalPortForward forward) {
+  private OperatorPage(URI base, @Nullable LocalPortForward forward, OperatorToken token) {
+    this.token = token;
     this.base = base;
     this.forward = forward;
   }
@@ -38,7 +41,7 @@ final class OperatorPage implements AutoCloseable {
   static OperatorPage open(Cluster cluster, ClusterOptions options) throws OperatorAway {
     URI known = options.operator();
     if (known != null) {
-      return new OperatorPage(known, null);
+      return new OperatorPage(known, null, OperatorToken.at(known, cluster, options));
     }
     Pod pod;
     try {
@@ -61,7 +64,10 @@ final class OperatorPage implements AutoCloseable {
               .inNamespace(meta.getNamespace())
               .withName(meta.getName())
               .portForward(PORT);
-      return new OperatorPage(URI.create("http://127.0.0.1:" + forward.getLocalPort()), forward);
+      return new OperatorPage(
+          URI.create("http://127.0.0.1:" + forward.getLocalPort()),
+          forward,
+          OperatorToken.forPod(pod, cluster, options));
     } catch (KubernetesClientException e) {
       throw new OperatorAway(
           "no port can be forwarded to pod %s/%s: %s"
@@ -99,9 +105,13 @@ final class OperatorPage implements AutoCloseable {
 
   private HttpResponse<String> ask(String path) throws OperatorAway {
     try {
-      return http.send(
-          HttpRequest.newBuilder(base.resolve(path)).timeout(PATIENCE).GET().build(),
-          HttpResponse.BodyHandlers.ofString());
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(base.resolve(path)).timeout(PATIENCE).GET();
+      HttpResponse<String> answer = send(request);
+      // A token is shown to those only who ask for one.
+      return answer.statusCode() == UNKNOWN_USER
+          ? send(request.header("Authorization", "Bearer " + token.get()))
+          : answer;
     } catch (IOException e) {
       throw new OperatorAway(
           "the operator does not answer at %s. Is it running? See: kastor doctor".formatted(base),
@@ -110,6 +120,11 @@ final class OperatorPage implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new OperatorAway("interrupted", e);
     }
+  }
+
+  private HttpResponse<String> send(HttpRequest.Builder request)
+      throws IOException, InterruptedException {
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
   @Override

@@ -1,5 +1,7 @@
 // Keeps a stream of overviews open and says so when it breaks.
 
+import { Overviews } from "./access.js";
+
 const SILENCE_MILLIS = 25000; // The server speaks at least every ten seconds.
 const RETRY_MILLIS = 2000;
 
@@ -9,7 +11,7 @@ export function follow(onOverview, onState) {
   let watchdog = 0;
 
   function connect() {
-    source = new EventSource("/api/v1/events");
+    source = new Overviews("/api/v1/events");
     source.onmessage = (event) => {
       guardSilence();
       onState("live");
@@ -18,7 +20,7 @@ export function follow(onOverview, onState) {
     source.onerror = () => {
       onState("lost");
       // The browser tries again by itself, except after an answer that is no stream.
-      if (source.readyState === EventSource.CLOSED) {
+      if (source.readyState === Overviews.CLOSED) {
         reconnectIn(RETRY_MILLIS);
       }
     };

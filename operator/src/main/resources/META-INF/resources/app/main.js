@@ -8,6 +8,7 @@ import { renderCluster } from "./cluster.js";
 import { assignColours, isOver, keyOf, renderJobs } from "./jobs.js";
 import { renderDetail, renderHistory } from "./detail.js";
 import { follow } from "./live.js";
+import { ask, onToken } from "./access.js";
 import * as format from "./format.js";
 
 const HISTORY_MILLIS = 2000;
@@ -17,7 +18,7 @@ const state = { overview: null, timelines: [], history: null, historyKey: null, 
 const asked = { timeline: "", history: "", historyAt: 0, later: 0 };
 
 async function getJson(path) {
-  const response = await fetch(path);
+  const response = await ask(path);
   if (!response.ok) {
     throw new Error(`${path}: ${response.status}`);
   }
@@ -140,6 +141,8 @@ follow((overview) => {
   state.overview = overview;
   update();
 }, onState);
+
+onToken(update);
 
 addEventListener("hashchange", () => update().then(bringDetailIntoView));
 

@@ -19,6 +19,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Puts the overview together from caches only, so it costs the API server nothing. */
@@ -68,6 +71,19 @@ final class OverviewBuilder {
     QueueDirectory directory =
         QueueDirectory.of(cluster.queues(), Queue.parse(config.queues().orElse("")));
     return QueueRow.of(cluster.jobs(), directory, total);
+  }
+
+  /** The queues that a job names which a viewer may list; with what all hold of them. */
+  List<QueueRow> queues(Viewer viewer) {
+    if (viewer.seesAll()) {
+      return queues();
+    }
+    Set<String> named =
+        cluster.jobs().stream()
+            .filter(job -> viewer.lists(job.getMetadata().getNamespace()))
+            .map(job -> Objects.requireNonNullElse(job.getSpec().queue(), ""))
+            .collect(Collectors.toSet());
+    return queues().stream().filter(row -> named.contains(row.name())).toList();
   }
 
   private static AdviceRow advice(NodeAdvice advice) {

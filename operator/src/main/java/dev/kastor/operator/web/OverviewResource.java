@@ -1,21 +1,28 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.operator.api.ApiException;
 import dev.kastor.operator.cluster.Decisions;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.web.HistoryView.TimelineView;
 import dev.kastor.scheduler.JobId;
+import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.infrastructure.Infrastructure;
+import io.vertx.core.http.HttpServerRequest;
 import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.NotFoundException;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.List;
 import java.util.Optional;
 import org.jboss.resteasy.reactive.RestStreamElementType;
+import org.jspecify.annotations.Nullable;
 
 /** The read-only JSON API that the page lives on; {@code docs/web.md} describes it. */
 @Path("/api/v1")
@@ -26,6 +33,7 @@ public final class OverviewResource {
   private final JobHistory history;
   private final ClusterView cluster;
   private final Decisions decisions;
+  private final ViewerAccess access;
 
   /** An error as every Kastor API answers it. */
   public record Problem(String error) {}
@@ -35,7 +43,9 @@ public final class OverviewResource {
       OverviewFeed feed,
       JobHistory history,
       ClusterView cluster,
-      Decisions decisions) {
+      Decisions decisions,
+      ViewerAccess access) {
+    this.access = access;
     this.builder = builder;
     this.feed = feed;
     this.history = history;
@@ -46,8 +56,10 @@ public final class OverviewResource {
   /** The cluster and every job. */
   @GET
   @Path("/overview")
-  public Overview overview() {
-    return builder.build();
+  public Overview overview(
+      @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
+      throws ApiException {
+    return Filtered.overview(builder.build(), viewer(token, request));
   }
 
   /** The overview, at once and whenever it changed, as Server-Sent Events. */
@@ -55,31 +67,66 @@ public final class OverviewResource {
   @Path("/events")
   @Produces(MediaType.SERVER_SENT_EVENTS)
   @RestStreamElementType(MediaType.APPLICATION_JSON)
-  public Multi<Overview> events() {
-    return feed.changes();
+  @Blocking
+  public Multi<Overview> events(
+      @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
+      throws ApiException {
+    Viewer first = viewer(token, request);
+    if (first == Viewer.ANYONE) {
+      return feed.changes();
+    }
+    String remote = remote(request);
+    // A token that ends, ends the stream as well.
+    return feed.changes()
+        // The API server may be asked, and whoever subscribes must not wait.
+        .emitOn(Infrastructure.getDefaultWorkerPool())
+        .map(all -> seenBy(all, token, remote))
+        .select()
+        .first(Optional::isPresent)
+        .map(Optional::orElseThrow);
+  }
+
+  private Optional<Overview> seenBy(Overview all, @Nullable String token, String remote) {
+    try {
+      return Optional.of(Filtered.overview(all, access.viewer(token, remote)));
+    } catch (ApiException e) {
+      return Optional.empty();
+    }
   }
 
   /** The allocations of all jobs over time. */
   @GET
   @Path("/timeline")
-  public List<TimelineView> timeline() {
-    return history.timelines().stream()
-        .map(entry -> TimelineView.of(entry.getKey(), entry.getValue()))
-        .toList();
+  public List<TimelineView> timeline(
+      @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
+      throws ApiException {
+    Viewer viewer = viewer(token, request);
+    return Filtered.timelines(
+        history.timelines().stream()
+            .map(entry -> TimelineView.of(entry.getKey(), entry.getValue()))
+            .toList(),
+        viewer);
   }
 
   /** The queues with what they hold and what they deserve. */
   @GET
   @Path("/queues")
-  public List<QueueRow> queues() {
-    return builder.queues();
+  public List<QueueRow> queues(
+      @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
+      throws ApiException {
+    return builder.queues(viewer(token, request));
   }
 
   /** What the newest round decided on a job. */
   @GET
   @Path("/jobs/{namespace}/{name}/decision")
   public DecisionView decision(
-      @PathParam("namespace") String namespace, @PathParam("name") String name) {
+      @PathParam("namespace") String namespace,
+      @PathParam("name") String name,
+      @HeaderParam("Authorization") @Nullable String token,
+      @Context HttpServerRequest request)
+      throws ApiException {
+    mayGet(namespace, viewer(token, request));
     JobId id = new JobId(namespace, name);
     return decisions
         .of(id)
@@ -91,13 +138,36 @@ public final class OverviewResource {
   @GET
   @Path("/jobs/{namespace}/{name}/history")
   public HistoryView history(
-      @PathParam("namespace") String namespace, @PathParam("name") String name) {
+      @PathParam("namespace") String namespace,
+      @PathParam("name") String name,
+      @HeaderParam("Authorization") @Nullable String token,
+      @Context HttpServerRequest request)
+      throws ApiException {
+    mayGet(namespace, viewer(token, request));
     JobId id = new JobId(namespace, name);
     return history
         .story(id)
         .or(() -> cluster.has(id) ? Optional.of(JobStory.empty(id)) : Optional.empty())
         .map(HistoryView::of)
         .orElseThrow(() -> notFound("no such job: " + id));
+  }
+
+  private Viewer viewer(@Nullable String token, HttpServerRequest request) throws ApiException {
+    return access.viewer(token, remote(request));
+  }
+
+  private static String remote(HttpServerRequest request) {
+    return request.remoteAddress() == null
+        ? ""
+        : String.valueOf(request.remoteAddress().hostAddress());
+  }
+
+  /** The same answer whether there is such a job or not. */
+  private static void mayGet(String namespace, Viewer viewer) throws ApiException {
+    if (!viewer.gets(namespace)) {
+      throw ApiException.forbidden(
+          "you may not get TrainingJobs of namespace %s".formatted(namespace));
+    }
   }
 
   private static NotFoundException notFound(String what) {

@@ -9,6 +9,7 @@ public class PageProfile implements QuarkusTestProfile {
   public Map<String, String> getConfigOverrides() {
     return Map.of(
         "quarkus.arc.exclude-types", "dev.kastor.operator.OperatorLifecycle",
+        "kastor.test.leads", "true",
         "quarkus.http.test-port", "0",
         "quarkus.log.category.\"io.fabric8.mockwebserver\".level", "WARN",
         "quarkus.http.host", "127.0.0.1",

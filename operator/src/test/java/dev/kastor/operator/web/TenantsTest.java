@@ -1,0 +1,176 @@
+package dev.kastor.operator.web;
+
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
+import static org.hamcrest.Matchers.equalTo;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.FakeApiServer;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.history.JobHistory;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.Reason;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.restassured.specification.RequestSpecification;
+import jakarta.inject.Inject;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two tenants and an administrator before the same page. */
+@QuarkusTest
+@TestProfile(TenantsTest.Authorized.class)
+@QuarkusTestResource(FakeApiServer.class)
+@Timeout(120)
+class TenantsTest {
+  private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
+
+  /** The page as on a cluster. */
+  public static final class Authorized extends PageProfile {
+    @Override
+    public Map<String, String> getConfigOverrides() {
+      Map<String, String> settings = new HashMap<>(super.getConfigOverrides());
+      settings.put("kastor.web.authorize", "true");
+      return settings;
+    }
+  }
+
+  @Inject KubernetesClient client;
+  @Inject JobHistory history;
+
+  @ConfigProperty(name = "quarkus.http.test-port")
+  int port;
+
+  @BeforeEach
+  void submit() throws InterruptedException {
+    new TestCluster(client).node("n1", 4);
+    for (String tenant : new String[] {"blue", "red"}) {
+      TrainingJob job = TestJobs.job("job-of-" + tenant, 1, 2, GoodputSpec.Mode.Adaptive);
+      job.getMetadata().setNamespace(tenant);
+      job.getMetadata().setUid(null);
+      client.resource(job).create();
+      history.allocated(
+          new JobId(tenant, "job-of-" + tenant),
+          Allocation.on("n1", 1),
+          Reason.of("Start", "a slot was free"),
+          CREATED);
+    }
+    while (as("user:admin").get("/api/v1/overview").jsonPath().getList("jobs").size() < 2) {
+      Thread.sleep(50);
+    }
+  }
+
+  @AfterEach
+  void removeAll() {
+    new TestCluster(client).deleteAll();
+  }
+
+  @Test
+  void nobodySeesAnythingWithoutAToken() {
+    for (String path :
+        new String[] {
+          "/api/v1/overview",
+          "/api/v1/events",
+          "/api/v1/timeline",
+          "/api/v1/queues",
+          "/api/v1/jobs/blue/job-of-blue/history",
+          "/api/v1/jobs/blue/job-of-blue/decision",
+          "//api/v1/overview",
+          "/%61pi/v1/overview",
+          "/api/v1/./overview",
+        }) {
+      String answer = given().urlEncodingEnabled(false).get(path).asString();
+      assertThat(answer).as(path).doesNotContain("job-of");
+    }
+    given().get("/api/v1/overview").then().statusCode(401).header("WWW-Authenticate", "Bearer");
+    as("user-of-nobody").get("/api/v1/overview").then().statusCode(401);
+    as("kastor/blue/job-of-blue|blue|job-of-blue-0|uid")
+        .get("/api/v1/overview")
+        .then()
+        .statusCode(401);
+    as(FakeApiServer.userToken("blue", "elsewhere")).get("/api/v1/overview").then().statusCode(401);
+    given().get("/").then().statusCode(200).body(containsString("access-token"));
+  }
+
+  @Test
+  void aTenantSeesHisOwnJobsOnly() {
+    for (String token : new String[] {"user:blue", FakeApiServer.userToken("blue", "kastor")}) {
+      as(token)
+          .get("/api/v1/overview")
+          .then()
+          .statusCode(200)
+          .body("jobs.name", contains("job-of-blue"))
+          .body("cluster.nodes", empty())
+          .body("cluster.slotsTotal", equalTo(4));
+      as(token).get("/api/v1/timeline").then().body("namespace", contains("blue"));
+      as(token).get("/api/v1/queues").then().statusCode(200);
+      as(token).get("/api/v1/jobs/blue/job-of-blue/history").then().statusCode(200);
+      for (String foreign : new String[] {"job-of-red", "no-such-job"}) {
+        for (String what : new String[] {"history", "decision"}) {
+          as(token)
+              .get("/api/v1/jobs/red/%s/%s".formatted(foreign, what))
+              .then()
+              .statusCode(403)
+              .body("error", equalTo("you may not get TrainingJobs of namespace red"));
+        }
+      }
+    }
+  }
+
+  @Test
+  void whoMayListAllSeesAll() {
+    as("user:admin")
+        .get("/api/v1/overview")
+        .then()
+        .body("jobs.size()", equalTo(2))
+        .body("cluster.nodes.size()", equalTo(1));
+    as("user:admin").get("/api/v1/jobs/red/job-of-red/history").then().statusCode(200);
+  }
+
+  @Test
+  void theStreamIsFilteredAsWell() throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"))
+            .header("Authorization", "Bearer user:red")
+            .build();
+    try (var http = HttpClient.newHttpClient()) {
+      var answer = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
+      assertThat(answer.statusCode()).isEqualTo(200);
+      try (var lines =
+          new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+        for (int events = 0; events < 2; ) {
+          String line = lines.readLine();
+          if (line.startsWith("data:")) {
+            assertThat(line).contains("job-of-red").doesNotContain("job-of-blue");
+            events++;
+          }
+        }
+      }
+    }
+  }
+
+  private static RequestSpecification as(String token) {
+    return given().header("Authorization", "Bearer " + token);
+  }
+}
