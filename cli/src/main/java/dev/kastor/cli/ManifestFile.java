@@ -16,6 +16,7 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
 import org.yaml.snakeyaml.nodes.MappingNode;
 import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.NodeTuple;
@@ -38,7 +39,9 @@ record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
     String text = text(file);
     List<ManifestFile> manifests = new ArrayList<>();
     try {
-      Yaml yaml = new Yaml(new SafeConstructor(new LoaderOptions()));
+      LoaderOptions strict = new LoaderOptions();
+      strict.setAllowDuplicateKeys(false);
+      Yaml yaml = new Yaml(new SafeConstructor(strict));
       List<Object> values = new ArrayList<>();
       yaml.loadAll(text).forEach(values::add);
       int index = 0;
@@ -55,6 +58,10 @@ record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
           "%s:%d:%d: not valid YAML: %s"
               .formatted(file, mark.getLine() + 1, mark.getColumn() + 1, e.getProblem()),
           e);
+    } catch (YAMLException e) {
+      // Too large or too nested, aliases included: that has no one place.
+      throw new CliException(
+          ExitCode.USAGE, "%s: not valid YAML: %s".formatted(file, e.getMessage()), e);
     }
     if (manifests.isEmpty()) {
       throw new CliException(ExitCode.USAGE, file + ": is empty; write a TrainingJob into it");

@@ -7,6 +7,7 @@ import dev.kastor.local.api.ApiServer;
 import dev.kastor.local.api.Json;
 import dev.kastor.local.api.Options;
 import dev.kastor.local.api.ResourceType;
+import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -68,6 +69,11 @@ final class Terminal implements AutoCloseable {
     ObjectNode body = Json.object();
     body.set("status", Json.YAML.readTree(status));
     server.resources().update(type, "default", job, body, Options.STATUS);
+  }
+
+  /** What a client needs to reach the server. */
+  Config config() throws IOException {
+    return Config.fromKubeconfig(Files.readString(kubeconfig));
   }
 
   static Result runPlain(String... arguments) {

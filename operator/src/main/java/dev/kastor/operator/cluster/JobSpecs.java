@@ -13,6 +13,7 @@ import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobSpec;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Turns a TrainingJob's spec into the scheduler's. */
 public final class JobSpecs {
@@ -49,9 +50,27 @@ public final class JobSpecs {
             elasticity(spec, Pin.of(job)),
             limits(spec),
             "");
+    if (spec.goodput() != null) {
+      check(unqueued.elasticity(), unqueued.batchLimits());
+    }
     String queue = spec.queue();
     Integer priority = spec.priority();
     return unqueued.queued(queue == null ? "" : queue, priority == null ? 0 : priority);
+  }
+
+  /** What the CRD's rules say as well: a policy must not see a job of no possible size. */
+  private static void check(Elasticity sizes, BatchLimits batch) {
+    if (IntStream.rangeClosed(sizes.min(), sizes.max()).noneMatch(sizes::allows)) {
+      throw new IllegalArgumentException(
+          "no number of replicas from elastic.minReplicas (%d) to elastic.maxReplicas (%d) is one of elastic.allowedReplicas. Widen the range."
+              .formatted(sizes.min(), sizes.max()));
+    }
+    long most = sizes.min() * (long) batch.maxAtomicBatch();
+    if (!batch.accumulation() && batch.initialGlobalBatch() > most) {
+      throw new IllegalArgumentException(
+          "batchSize.initial (%d) does not fit minReplicas (%d) times perDevice.max (%d). Allow gradientAccumulation or raise one of them."
+              .formatted(batch.initialGlobalBatch(), sizes.min(), batch.maxAtomicBatch()));
+    }
   }
 
   /** Why what a job's annotation asks cannot be done; empty if it can. */
