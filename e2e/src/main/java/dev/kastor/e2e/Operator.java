@@ -8,6 +8,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -35,6 +36,49 @@ record Operator(KubernetesClient client, String namespace) {
                   .build(),
               HttpResponse.BodyHandlers.ofString())
           .body();
+    }
+  }
+
+  /** What the plain port answers to who shows a token; an empty one is none. */
+  HttpResponse<String> get(String path, String token) throws IOException, InterruptedException {
+    try (LocalPortForward forward = forward(PLAIN);
+        HttpClient http = HttpClient.newHttpClient()) {
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(
+                  URI.create("http://127.0.0.1:%d%s".formatted(forward.getLocalPort(), path)))
+              .timeout(Duration.ofMillis(PATIENCE_MILLIS));
+      if (!token.isEmpty()) {
+        request.header("Authorization", "Bearer " + token);
+      }
+      return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+  }
+
+  /** The status with which the agent API answers a body. */
+  int report(String path, String token, String body) throws IOException, GeneralSecurityException {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, new TrustManager[] {new Anyone()}, null);
+    try (LocalPortForward forward = forward(AGENTS);
+        SSLSocket socket =
+            (SSLSocket)
+                context.getSocketFactory().createSocket("127.0.0.1", forward.getLocalPort())) {
+      socket.setSoTimeout(PATIENCE_MILLIS);
+      String request =
+          """
+          POST %s HTTP/1.1\r
+          Host: operator\r
+          Connection: close\r
+          Content-Type: application/json\r
+          Authorization: Bearer %s\r
+          Content-Length: %d\r
+          \r
+          %s\
+          """
+              .formatted(path, token, body.length(), body);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
+      String answer =
+          new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+      return Integer.parseInt(answer.split(" ", 3)[1]);
     }
   }
 
