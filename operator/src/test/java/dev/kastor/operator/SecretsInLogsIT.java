@@ -55,7 +55,7 @@ class SecretsInLogsIT {
         assertThat(replica.report().statusCode()).isEqualTo(204);
         for (String bad : new String[] {guess, token + "x"}) {
           assertThat(api.post(replica.path("telemetry"), bad, new byte[2]).statusCode())
-              .isEqualTo(401);
+              .isIn(401, 403);
         }
         for (int i = 0; i < 25; i++) {
           api.post(replica.path("telemetry"), token, new byte[2]);
