@@ -22,6 +22,7 @@ final class Rights {
   private static final Pattern ROW =
       Pattern.compile("^\\| ([^|]*)\\| ([^|]*)\\| ([a-z, ]+) \\| .*\\|$");
   private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
+  private static final Set<String> EVERYWHERE = Set.of("all namespaces", "the cluster");
   private static final String OWN = "its own namespace";
 
   private Rights() {}
@@ -80,10 +81,12 @@ final class Rights {
   /**
    * What the table of {@code docs/operator-configuration.md} says.
    *
-   * @param own whether in the operator's own namespace
+   * @param namespace where
+   * @param own whether that is the operator's own namespace
    * @param deployment name of the operator's Deployment
    */
-  static Set<String> documented(boolean own, String deployment) throws IOException {
+  static Set<String> documented(String namespace, boolean own, String deployment)
+      throws IOException {
     Set<String> rights = new TreeSet<>();
     boolean inTable = false;
     String where = "";
@@ -92,7 +95,8 @@ final class Rights {
       Matcher row = ROW.matcher(line);
       if (inTable && row.matches() && !row.group(1).strip().equals("where")) {
         where = row.group(1).isBlank() ? where : row.group(1).strip();
-        if (own || !where.equals(OWN)) {
+        boolean here = where.equals(OWN) ? own : where.equals("`" + namespace + "`");
+        if (here || EVERYWHERE.contains(where)) {
           add(rights, row, deployment);
         }
       }

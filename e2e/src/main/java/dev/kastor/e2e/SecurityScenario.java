@@ -76,11 +76,11 @@ final class SecurityScenario {
     chart.install();
     String account = "kastor-kastor";
     assertThat(Rights.of(account, SYSTEM, SYSTEM))
-        .isEqualTo(Rights.documented(true, "kastor-kastor"));
-    for (String other : List.of(BLUE, "default", "kube-system")) {
+        .isEqualTo(Rights.documented(SYSTEM, true, "kastor-kastor"));
+    for (String other : List.of(BLUE, "default", "kube-system", "kube-node-lease")) {
       assertThat(Rights.of(account, SYSTEM, other))
           .as(other)
-          .isEqualTo(Rights.documented(false, "kastor-kastor"));
+          .isEqualTo(Rights.documented(other, false, "kastor-kastor"));
     }
   }
 
