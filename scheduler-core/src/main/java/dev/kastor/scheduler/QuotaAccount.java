@@ -132,6 +132,6 @@ public final class QuotaAccount {
   }
 
   private static int clamp(long slots) {
-    return (int) Math.clamp(slots, Integer.MIN_VALUE, Integer.MAX_VALUE);
+    return Math.clamp(slots, Integer.MIN_VALUE, Integer.MAX_VALUE);
   }
 }
