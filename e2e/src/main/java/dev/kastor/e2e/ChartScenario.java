@@ -210,7 +210,7 @@ final class ChartScenario {
         .withName("kastor-kastor-tls")
         .require()
         .getData()
-        .get("tls.crt");
+        .getOrDefault("tls.crt", "");
   }
 
   private static String kubectl(String input, String... arguments)

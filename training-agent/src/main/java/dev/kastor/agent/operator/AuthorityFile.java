@@ -1,5 +1,7 @@
 package dev.kastor.agent.operator;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.Socket;
@@ -11,7 +13,6 @@ import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
-import java.util.Arrays;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class AuthorityFile extends X509ExtendedTrustManager {
   private static final Logger LOG = LoggerFactory.getLogger(AuthorityFile.class);
 
-  private record Trusted(byte[] pem, X509ExtendedTrustManager manager) {}
+  private record Trusted(String pem, X509ExtendedTrustManager manager) {}
 
   private final Path file;
   private volatile Trusted trusted;
@@ -36,19 +37,19 @@ final class AuthorityFile extends X509ExtendedTrustManager {
   AuthorityFile(Path file) throws IOException {
     this.file = file;
     try {
-      trusted = read(Files.readAllBytes(file));
+      trusted = read(Files.readString(file, ISO_8859_1));
     } catch (GeneralSecurityException e) {
       throw new IOException("cannot use the CA certificate in " + file, e);
     }
   }
 
-  private Trusted read(byte[] pem) throws IOException, GeneralSecurityException {
+  private Trusted read(String pem) throws IOException, GeneralSecurityException {
     KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
     store.load(null, null);
     int number = 0;
     for (Certificate ca :
         CertificateFactory.getInstance("X.509")
-            .generateCertificates(new ByteArrayInputStream(pem))) {
+            .generateCertificates(new ByteArrayInputStream(pem.getBytes(ISO_8859_1)))) {
       store.setCertificateEntry("ca-" + number++, ca);
     }
     if (number == 0) {
@@ -68,8 +69,8 @@ final class AuthorityFile extends X509ExtendedTrustManager {
   private X509ExtendedTrustManager now() {
     Trusted known = trusted;
     try {
-      byte[] pem = Files.readAllBytes(file);
-      if (!Arrays.equals(pem, known.pem())) {
+      String pem = Files.readString(file, ISO_8859_1);
+      if (!pem.equals(known.pem())) {
         known = read(pem);
         trusted = known;
         LOG.info("the operator's authority is another now");
