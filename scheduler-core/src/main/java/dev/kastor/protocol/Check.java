@@ -5,6 +5,9 @@ final class Check {
   /** More steps or examples than any run makes; as a double it is still exact. */
   static final long MOST_COUNTED = 1L << 52;
 
+  /** The same where fractions count. */
+  static final double MOST_MEASURED = 0x1p52;
+
   /** Some thirty years. */
   static final double MOST_SECONDS = 1e9;
 

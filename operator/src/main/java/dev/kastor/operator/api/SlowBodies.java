@@ -8,8 +8,10 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends connections whose bodies drip in: an idle time alone would let one byte now and then hold a
@@ -38,21 +40,15 @@ final class SlowBodies {
   private void limit(RoutingContext context) {
     HttpServerRequest request = context.request();
     if (!BODILESS.contains(request.method()) && !request.isEnded()) {
-      long timer = vertx.setTimer(LIMIT.toMillis(), id -> endIfUnfinished(request));
-      // An answer may come before the end of the body, which could drip on after a refusal.
-      context.addEndHandler(done -> cancelIfFinished(request, timer));
+      // Its connection holds a request that is not done; one that is must not be kept for a timer.
+      WeakReference<HttpServerRequest> limited = new WeakReference<>(request);
+      vertx.setTimer(LIMIT.toMillis(), id -> endIfUnfinished(limited.get()));
     }
     context.next();
   }
 
-  private void cancelIfFinished(HttpServerRequest request, long timer) {
-    if (request.isEnded()) {
-      vertx.cancelTimer(timer);
-    }
-  }
-
-  private void endIfUnfinished(HttpServerRequest request) {
-    if (!request.isEnded()) {
+  private void endIfUnfinished(@Nullable HttpServerRequest request) {
+    if (request != null && !request.isEnded()) {
       metrics.refused("slow");
       var _ = request.connection().close();
     }
