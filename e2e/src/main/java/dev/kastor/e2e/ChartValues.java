@@ -49,6 +49,7 @@ final class ChartValues {
         List.of(
             "policy=pollux",
             "roundInterval=5s",
+            "summaryInterval=1m",
             "queues=research=3\\,night=0.5",
             "jobHourValue=20",
             "interruptionsPerDay=0",

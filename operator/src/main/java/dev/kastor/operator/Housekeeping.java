@@ -21,6 +21,7 @@ import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.job.PodCheck;
 import dev.kastor.operator.job.PodSteering;
 import dev.kastor.operator.job.TimeToLive;
+import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.node.NodeWatch;
 import dev.kastor.operator.telemetry.TelemetryStore;
@@ -74,6 +75,7 @@ public final class Housekeeping {
   private final NodeWatch nodes;
   private final HangWatch hangs;
   private final Metrics metrics;
+  private final Mandate mandate;
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -101,6 +103,7 @@ public final class Housekeeping {
       NodeWatch nodes,
       HangWatch hangs,
       Metrics metrics,
+      Mandate mandate,
       InstantSource clock) {
     this.cache = cache;
     this.membership = membership;
@@ -122,6 +125,7 @@ public final class Housekeeping {
     this.nodes = nodes;
     this.hangs = hangs;
     this.metrics = metrics;
+    this.mandate = mandate;
     this.clock = clock;
   }
 
@@ -227,6 +231,10 @@ public final class Housekeeping {
 
   /** Looks at these jobs, some at a time: most looks wait for the API server. */
   private void look(List<TrainingJob> due) {
+    if (!mandate.mayWrite()) {
+      // Whatever is due is still due when the lease is renewed.
+      return;
+    }
     try (ExecutorService threads =
         Executors.newFixedThreadPool(LOOKS_AT_ONCE, Thread.ofVirtual().factory())) {
       for (TrainingJob job : due) {

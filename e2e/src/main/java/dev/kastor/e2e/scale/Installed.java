@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -36,19 +37,19 @@ final class Installed {
   private final KubernetesClient client;
   private final List<HasMetadata> objects;
 
-  /** Makes the objects. */
+  /** Makes the objects, or leaves those that an earlier scenario made. */
   Installed(KubernetesClient client, String... values) throws Exception {
     this.client = client;
     client
         .namespaces()
         .resource(
             new NamespaceBuilder().withNewMetadata().withName(NAMESPACE).endMetadata().build())
-        .create();
+        .createOr(NonDeletingOperation::update);
     String yaml = new Chart(NAMESPACE, values).render();
     objects = client.load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).items();
     for (HasMetadata object : objects) {
       if (KINDS.contains(object.getKind())) {
-        client.resource(object).inNamespace(NAMESPACE).create();
+        client.resource(object).inNamespace(NAMESPACE).createOr(NonDeletingOperation::update);
       }
     }
   }

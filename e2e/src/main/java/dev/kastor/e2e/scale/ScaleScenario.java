@@ -163,6 +163,13 @@ final class ScaleScenario {
     assertThat(operator.peakResidentMebibytes()).isLessThanOrEqualTo(MOST_RESIDENT_MEBIBYTES);
   }
 
+  @Test
+  @Order(5)
+  @DisplayName("jobs that are deleted leave nothing behind")
+  void leavesNothing() throws Exception {
+    submitted.clear(PATIENCE);
+  }
+
   private String memory() throws Exception {
     return "%d MiB resident (most %d)"
         .formatted(operator.residentMebibytes(), operator.peakResidentMebibytes());

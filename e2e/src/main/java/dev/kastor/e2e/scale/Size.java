@@ -19,9 +19,9 @@ final class Size {
     return setting("minutes", 2);
   }
 
-  /** Heap of the operator in MiB. */
+  /** Heap of the operator in MiB: the share that its image takes of a limit of 1.5 GiB. */
   static int heap() {
-    return setting("heap", 800);
+    return setting("heap", 690);
   }
 
   /** A number given as {@code name=number}. */

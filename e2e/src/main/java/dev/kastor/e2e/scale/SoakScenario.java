@@ -8,7 +8,6 @@ import dev.kastor.e2e.Await;
 import dev.kastor.e2e.GpuWatch;
 import dev.kastor.e2e.Progress;
 import dev.kastor.e2e.StopAtFailure;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -147,15 +146,7 @@ final class SoakScenario {
   @Order(3)
   @DisplayName("jobs that are deleted leave nothing behind")
   void leavesNothing() throws Exception {
-    Bulk.each(
-        names,
-        name ->
-            client
-                .resources(TrainingJob.class)
-                .inNamespace(name.substring(0, name.indexOf('/')))
-                .withName(name.substring(name.indexOf('/') + 1))
-                .delete());
-    Await.until("no pod is left", PATIENCE, () -> pods().size() + " are", () -> pods().isEmpty());
+    submitted.clear(PATIENCE);
     assertThat(gpus.taken()).isZero();
   }
 
@@ -206,9 +197,5 @@ final class SoakScenario {
         return "requests refused";
       }
     }
-  }
-
-  private List<Pod> pods() {
-    return client.pods().inAnyNamespace().withLabel("kastor.dev/job").list().getItems();
   }
 }

@@ -1,10 +1,13 @@
 package dev.kastor.e2e.scale;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.e2e.Await;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -25,7 +28,7 @@ record Submitted(KubernetesClient client, JobsSeen seen) {
                         .withName("team-" + number)
                         .endMetadata()
                         .build())
-                .create());
+                .createOr(NonDeletingOperation::update));
   }
 
   /**
@@ -41,6 +44,27 @@ record Submitted(KubernetesClient client, JobsSeen seen) {
     return jobs.stream().map(Submitted::name).toList();
   }
 
+  /** Removes all jobs and returns when none of their pods is left. */
+  void clear(Duration limit) throws Exception {
+    Bulk.each(
+        seen.jobs(),
+        job -> client.resource(job).delete());
+    Await.until(
+        "no job and no pod is left",
+        limit,
+        () -> seen.jobs().size() + " jobs are",
+        () ->
+            seen.jobs().isEmpty()
+                && client
+                    .pods()
+                    .inAnyNamespace()
+                    .withLabel("kastor.dev/job")
+                    .list()
+                    .getItems()
+                    .isEmpty());
+  }
+
+  /** Creates one job. */
   void create(TrainingJob job) {
     try {
       client.resources(TrainingJob.class).resource(job).create();

@@ -4,6 +4,7 @@ import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
+import dev.kastor.operator.leader.Mandate;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import jakarta.annotation.PreDestroy;
@@ -28,6 +29,7 @@ public final class LoopDriver {
 
   private final SchedulingLoop loop;
   private final Newcomers newcomers;
+  private final Mandate mandate;
   private final Metrics metrics;
   private final FirstLooks firstLooks;
   private final InstantSource clock;
@@ -46,6 +48,7 @@ public final class LoopDriver {
       StandingAdvice advice,
       Decisions decisions,
       Newcomers newcomers,
+      Mandate mandate,
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
@@ -56,6 +59,7 @@ public final class LoopDriver {
     this.metrics = metrics;
     this.clock = clock;
     this.newcomers = newcomers;
+    this.mandate = mandate;
     firstLooks = new FirstLooks(metrics);
     interval = config.roundInterval();
     pacing = new RoundPacing(config.roundDelay(), clock);
@@ -83,9 +87,11 @@ public final class LoopDriver {
           letNewcomersIn();
           wanted.drainPermits();
         }
-        pacing.begins();
-        round();
-        pacing.ended();
+        if (mandate.mayWrite()) {
+          pacing.begins();
+          round();
+          pacing.ended();
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

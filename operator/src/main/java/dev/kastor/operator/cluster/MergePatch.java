@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -12,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A JSON merge patch of a job's status as one request.
+ * A JSON merge patch of the status of one of our resources as one request.
  *
  * <p>The client's own patch asks for the object first and reads the answer into one; with thousands
  * of jobs that doubles what the API server and the operator have to do.
@@ -28,14 +27,15 @@ final class MergePatch {
    *
    * @throws KubernetesClientException with the code of a refusal, or 0 if there was no answer
    */
-  static void send(KubernetesClient client, TrainingJob job, String body) {
+  static void send(KubernetesClient client, HasMetadata object, String body) {
+    String namespace = object.getMetadata().getNamespace();
     String path =
-        "apis/%s/namespaces/%s/%s/%s/status"
+        "apis/%s/%s%s/%s/status"
             .formatted(
-                HasMetadata.getApiVersion(TrainingJob.class),
-                job.getMetadata().getNamespace(),
-                HasMetadata.getPlural(TrainingJob.class),
-                job.getMetadata().getName());
+                HasMetadata.getApiVersion(object.getClass()),
+                namespace == null ? "" : "namespaces/" + namespace + "/",
+                HasMetadata.getPlural(object.getClass()),
+                object.getMetadata().getName());
     HttpRequest request =
         client
             .getHttpClient()

@@ -11,8 +11,6 @@ import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.Metrics;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.time.Duration;
@@ -122,11 +120,7 @@ public final class QueueStatusWriter {
     body.putObject("metadata").put("uid", uid);
     body.set("status", JSON.valueToTree(status));
     try {
-      client
-          .resources(Queue.class)
-          .withName(queue.getMetadata().getName())
-          .subresource("status")
-          .patch(PatchContext.of(PatchType.JSON_MERGE), body.toString());
+      MergePatch.send(client, queue, body.toString());
       written.put(uid, status);
     } catch (KubernetesClientException e) {
       if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {

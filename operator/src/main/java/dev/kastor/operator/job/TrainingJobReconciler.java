@@ -18,6 +18,7 @@ import dev.kastor.operator.cluster.Newcomers;
 import dev.kastor.operator.cluster.QueueRules;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.hang.HangWatch;
+import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Outcome;
@@ -77,6 +78,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   private final TimeToLive timeToLive;
   private final StatusWriter writer;
   private final Newcomers newcomers;
+  private final Mandate mandate;
   private final Signals signals;
   private final Metrics metrics;
 
@@ -100,6 +102,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       TimeToLive timeToLive,
       StatusWriter writer,
       Newcomers newcomers,
+      Mandate mandate,
       Signals signals,
       Metrics metrics) {
     this.cache = cache;
@@ -121,6 +124,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     this.timeToLive = timeToLive;
     this.writer = writer;
     this.newcomers = newcomers;
+    this.mandate = mandate;
     this.signals = signals;
     this.metrics = metrics;
   }
@@ -143,6 +147,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   }
 
   private UpdateControl<TrainingJob> reconcile(TrainingJob primary) {
+    if (!mandate.mayWrite()) {
+      // Every write would be refused, and thousands of refusals would hold up the lease's renewal.
+      return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(stepBack(primary));
+    }
     // Pods before the job: whoever stopped because of a change must not be seen without the change.
     List<PodView> views = pods.of(primary);
     TrainingJob job = latest(primary);

@@ -54,6 +54,31 @@ class StatusWriterTest {
   }
 
   @Test
+  void whatCanWaitTravelsWithTheNextWrite() throws InterruptedException {
+    server.expect().patch().withPath(PATH).andReturn(200, job).always();
+
+    writer.postpone(job, Map.of("nextPod", 2L));
+    writer.patch(job, Map.of("restarts", 1));
+    writer.flush(job);
+
+    assertThat(server.getRequestCount()).isEqualTo(1);
+    assertThat(server.takeRequest().getBody().readUtf8())
+        .contains("\"nextPod\":2", "\"restarts\":1");
+  }
+
+  @Test
+  void whatCanWaitIsWrittenInTheEndEvenAlone() throws InterruptedException {
+    server.expect().patch().withPath(PATH).andReturn(200, job).always();
+
+    writer.postpone(job, Map.of("nextPod", 2L));
+    writer.flush(job);
+    writer.flush(job);
+
+    assertThat(server.getRequestCount()).isEqualTo(1);
+    assertThat(server.takeRequest().getBody().readUtf8()).contains("\"nextPod\":2");
+  }
+
+  @Test
   void aJobThatIsGoneOrWasReplacedIsNoError() {
     server.expect().patch().withPath(PATH).andReturn(404, null).once();
     server.expect().patch().withPath(PATH).andReturn(409, null).once();

@@ -1,0 +1,37 @@
+package dev.kastor.operator.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.TestJobs;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class NewcomersTest {
+  private final Newcomers newcomers = new Newcomers();
+
+  @Test
+  void aFewNewJobsHoldUpNobody() {
+    jobs(Newcomers.MANY).forEach(newcomers::came);
+
+    assertThat(newcomers.many()).isFalse();
+  }
+
+  @Test
+  void manyHoldUpTheRestUntilTheyWereLookedAt() {
+    List<TrainingJob> jobs = jobs(10_000);
+    jobs.forEach(newcomers::came);
+    assertThat(newcomers.many()).isTrue();
+
+    jobs.stream().skip(Newcomers.MANY).forEach(newcomers::met);
+    assertThat(newcomers.many()).isFalse();
+  }
+
+  private static List<TrainingJob> jobs(int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> TestJobs.job("job-" + i, 1, 1, GoodputSpec.Mode.Adaptive))
+        .toList();
+  }
+}
