@@ -53,7 +53,8 @@ final class FaultScenario {
   private static final Duration NODE_LOSS = Duration.ofSeconds(60);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=5s", "summaryInterval=2s", "checkpoints.claim=shared");
+  private final Chart chart =
+      new Chart(SYSTEM, "roundInterval=5s", "summaryInterval=2s", "checkpoints.claim=shared");
   private final Measurements measured = new Measurements();
   private final List<Fault> deck = new ArrayList<>();
   private WatcherProcess watcher;

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.TestInstance;
 /**
  * Many short jobs over thirty queues in five cohorts: the shape of Kueue's performance baseline
  * (kubernetes-sigs/kueue, {@code test/performance/scheduler/configs/baseline/generator.yaml}), with
- * a share of its jobs. Kueue's test admits workloads and plays none of their pods; here each job has
- * its pods, one for each GPU, and agents that are played.
+ * a share of its jobs. Kueue's test admits workloads and plays none of their pods; here each job
+ * has its pods, one for each GPU, and agents that are played.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class CohortsScenario {

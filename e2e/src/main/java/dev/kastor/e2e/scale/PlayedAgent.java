@@ -9,8 +9,9 @@ import java.net.HttpURLConnection;
 import java.time.Duration;
 
 /**
- * The agent of one pod: waits for generations in one thread, and reports every 250 steps in another while it has rank 0, until the job's work is done. Its steps take 20 ms each, measured
- * without noise.
+ * The agent of one pod: waits for generations in one thread, and reports every 250 steps in another
+ * while it has rank 0, until the job's work is done. Its steps take 20 ms each, measured without
+ * noise.
  */
 final class PlayedAgent {
   private static final ObjectMapper JSON = new ObjectMapper();

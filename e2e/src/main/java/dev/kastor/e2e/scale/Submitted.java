@@ -46,9 +46,7 @@ record Submitted(KubernetesClient client, JobsSeen seen) {
 
   /** Removes all jobs and returns when none of their pods is left. */
   void clear(Duration limit) throws Exception {
-    Bulk.each(
-        seen.jobs(),
-        job -> client.resource(job).delete());
+    Bulk.each(seen.jobs(), job -> client.resource(job).delete());
     Await.until(
         "no job and no pod is left",
         limit,

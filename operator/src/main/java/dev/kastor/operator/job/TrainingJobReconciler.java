@@ -39,6 +39,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings a TrainingJob's pods and status in line with its spec and allocation, whatever happened
@@ -53,6 +55,8 @@ import java.util.Optional;
     intervalMultiplier = 1.5,
     maxInterval = 15000)
 public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
+  private static final Logger LOG = LoggerFactory.getLogger(TrainingJobReconciler.class);
+
   /** Whatever changes is signalled; this only mends what a signal might have missed. */
   private static final Duration RESYNC = Duration.ofMinutes(5);
 
@@ -139,18 +143,28 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
 
   @Override
   public UpdateControl<TrainingJob> reconcile(TrainingJob primary, Context<TrainingJob> context) {
+    if (!mandate.mayWrite()) {
+      // Every write would be refused, and thousands of refusals would hold up the lease's renewal.
+      return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(stepBack(primary));
+    }
     try {
       return reconcile(primary);
+    } catch (KubernetesClientException e) {
+      // The controller gives up after a few times; an API server may be away for longer.
+      metrics.reconcileFailed(true);
+      Duration again = stepBack(primary);
+      LOG.warn(
+          "{}: the API server refused or did not answer, looked at again in {} ms: {}",
+          Labels.id(primary),
+          again.toMillis(),
+          e.getMessage());
+      return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(again);
     } finally {
       newcomers.met(primary);
     }
   }
 
   private UpdateControl<TrainingJob> reconcile(TrainingJob primary) {
-    if (!mandate.mayWrite()) {
-      // Every write would be refused, and thousands of refusals would hold up the lease's renewal.
-      return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(stepBack(primary));
-    }
     // Pods before the job: whoever stopped because of a change must not be seen without the change.
     List<PodView> views = pods.of(primary);
     TrainingJob job = latest(primary);
