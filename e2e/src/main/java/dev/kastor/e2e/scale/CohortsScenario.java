@@ -56,6 +56,8 @@ final class CohortsScenario {
   private static final Duration PATIENCE = Duration.ofMinutes(12);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
+  // Before whoever watches TrainingJobs: it brings their definition.
+  private final Installed chart = new Installed(client);
   private final JobsSeen seen = new JobsSeen(client);
   private final Submitted submitted = new Submitted(client, seen);
   private final GpuWatch gpus = new GpuWatch(client);
@@ -65,7 +67,7 @@ final class CohortsScenario {
   CohortsScenario() throws Exception {
     operator =
         new OperatorProcess(
-            new Installed(client),
+            chart,
             client.getConfiguration(),
             client.getConfiguration().getMasterUrl(),
             Size.heap(),

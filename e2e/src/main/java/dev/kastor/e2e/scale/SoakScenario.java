@@ -53,6 +53,8 @@ final class SoakScenario {
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Random random = new Random(SEED);
   private final Faults faults = new Faults();
+  // Before whoever watches TrainingJobs: it brings their definition.
+  private final Installed chart = new Installed(client, "summaryInterval=5s");
   private final JobsSeen seen = new JobsSeen(client);
   private final Submitted submitted = new Submitted(client, seen);
   private final GpuWatch gpus = new GpuWatch(client);
@@ -74,7 +76,7 @@ final class SoakScenario {
             new Random(SEED));
     operator =
         new OperatorProcess(
-            new Installed(client, "summaryInterval=5s"),
+            chart,
             config,
             line.url(),
             Size.heap(),

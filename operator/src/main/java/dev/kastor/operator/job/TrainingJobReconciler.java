@@ -60,6 +60,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
   /** Whatever changes is signalled; this only mends what a signal might have missed. */
   private static final Duration RESYNC = Duration.ofMinutes(5);
 
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(10);
+
   private static final int STEP_BACK_MILLIS = 4000;
   private static final Duration SOON = Duration.ofSeconds(5);
 
@@ -277,7 +279,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     if (life.waitEndedWithin(job, SOON)) {
       signals.round();
     }
-    Duration most = admitted(job) ? RESYNC : PodCheck.AGAIN;
+    Duration most =
+        failures.count() > 0 ? AFTER_FAILURE : admitted(job) ? RESYNC : PodCheck.AGAIN;
     most = unbound.relieve(job, statuses.phase(job) == Phase.Running, most);
     return life.next(job, next.compareTo(most) < 0 ? next : most);
   }
