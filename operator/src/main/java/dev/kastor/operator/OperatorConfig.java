@@ -126,15 +126,15 @@ public interface OperatorConfig {
     String leaseName();
 
     /** How long a lease that nobody renews keeps others out. */
-    @WithDefault("9s")
+    @WithDefault("8s")
     Duration leaseDuration();
 
     /** How long after its last renewal a leader still writes. */
-    @WithDefault("6s")
+    @WithDefault("5s")
     Duration renewDeadline();
 
     /** Time between two looks at the lease. */
-    @WithDefault("1500ms")
+    @WithDefault("1s")
     Duration retryPeriod();
 
     /** The operator's own pod, which gets the leader's label. */

@@ -34,6 +34,7 @@ public final class OperatorLifecycle {
   private final String version;
   private final Leadership leadership;
   private final Mandate mandate;
+  private volatile boolean ending;
 
   public OperatorLifecycle(
       ClusterCache cache,
@@ -70,6 +71,7 @@ public final class OperatorLifecycle {
   }
 
   void stop(@Observes ShutdownEvent event) {
+    ending = true;
     housekeeping.stop();
     loop.stop();
     if (mandate.leads()) {
@@ -85,8 +87,10 @@ public final class OperatorLifecycle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException e) {
-      LOG.error("cannot stand for election", e);
-      Runtime.getRuntime().halt(EXIT_FAILED);
+      if (!ending) {
+        LOG.error("cannot stand for election", e);
+        Runtime.getRuntime().halt(EXIT_FAILED);
+      }
     }
   }
 

@@ -29,6 +29,8 @@ public record Failures(List<PodView> counted, List<PodView> forgiven) {
     List<PodView> failed =
         pods.stream()
             .filter(pod -> pod.state() == PodView.State.FAILED)
+            // Who was asked to end did not fail, however it ended.
+            .filter(pod -> !pod.deleting())
             .sorted(Comparator.comparing(PodView::finished).thenComparingLong(PodView::number))
             .toList();
     return new Failures(

@@ -37,6 +37,10 @@ import org.slf4j.LoggerFactory;
 public final class NodeWatch {
   private static final Logger LOG = LoggerFactory.getLogger(NodeWatch.class);
   private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+  /** How long after our predecessor's end we look for those who ended with it. */
+  private static final Duration SUCCESSION = Duration.ofMinutes(1);
+
   private static final Duration STANDSTILL = Duration.ofSeconds(3);
   private static final String OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
@@ -94,7 +98,7 @@ public final class NodeWatch {
         Silence.of(
             heard(),
             name -> cache.node(name).filter(SlotCount::ready).isPresent(),
-            leases::renewed,
+            leases.look(config.leaseAge(), now),
             config.silence(),
             config.leaseAge(),
             now);
@@ -109,6 +113,7 @@ public final class NodeWatch {
 
   private Map<String, Instant> heard() {
     Instant from = latest(latest(mandate.since(), stoodStill), api.lastTrouble());
+    boolean successor = clock.instant().isBefore(mandate.since().plus(SUCCESSION));
     Map<String, Instant> heard = new HashMap<>();
     for (Pod pod : cache.ourPods()) {
       boolean runs = pod.getStatus() != null && "Running".equals(pod.getStatus().getPhase());
@@ -116,10 +121,19 @@ public final class NodeWatch {
         continue;
       }
       Optional<Instant> seen = membership.lastSign(pod);
-      // One that never spoke may still be starting: it is no witness.
-      seen.ifPresent(at -> heard.merge(SlotCount.nodeOf(pod), latest(at, from), NodeWatch::latest));
+      // One that never spoke to us is still starting, or it died with our predecessor.
+      boolean witness = seen.isPresent() || (successor && ranBefore(pod));
+      if (witness) {
+        Instant sign = latest(seen.orElse(from), from);
+        heard.merge(SlotCount.nodeOf(pod), sign, NodeWatch::latest);
+      }
     }
     return heard;
+  }
+
+  private boolean ranBefore(Pod pod) {
+    String created = pod.getMetadata().getCreationTimestamp();
+    return created != null && Instant.parse(created).isBefore(mandate.since());
   }
 
   private void announce(Silence silence) {

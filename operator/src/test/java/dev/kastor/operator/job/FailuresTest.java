@@ -30,6 +30,14 @@ class FailuresTest {
   }
 
   @Test
+  void whoWasAskedToEndDidNotFail() {
+    PodView evicted =
+        new PodView(
+            "job-0", 0, "n1", PodView.State.FAILED, true, START, START, 143, Optional.empty());
+    assertThat(Failures.of(List.of(evicted), Instant.EPOCH).count()).isZero();
+  }
+
+  @Test
   void givesUpBeyondMaxRestarts() {
     List<PodView> pods = List.of(failed(0, 0, 1), failed(1, 5, 1), failed(2, 9, 1));
     assertThat(Failures.of(pods.subList(0, 2), Instant.EPOCH).exhausted(TWO_RESTARTS)).isFalse();
