@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Leaves the API server alone when it asks for that, or when it fails again and again: until then
@@ -72,7 +73,7 @@ public final class ApiBackoff implements Interceptor {
   }
 
   /** Takes note of an answer; no connection counts as a server's error. */
-  synchronized void answered(int code, String retryAfter) {
+  synchronized void answered(int code, @Nullable String retryAfter) {
     Instant now = clock.instant();
     if (code < FIRST_SERVER_ERROR && code != TOO_MANY_REQUESTS) {
       failures = 0;
@@ -101,7 +102,7 @@ public final class ApiBackoff implements Interceptor {
   }
 
   /** The seconds of a Retry-After; zero if there is none, or a date, which no API server sends. */
-  private static Duration asked(@org.jspecify.annotations.Nullable String retryAfter) {
+  private static Duration asked(@Nullable String retryAfter) {
     if (retryAfter == null || !retryAfter.matches("[0-9]{1,9}")) {
       return Duration.ZERO;
     }

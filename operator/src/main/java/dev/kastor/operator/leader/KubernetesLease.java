@@ -50,13 +50,13 @@ final class KubernetesLease implements LeaseStore {
 
   @Override
   public boolean write(@Nullable Holding seen, String holder, int transitions, Duration duration) {
-    Lease before = newest;
-    boolean make = seen == null || before == null;
-    LeaseSpec old = make || before.getSpec() == null ? new LeaseSpec() : before.getSpec();
+    Lease before = seen == null ? null : newest;
+    LeaseSpec old =
+        before == null || before.getSpec() == null ? new LeaseSpec() : before.getSpec();
     ZonedDateTime now = clock.instant().truncatedTo(ChronoUnit.MICROS).atZone(ZoneOffset.UTC);
     boolean renewal = holder.equals(old.getHolderIdentity());
     Lease next =
-        (make ? new LeaseBuilder() : new LeaseBuilder(before))
+        (before == null ? new LeaseBuilder() : new LeaseBuilder(before))
             .editOrNewMetadata()
             .withNamespace(namespace)
             .withName(name)
@@ -72,7 +72,7 @@ final class KubernetesLease implements LeaseStore {
     try {
       var leases = client.leases().inNamespace(namespace).resource(next);
       // With the version that was read: whoever wrote in between wins.
-      newest = make ? leases.create() : leases.update();
+      newest = before == null ? leases.create() : leases.update();
       return true;
     } catch (KubernetesClientException e) {
       if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
