@@ -9,6 +9,7 @@ import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.job.JobAdmission;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
+import dev.kastor.operator.job.NodeFit;
 import dev.kastor.operator.job.PodView;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
@@ -16,6 +17,8 @@ import dev.kastor.operator.telemetry.TelemetryStore;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
 
 /** What the scheduling loop may know of a job beyond its resource. */
 @Singleton
@@ -32,6 +35,7 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   private final JobStatusWriter statuses;
   private final JobAdmission admission;
   private final JobPods pods;
+  private final NodeFit fit;
   private final Mandate mandate;
 
   public JobKnowledge(
@@ -41,6 +45,7 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
       JobStatusWriter statuses,
       JobAdmission admission,
       JobPods pods,
+      NodeFit fit,
       Mandate mandate) {
     this.telemetry = telemetry;
     this.membership = membership;
@@ -48,6 +53,7 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
     this.statuses = statuses;
     this.admission = admission;
     this.pods = pods;
+    this.fit = fit;
     this.mandate = mandate;
   }
 
@@ -62,6 +68,11 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
     return phase == Phase.Succeeded
         || phase == Phase.Failed
         || telemetry.completed(job).isPresent();
+  }
+
+  @Override
+  public Optional<Set<String>> gpuTypes(TrainingJob job) {
+    return fit.types(job);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler;
 
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
@@ -128,6 +129,25 @@ public record JobSpec(
         byGpuType,
         inQueue,
         atPriority);
+  }
+
+  /** The same on these GPU types only, with the same batches on each. */
+  public JobSpec onTypes(Collection<String> types) {
+    SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
+    for (String type : types) {
+      traits.put(type, new GpuTraits(batchLimits, 1, 0));
+    }
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        traits,
+        queue,
+        priority);
   }
 
   /** Whether the job can run on nodes of this type. */

@@ -10,6 +10,7 @@ import dev.kastor.scheduler.JobState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -25,19 +26,23 @@ public final class JobMapper {
       boolean pinned,
       Instant now) {
     String named = job.getSpec().queue();
-    return state(job, named == null ? "" : named, allocation, measured, pinned, now);
+    return state(
+        job, named == null ? "" : named, Optional.empty(), allocation, measured, pinned, now);
   }
 
-  /** The same in a queue that it may not have named. */
+  /** The same in a queue that it may not have named, on these GPU types if they are given. */
   public static JobState state(
       TrainingJob job,
       String queue,
+      Optional<Set<String>> gpuTypes,
       @Nullable AllocationStatus allocation,
       Measured measured,
       boolean pinned,
       Instant now) {
     JobSpec named = JobSpecs.of(job);
-    JobSpec spec = named.queue().equals(queue) ? named : named.queued(queue, named.priority());
+    JobSpec inQueue =
+        named.queue().equals(queue) ? named : named.queued(queue, named.priority());
+    JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
     Allocation current = allocation(allocation);
     TrainingJobStatus status = job.getStatus();
     Integer restarts = status == null ? null : status.restarts();

@@ -43,6 +43,9 @@ public final class KubernetesCluster implements Cluster {
     /** Whether it must not be given slots if it has none. */
     boolean held(TrainingJob job, Instant now);
 
+    /** GPU types that its pods may be put on; empty for all. */
+    Optional<Set<String>> gpuTypes(TrainingJob job);
+
     /** Whether its allocation must stay as it is for now. */
     boolean pinned(TrainingJob job, Instant now);
   }
@@ -186,7 +189,14 @@ public final class KubernetesCluster implements Cluster {
         .filter(problem -> badPins.add(job.getMetadata().getUid() + problem))
         .ifPresent(problem -> events.warning(job, "PinIgnored", problem));
     return Optional.of(
-        JobMapper.state(job, directory.of(job), current, knowledge.measured(job), pinned, now));
+        JobMapper.state(
+            job,
+            directory.of(job),
+            knowledge.gpuTypes(job),
+            current,
+            knowledge.measured(job),
+            pinned,
+            now));
   }
 
   private Node node(io.fabric8.kubernetes.api.model.Node node, RoundNodes round) {

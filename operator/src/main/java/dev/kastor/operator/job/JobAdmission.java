@@ -4,6 +4,7 @@ import dev.kastor.crds.TrainingJob;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 
 /** Whether a job that has nothing may be given slots; one that may not never reaches a policy. */
 @Singleton
@@ -19,8 +20,11 @@ public final class JobAdmission {
   private final JobStatusWriter statuses;
   private final ProfileStore profiles;
   private final PodCheck check;
+  private final NodeFit fit;
 
-  public JobAdmission(JobStatusWriter statuses, ProfileStore profiles, PodCheck check) {
+  public JobAdmission(
+      JobStatusWriter statuses, ProfileStore profiles, PodCheck check, NodeFit fit) {
+    this.fit = fit;
     this.statuses = statuses;
     this.profiles = profiles;
     this.check = check;
@@ -42,6 +46,13 @@ public final class JobAdmission {
               JobReason.ProfileNotFound,
               "spec.profile: there is no ClusterTrainingProfile %s. Ask the platform team for it or submit the job with another."
                   .formatted(job.getSpec().profile())));
+    }
+    if (fit.types(job).filter(Set::isEmpty).isPresent()) {
+      return Optional.of(
+          new Hold(
+              JobReason.NoSuitableNodes,
+              "There is no GPU type of which every node has the labels %s."
+                  .formatted(fit.selector(job))));
     }
     Optional<PodCheck.Verdict> verdict = check.known(job, profile.get());
     if (verdict.isEmpty()) {
