@@ -1,7 +1,7 @@
 package dev.kastor.e2e;
 
-import java.util.Hashtable;
 import java.util.Optional;
+import java.util.Properties;
 import javax.naming.Context;
 import javax.naming.NameNotFoundException;
 import javax.naming.NamingException;
@@ -18,9 +18,9 @@ final class Names {
 
   /** The address of a name such as {@code a-0.a-gang.team.svc}; empty if there is none. */
   static Optional<String> address(String name) throws NamingException {
-    Hashtable<String, String> environment = new Hashtable<>();
-    environment.put(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.dns.DnsContextFactory");
-    environment.put(Context.PROVIDER_URL, SERVER);
+    Properties environment = new Properties();
+    environment.setProperty(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.dns.DnsContextFactory");
+    environment.setProperty(Context.PROVIDER_URL, SERVER);
     DirContext dns = new InitialDirContext(environment);
     try {
       Attribute address = dns.getAttributes(name + SUFFIX, new String[] {"A"}).get("A");

@@ -40,8 +40,7 @@ public final class JobMapper {
       boolean pinned,
       Instant now) {
     JobSpec named = JobSpecs.of(job);
-    JobSpec inQueue =
-        named.queue().equals(queue) ? named : named.queued(queue, named.priority());
+    JobSpec inQueue = named.queue().equals(queue) ? named : named.queued(queue, named.priority());
     JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
     Allocation current = allocation(allocation);
     TrainingJobStatus status = job.getStatus();
