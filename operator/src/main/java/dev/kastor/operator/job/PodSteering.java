@@ -223,17 +223,16 @@ public final class PodSteering {
     if (pod.state() != PodView.State.RUNNING) {
       return;
     }
-    Instant heard = membership.lastSeen(job, pod.name()).orElse(pod.created());
-    Instant started = mandate.since();
-    Instant since = heard.isBefore(started) ? started : heard;
-    if (now.isAfter(since.plus(config.silence()))) {
-      String message =
-          "%s has been silent for %d s and is replaced"
-              .formatted(pod.name(), Duration.between(since, now).toSeconds());
-      events.warning(job, "ReplicaSilent", message);
-      LOG.warn("{}: {}", Labels.id(job), message);
-      remove(job, pod);
-    }
+    new Patience(config.silence())
+        .exceeded(membership.lastSeen(job, pod.name()), pod.created(), mandate.since(), now)
+        .ifPresent(silent -> {
+          String message =
+              "%s has been silent for %d s and is replaced"
+                  .formatted(pod.name(), silent.toSeconds());
+          events.warning(job, "ReplicaSilent", message);
+          LOG.warn("{}: {}", Labels.id(job), message);
+          remove(job, pod);
+        });
   }
 
   void announce(TrainingJob job, Failures failures) {

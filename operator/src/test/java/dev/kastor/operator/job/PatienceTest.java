@@ -1,0 +1,48 @@
+package dev.kastor.operator.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+final class PatienceTest {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+  private static final Patience PATIENCE = new Patience(Duration.ofSeconds(90));
+
+  @Test
+  void givesUpAReplicaThatSpokeAndFellSilent() {
+    Optional<Instant> heard = Optional.of(START);
+
+    assertThat(PATIENCE.exceeded(heard, START, START, START.plusSeconds(90))).isEmpty();
+    assertThat(PATIENCE.exceeded(heard, START, START, START.plusSeconds(91)))
+        .contains(Duration.ofSeconds(91));
+  }
+
+  @Test
+  void waitsLongerForOneThatMayStillBeStarting() {
+    Optional<Instant> never = Optional.empty();
+
+    assertThat(PATIENCE.exceeded(never, START, START, START.plusSeconds(360))).isEmpty();
+    assertThat(PATIENCE.exceeded(never, START, START, START.plusSeconds(361))).isPresent();
+  }
+
+  @Test
+  void countsNoTimeInWhichNobodyListened() {
+    Instant listening = START.plusSeconds(1000);
+
+    assertThat(PATIENCE.exceeded(Optional.of(START), START, listening, START.plusSeconds(1090)))
+        .isEmpty();
+    assertThat(PATIENCE.exceeded(Optional.of(START), START, listening, START.plusSeconds(1091)))
+        .contains(Duration.ofSeconds(91));
+  }
+
+  @Test
+  void takesOneThatIsOlderThanThisTermToHaveStarted() {
+    Instant listening = START.plusSeconds(1000);
+
+    assertThat(PATIENCE.exceeded(Optional.empty(), START, listening, START.plusSeconds(1091)))
+        .contains(Duration.ofSeconds(91));
+  }
+}
