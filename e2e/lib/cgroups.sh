@@ -10,6 +10,9 @@ cgroup_folders() {
   fi
 }
 
+# Pods on all nodes are to get as much of busy processors as that many other processes would.
+weight=8
+
 make_cgroups() {
   local folder parent
   for folder in $(cgroup_folders); do
@@ -20,6 +23,8 @@ make_cgroups() {
       cat "$parent/cpuset.cpus" >"$folder/$1/cpuset.cpus"
       cat "$parent/cpuset.mems" >"$folder/$1/cpuset.mems"
     fi
+    if [ -f "$folder/$1/cpu.shares" ]; then echo $((weight * 1024)) >"$folder/$1/cpu.shares"; fi
+    if [ -f "$folder/$1/cpu.weight" ]; then echo $((weight * 100)) >"$folder/$1/cpu.weight"; fi
   done
 }
 

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -141,7 +142,10 @@ final class TrainingScenario {
 
     assertThat(chart.upgrade("roundInterval=3s")).contains("STATUS: deployed");
 
-    assertThat(operators()).as("new operators are at work").doesNotContainAnyElementsOf(operators);
+    until(
+        "new operators are at work",
+        SOON,
+        () -> !operators().isEmpty() && Collections.disjoint(operators(), operators));
     for (Standing was : before) {
       String job = was.job();
       until(job + " is heard of again", SOON, () -> jobs.step(job) > was.step());
