@@ -76,11 +76,7 @@ final class SoakScenario {
             new Random(SEED));
     operator =
         new OperatorProcess(
-            chart,
-            config,
-            line.url(),
-            Size.heap(),
-            Map.of("KASTOR_ROUND_INTERVAL", "5s"));
+            chart, config, line.url(), Size.heap(), Map.of("KASTOR_ROUND_INTERVAL", "5s"));
   }
 
   @BeforeAll

@@ -279,8 +279,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     if (life.waitEndedWithin(job, SOON)) {
       signals.round();
     }
-    Duration most =
-        failures.count() > 0 ? AFTER_FAILURE : admitted(job) ? RESYNC : PodCheck.AGAIN;
+    Duration most = failures.count() > 0 ? AFTER_FAILURE : admitted(job) ? RESYNC : PodCheck.AGAIN;
     most = unbound.relieve(job, statuses.phase(job) == Phase.Running, most);
     return life.next(job, next.compareTo(most) < 0 ? next : most);
   }
