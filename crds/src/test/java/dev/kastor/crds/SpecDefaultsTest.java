@@ -1,5 +1,6 @@
 package dev.kastor.crds;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -61,7 +62,8 @@ class SpecDefaultsTest {
   @Test
   void defaultLargestBatchStaysWithinTheBound() throws Exception {
     var spec = JSON.readValue(SMALLEST.replace("32", "16000000"), TrainingJobSpec.class);
-    assertThat(SpecDefaults.complete(spec).goodput().batchSize().max()).isEqualTo(16_777_216);
+    var goodput = requireNonNull(SpecDefaults.complete(spec).goodput());
+    assertThat(goodput.batchSize().max()).isEqualTo(16_777_216);
   }
 
   /** Through text, so that equal numbers are equal nodes whatever type they had. */

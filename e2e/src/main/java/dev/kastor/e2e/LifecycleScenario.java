@@ -1,5 +1,6 @@
 package dev.kastor.e2e;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.ClusterTrainingProfile;
@@ -37,21 +38,6 @@ final class LifecycleScenario {
   private static final String TEAM = "life-team";
   private static final String PAUSE = "kastor.dev/e2e/pause:1";
   private static final Duration SOON = Duration.ofMinutes(3);
-
-  /** A gang whose one container holds the restricted standard; further fields of it come last. */
-  private static final String GANG =
-      """
-      {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "%s"},
-       "spec": {%s "elastic": {"minReplicas": %d, "maxReplicas": %d},
-        "faultTolerance": {"backoffSeconds": 1},
-        "template": {"spec": {
-          "terminationGracePeriodSeconds": 1, "automountServiceAccountToken": false,
-          "securityContext": {"runAsNonRoot": true, "runAsUser": 65532,
-                              "seccompProfile": {"type": "RuntimeDefault"}},
-          "containers": [{"name": "main",
-            "securityContext": {"allowPrivilegeEscalation": false,
-                                "capabilities": {"drop": ["ALL"]}}, %s}]}}}}
-      """;
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
@@ -231,7 +217,21 @@ final class LifecycleScenario {
 
   /** With a field of the pod that is true, such as {@code hostPID}. */
   private void submit(String name, String spec, int replicas, String container, String forbidden) {
-    String json = GANG.formatted(name, spec, replicas, replicas, container);
+    // Its one container holds the restricted standard; further fields of it come last.
+    String json =
+        """
+        {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "%s"},
+         "spec": {%s "elastic": {"minReplicas": %d, "maxReplicas": %d},
+          "faultTolerance": {"backoffSeconds": 1},
+          "template": {"spec": {
+            "terminationGracePeriodSeconds": 1, "automountServiceAccountToken": false,
+            "securityContext": {"runAsNonRoot": true, "runAsUser": 65532,
+                                "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [{"name": "main",
+              "securityContext": {"allowPrivilegeEscalation": false,
+                                  "capabilities": {"drop": ["ALL"]}}, %s}]}}}}
+        """
+            .formatted(name, spec, replicas, replicas, container);
     String whole =
         forbidden.isEmpty()
             ? json
@@ -273,7 +273,7 @@ final class LifecycleScenario {
   }
 
   private Condition condition(String name, String type) {
-    return jobs.status(name).orElseThrow().conditions().stream()
+    return requireNonNull(jobs.status(name).orElseThrow().conditions()).stream()
         .filter(condition -> type.equals(condition.getType()))
         .findFirst()
         .orElseThrow();

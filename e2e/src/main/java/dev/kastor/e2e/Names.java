@@ -17,6 +17,7 @@ final class Names {
   private Names() {}
 
   /** The address of a name such as {@code a-0.a-gang.team.svc}; empty if there is none. */
+  @SuppressWarnings("BanJNDI") // Only A records of our own server are asked for, no objects.
   static Optional<String> address(String name) throws NamingException {
     Properties environment = new Properties();
     environment.setProperty(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.dns.DnsContextFactory");

@@ -124,18 +124,23 @@ final class LoneReplica implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException, InterruptedException {
+  public void close() throws IOException {
     resource().delete();
-    await(
-        "its pods are gone",
-        () ->
-            client
-                .pods()
-                .inNamespace(NAMESPACE)
-                .withLabel("kastor.dev/job", job)
-                .list()
-                .getItems()
-                .isEmpty());
+    try {
+      await(
+          "its pods are gone",
+          () ->
+              client
+                  .pods()
+                  .inNamespace(NAMESPACE)
+                  .withLabel("kastor.dev/job", job)
+                  .list()
+                  .getItems()
+                  .isEmpty());
+    } catch (InterruptedException e) {
+      // Whoever closes resources may not be interrupted; the next wait notices.
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** A condition that may ask over HTTP. */

@@ -19,7 +19,8 @@ public record Progress(
   public Progress {
     Check.between("progress.step", step, 0, Check.MOST_COUNTED);
     Check.atMost("progress.scaleInvariantSteps", scaleInvariantSteps, Check.MOST_MEASURED);
-    Check.atMost("progress.totalScaleInvariantSteps", totalScaleInvariantSteps, Check.MOST_MEASURED);
+    Check.atMost(
+        "progress.totalScaleInvariantSteps", totalScaleInvariantSteps, Check.MOST_MEASURED);
     Check.between("progress.examples", examples, 0, Check.MOST_COUNTED);
     Check.between("progress.epoch", epoch, 0, Check.MOST_COUNTED);
   }

@@ -67,7 +67,7 @@ final class TrainingJobRulesTest {
     Resource<TrainingJob> gang =
         create("gang", TEMPLATE + ", \"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 2}");
     assertThat(gang.get().getSpec().runs()).isEqualTo("trainer:1");
-    assertThat(gang.get().getSpec().template().toString())
+    assertThat(String.valueOf(gang.get().getSpec().template()))
         .as("nothing of a template is dropped")
         .contains("tty=true");
     assertThatThrownBy(() -> create("two", TEMPLATE + ", \"elastic\": {\"maxReplicas\": 2}"))

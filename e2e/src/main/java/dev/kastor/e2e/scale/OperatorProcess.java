@@ -101,12 +101,13 @@ final class OperatorProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    if (process != null) {
-      process.destroy();
-      process
+    Process running = process;
+    if (running != null) {
+      running.destroy();
+      running
           .onExit()
           .orTimeout(20, java.util.concurrent.TimeUnit.SECONDS)
-          .handle((p, e) -> process.destroyForcibly())
+          .handle((p, e) -> running.destroyForcibly())
           .join();
     }
   }

@@ -1,5 +1,7 @@
 package dev.kastor.e2e.scale;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -48,7 +50,7 @@ final class PlayedAgent {
   PlayedAgent(Pod pod, String token, Work work, AgentLine line, PlayedAgents all) {
     this.work = work;
     namespace = pod.getMetadata().getNamespace();
-    job = pod.getMetadata().getLabels().get("kastor.dev/job");
+    job = requireNonNull(pod.getMetadata().getLabels().get("kastor.dev/job"));
     this.pod = pod.getMetadata().getName();
     this.token = token;
     this.line = line;

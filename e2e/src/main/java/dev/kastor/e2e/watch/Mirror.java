@@ -69,7 +69,7 @@ final class Mirror<T extends HasMetadata> {
         new ListOptionsBuilder()
             .withResourceVersion(list.getMetadata().getResourceVersion())
             .build();
-    try (Watch watch = kind.watch(since, new Events(closed))) {
+    try (Watch _ = kind.watch(since, new Events(closed))) {
       closed.await();
     }
   }

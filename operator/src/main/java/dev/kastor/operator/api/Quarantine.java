@@ -25,12 +25,12 @@ public final class Quarantine {
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final int LONGEST_REASON = 200;
 
-  private static final class Record {
+  private static final class Offences {
     private final Instant since;
     private int bad;
     private Instant until = Instant.MIN;
 
-    private Record(Instant since) {
+    private Offences(Instant since) {
       this.since = since;
     }
 
@@ -42,7 +42,7 @@ public final class Quarantine {
   private final Metrics metrics;
   private final InstantSource clock;
   private final int most;
-  private final Map<JobId, Record> records = new HashMap<>();
+  private final Map<JobId, Offences> records = new HashMap<>();
 
   public Quarantine(Metrics metrics, OperatorConfig config, InstantSource clock) {
     this.metrics = metrics;
@@ -52,7 +52,7 @@ public final class Quarantine {
 
   /** Refuses a report of a job that is cut back. */
   synchronized void admit(JobId job) throws ApiException {
-    Record record = records.get(job);
+    Offences record = records.get(job);
     if (record != null && clock.instant().isBefore(record.until)) {
       throw ApiException.tooMany(
           "quarantine", "job %s sent too many bad reports; try again in a minute".formatted(job));
@@ -65,10 +65,10 @@ public final class Quarantine {
       return;
     }
     Instant now = clock.instant();
-    Record record = records.get(job);
+    Offences record = records.get(job);
     if (record == null || record.over(now)) {
       records.values().removeIf(old -> old.over(now));
-      record = new Record(now);
+      record = new Offences(now);
       records.put(job, record);
     }
     record.bad++;

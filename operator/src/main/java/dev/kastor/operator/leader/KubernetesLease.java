@@ -51,8 +51,7 @@ final class KubernetesLease implements LeaseStore {
   @Override
   public boolean write(@Nullable Holding seen, String holder, int transitions, Duration duration) {
     Lease before = seen == null ? null : newest;
-    LeaseSpec old =
-        before == null || before.getSpec() == null ? new LeaseSpec() : before.getSpec();
+    LeaseSpec old = before == null || before.getSpec() == null ? new LeaseSpec() : before.getSpec();
     ZonedDateTime now = clock.instant().truncatedTo(ChronoUnit.MICROS).atZone(ZoneOffset.UTC);
     boolean renewal = holder.equals(old.getHolderIdentity());
     Lease next =

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * When kubelets last said that they live: each renews a Lease every ten seconds, far more often
- * than the Ready condition changes. Read for single nodes that are under suspicion. Used by
- * one thread.
+ * than the Ready condition changes. Read for single nodes that are under suspicion. Used by one
+ * thread.
  */
 @Singleton
 public final class KubeletLeases {

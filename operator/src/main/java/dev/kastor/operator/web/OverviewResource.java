@@ -72,7 +72,7 @@ public final class OverviewResource {
       @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
       throws ApiException {
     Viewer first = viewer(token, request);
-    if (first == Viewer.ANYONE) {
+    if (first.equals(Viewer.ANYONE)) {
       return feed.changes();
     }
     String remote = remote(request);

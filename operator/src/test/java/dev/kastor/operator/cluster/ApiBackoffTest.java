@@ -13,6 +13,7 @@ final class ApiBackoffTest {
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private final ApiBackoff backoff = new ApiBackoff(() -> now);
 
+  @SuppressWarnings("NullAway") // Nobody looks at the tags of a request.
   private void send(String method) {
     var builder =
         new StandardHttpRequest.Builder().uri("https://api/apis/x").method(method, null, null);

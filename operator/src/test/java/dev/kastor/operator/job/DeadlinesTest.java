@@ -7,6 +7,7 @@ import dev.kastor.operator.job.Deadlines.Verdict;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DeadlinesTest {
@@ -68,7 +69,11 @@ class DeadlinesTest {
   }
 
   private static LifeTimes times(
-      Instant started, long suspended, Instant waiting, Instant starting, int failedStarts) {
+      @Nullable Instant started,
+      long suspended,
+      @Nullable Instant waiting,
+      @Nullable Instant starting,
+      int failedStarts) {
     return new LifeTimes(
         Optional.ofNullable(started),
         Duration.ofSeconds(suspended),
