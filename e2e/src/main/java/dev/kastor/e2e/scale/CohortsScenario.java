@@ -162,7 +162,7 @@ final class CohortsScenario {
   private static long steps(String job) {
     return KINDS.stream()
         .filter(kind -> job.contains(kind.name()))
-        .mapToLong(kind -> Math.max(1, kind.runMillis() * STEPS_PER_SECOND / 1000L))
+        .mapToLong(kind -> Math.max(1, (long) kind.runMillis() * STEPS_PER_SECOND / 1000L))
         .findFirst()
         .orElseThrow();
   }

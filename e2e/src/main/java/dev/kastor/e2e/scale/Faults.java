@@ -35,7 +35,7 @@ final class Faults {
     Thread.sleep(away);
     File log = logs.resolve(part + ".log").toFile();
     Process again =
-        new ProcessBuilder(List.of(command.split("\0")))
+        new ProcessBuilder(List.of(command.split("\0", -1)))
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
             .start();

@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import javax.net.SocketFactory;
 
@@ -29,7 +30,7 @@ final class FaultyLine implements AutoCloseable {
   private final SocketFactory connections;
   private final RandomGenerator random;
   private volatile double share;
-  private volatile long refused;
+  private final AtomicLong refused = new AtomicLong();
 
   /**
    * A line that refuses nothing yet.
@@ -55,7 +56,7 @@ final class FaultyLine implements AutoCloseable {
 
   /** Requests refused so far. */
   long refused() {
-    return refused;
+    return refused.get();
   }
 
   @Override
@@ -117,7 +118,7 @@ final class FaultyLine implements AutoCloseable {
   }
 
   private String refusal() {
-    refused++;
+    refused.incrementAndGet();
     return "HTTP/1.1 "
         + (random.nextBoolean() ? "429 Too Many Requests" : "500 Internal Server Error")
         + "\r\nContent-Length: 0\r\n\r\n";

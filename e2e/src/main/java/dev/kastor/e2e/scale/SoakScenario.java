@@ -108,7 +108,7 @@ final class SoakScenario {
     while (System.nanoTime() < until) {
       submit();
       if (operator.alive()) {
-        resident.add(operator.residentMebibytes());
+        resident.add((double) operator.residentMebibytes());
       }
       Thread.sleep(500);
     }
@@ -174,26 +174,26 @@ final class SoakScenario {
   }
 
   private String failOnce() throws Exception {
-    switch (random.nextInt(5)) {
+    return switch (random.nextInt(5)) {
       case 0 -> {
         operator.kill();
         operator.start();
-        return "operator killed";
+        yield "operator killed";
       }
       case 1 -> {
         faults.restart("kube-apiserver", Duration.ofSeconds(2));
-        return "API server restarted";
+        yield "API server restarted";
       }
       case 2 -> {
         faults.pause("etcd", Duration.ofSeconds(3));
-        return "etcd stalled";
+        yield "etcd stalled";
       }
       default -> {
         line.refuse(0.3);
         Thread.sleep(Duration.ofSeconds(8));
         line.refuse(0);
-        return "requests refused";
+        yield "requests refused";
       }
-    }
+    };
   }
 }

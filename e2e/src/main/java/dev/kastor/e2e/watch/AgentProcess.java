@@ -41,7 +41,7 @@ record AgentProcess(long pid, String pod, String jobUid, String node, String dev
         return Optional.empty();
       }
       byte[] bytes = Files.readAllBytes(process.resolve("environ"));
-      for (String entry : new String(bytes, StandardCharsets.UTF_8).split("\0")) {
+      for (String entry : new String(bytes, StandardCharsets.UTF_8).split("\0", -1)) {
         int cut = entry.indexOf('=');
         if (cut > 0) {
           environment.put(entry.substring(0, cut), entry.substring(cut + 1));

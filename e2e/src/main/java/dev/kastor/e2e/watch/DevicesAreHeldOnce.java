@@ -12,7 +12,7 @@ final class DevicesAreHeldOnce implements Rule {
     Map<String, AgentProcess> holders = new HashMap<>();
     List<Finding> findings = new ArrayList<>();
     for (AgentProcess process : world.processes()) {
-      for (String device : process.devices().split(",")) {
+      for (String device : process.devices().split(",", -1)) {
         String place = process.node() + " " + device;
         AgentProcess other = device.isEmpty() ? null : holders.put(place, process);
         if (other != null) {
