@@ -9,7 +9,10 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** All that is logged while it is open, with stack traces. */
+/**
+ * All that is logged while it is open, with stack traces, but for what the API server under test
+ * says.
+ */
 final class CapturedLog implements AutoCloseable {
   private final List<String> lines = new CopyOnWriteArrayList<>();
   private final Formatter formatter = new SimpleFormatter();
@@ -19,7 +22,12 @@ final class CapturedLog implements AutoCloseable {
       new Handler() {
         @Override
         public void publish(LogRecord said) {
-          lines.add(said.getLevel() + " " + formatter.format(said));
+          String name = String.valueOf(said.getLoggerName());
+          // It is played in this process, and its log is not the operator's.
+          if (!name.startsWith("io.fabric8.kubernetes.client.server.mock")
+              && !name.startsWith("io.fabric8.mockwebserver")) {
+            lines.add(said.getLevel() + " " + formatter.format(said));
+          }
         }
 
         @Override
