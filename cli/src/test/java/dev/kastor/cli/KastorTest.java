@@ -113,7 +113,7 @@ final class KastorTest {
     assertThat(list.at("/jobs/0/globalBatch").asInt()).isEqualTo(128);
     JsonNode raw = new ObjectMapper().readTree(terminal.run("get", "digits", "-o", "json").out());
     assertThat(raw.at("/spec/elastic/minReplicas").asInt()).isEqualTo(1);
-    assertThat(terminal.run("get", "digits").out()).contains("kind: \"TrainingJob\"");
+    assertThat(terminal.run("get", "digits").out()).contains("kind: TrainingJob");
     assertThat(terminal.run("rm", "digits").out()).contains("removed digits");
     assertThat(terminal.run("describe", "digits").code()).isEqualTo(ExitCode.NOT_FOUND);
   }
