@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(StopAtFailure.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
 final class ChartScenario {
   private static final String SYSTEM = "chart-system";
   private static final String TEAM = "chart-team";

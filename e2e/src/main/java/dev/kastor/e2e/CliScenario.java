@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A researcher works with the command {@code kastor}, and a person who helps gets a bundle. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(StopAtFailure.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
 final class CliScenario {
   private static final String SYSTEM = "cli-system";
   private static final String TEAM = "cli-team";

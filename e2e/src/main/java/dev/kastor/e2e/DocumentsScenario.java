@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(StopAtFailure.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
 final class DocumentsScenario {
   private static final String SYSTEM = "kastor-system";
   private static final String TEAM = "team";

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Gangs of any container, profiles, deadlines and a time to live, with real pods. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(StopAtFailure.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
 final class LifecycleScenario {
   private static final String SYSTEM = "life-system";
   private static final String TEAM = "life-team";

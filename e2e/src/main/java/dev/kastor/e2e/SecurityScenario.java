@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(StopAtFailure.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
 final class SecurityScenario {
   private static final String SYSTEM = "security-system";
   private static final String BLUE = "blue";

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Order(1)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(StopAtFailure.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
 final class TrainingScenario {
   private static final String SYSTEM = "kastor-system";
   private static final String TEAM = "team";
@@ -154,16 +154,22 @@ final class TrainingScenario {
       assertThat(jobs.in(Phase.Running, job)).as("%s trains after the upgrade", job).isTrue();
       assertThat(is.replicas()).as("replicas of " + job).isEqualTo(was.replicas());
       assertThat(is.version()).as("allocation of " + job).isEqualTo(was.version());
-      assertThat(jobs.status(job).orElseThrow().restarts()).isIn(null, 0);
+      assertThat(is.restarts()).as("restarts of " + job).isEqualTo(was.restarts());
       Progress.say("%s: step %d before, %d after".formatted(job, was.step(), is.step()));
     }
   }
 
-  /** Where a job stands: uids of its replicas, version of its allocation, steps done. */
-  private record Standing(String job, Set<String> replicas, long version, long step) {}
+  /**
+   * Where a job stands: uids of its replicas, version of its allocation, steps done, restarts. A
+   * job that once made room for another by moving has one.
+   */
+  private record Standing(
+      String job, Set<String> replicas, long version, long step, int restarts) {}
 
   private Standing standing(String job) {
-    return new Standing(job, uids(job), jobs.version(job), jobs.step(job));
+    Integer restarts = jobs.status(job).orElseThrow().restarts();
+    return new Standing(
+        job, uids(job), jobs.version(job), jobs.step(job), restarts == null ? 0 : restarts);
   }
 
   @Test

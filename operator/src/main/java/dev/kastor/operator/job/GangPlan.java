@@ -91,8 +91,8 @@ public sealed interface GangPlan {
     }
     Optional<PodView> failed =
         current.stream()
+            .filter(pod -> failed(pod))
             .map(GangPod::view)
-            .filter(pod -> pod.state() == PodView.State.FAILED)
             .min(Comparator.comparing(PodView::finished).thenComparingLong(PodView::number));
     if (failed.isPresent()) {
       return Optional.of(failed.get().failureMessage());
@@ -130,7 +130,7 @@ public sealed interface GangPlan {
   private static Map<Long, PodView> causes(List<GangPod> pods) {
     Map<Long, PodView> causes = new TreeMap<>();
     pods.stream()
-        .filter(pod -> pod.view().state() == PodView.State.FAILED)
+        .filter(pod -> failed(pod))
         .sorted(
             Comparator.comparing((GangPod pod) -> pod.view().finished())
                 .thenComparingLong(pod -> pod.view().number()))
@@ -139,7 +139,11 @@ public sealed interface GangPlan {
   }
 
   private static boolean succeeded(GangPod pod) {
-    return pod.view().state() == PodView.State.SUCCEEDED;
+    return pod.view().state() == PodView.State.SUCCEEDED && !pod.dismissed();
+  }
+
+  private static boolean failed(GangPod pod) {
+    return pod.view().state() == PodView.State.FAILED && !pod.dismissed();
   }
 
   private static boolean ranks(List<GangPod> pods, int size) {

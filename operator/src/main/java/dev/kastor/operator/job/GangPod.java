@@ -2,6 +2,7 @@ package dev.kastor.operator.job;
 
 import dev.kastor.operator.cluster.Labels;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Instant;
 import java.util.Map;
 
 /**
@@ -11,8 +12,10 @@ import java.util.Map;
  * @param first number of the first pod of its start: pods of one start belong together
  * @param size pods of that start
  * @param gated whether it waits for the others of its start to be made
+ * @param dismissed whether its deletion was asked for before it ended: however it ended then, its
+ *     part was neither done nor did it fail
  */
-public record GangPod(PodView view, long first, int size, boolean gated) {
+public record GangPod(PodView view, long first, int size, boolean gated, boolean dismissed) {
   /** Its rank among the pods of its start. */
   public int rank() {
     return (int) (view.number() - first);
@@ -26,7 +29,18 @@ public record GangPod(PodView view, long first, int size, boolean gated) {
         view,
         number(annotations, Labels.GANG_FIRST, view.number()),
         (int) number(annotations, Labels.GANG_SIZE, 0),
-        Gates.closed(pod));
+        Gates.closed(pod),
+        dismissed(pod, view));
+  }
+
+  private static boolean dismissed(Pod pod, PodView view) {
+    String deadline = pod.getMetadata().getDeletionTimestamp();
+    if (deadline == null) {
+      return false;
+    }
+    Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
+    Instant asked = Instant.parse(deadline).minusSeconds(grace == null ? 0 : grace);
+    return !view.ended() || !view.finished().isBefore(asked);
   }
 
   private static long number(Map<String, String> annotations, String key, long otherwise) {

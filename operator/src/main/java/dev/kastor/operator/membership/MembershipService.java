@@ -2,53 +2,35 @@ package dev.kastor.operator.membership;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
-import dev.kastor.operator.cluster.JobMapper;
-import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StatusWriter;
-import dev.kastor.operator.job.PodPlan;
-import dev.kastor.operator.job.PodView;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
-import dev.kastor.protocol.BatchPlan;
-import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.ReplicaState;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.PlacementShape;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Answers polls and publishes generations.
+ * Answers the polls of replicas and tells others what is known of them.
  *
- * <p>A generation is written to {@code status.generation} before any replica hears of it, so it
- * never goes back, whatever happens to the operator. Who is in it is known to the replicas and is
- * learnt from them again after a restart. Thread-safe; one lock for each job.
+ * <p>Who is in a generation is known to the replicas and is learnt from them again after a restart.
+ * Thread-safe; one lock for each job.
  */
 @Singleton
 public final class MembershipService {
@@ -65,19 +47,13 @@ public final class MembershipService {
   public record Members(
       long generation, Set<String> pods, Map<String, Replica> said, Instant since) {}
 
-  private static final Logger LOG = LoggerFactory.getLogger(MembershipService.class);
-  private static final int APART_MILLIS = 2000;
-
   private final Map<String, JobMembership> jobs = new ConcurrentHashMap<>();
   private final ClusterCache cache;
-  private final AllocationWriter allocations;
-  private final StatusWriter writer;
   private final TelemetryStore telemetry;
-  private final Signals signals;
-  private final Metrics metrics;
   private final OperatorConfig.Agent config;
   private final InstantSource clock;
   private final Mandate mandate;
+  private final GenerationPublisher publisher;
 
   public MembershipService(
       ClusterCache cache,
@@ -90,14 +66,13 @@ public final class MembershipService {
       Mandate mandate,
       InstantSource clock) {
     this.cache = cache;
-    this.allocations = allocations;
-    this.writer = writer;
     this.telemetry = telemetry;
-    this.signals = signals;
-    this.metrics = metrics;
     this.config = config.agent();
     this.mandate = mandate;
     this.clock = clock;
+    publisher =
+        new GenerationPublisher(
+            cache, allocations, writer, telemetry, signals, metrics, config.agent(), clock);
   }
 
   /**
@@ -113,7 +88,7 @@ public final class MembershipService {
     membership.lock.lockInterruptibly();
     try {
       long number = heard(membership, state);
-      evaluate(job, membership);
+      publisher.evaluate(job, membership);
       while (true) {
         Optional<Membership> answer = answer(job, membership, state);
         if (answer.isPresent()) {
@@ -142,7 +117,7 @@ public final class MembershipService {
     Long stored =
         cache
             .job(Labels.id(job))
-            .filter(now -> sameUid(now, job))
+            .filter(now -> GenerationPublisher.sameUid(now, job))
             .map(TrainingJob::getStatus)
             .map(TrainingJobStatus::generation)
             .orElse(null);
@@ -160,7 +135,7 @@ public final class MembershipService {
     JobMembership membership = of(job);
     membership.lock.lock();
     try {
-      evaluate(job, membership);
+      publisher.evaluate(job, membership);
     } finally {
       membership.lock.unlock();
     }
@@ -282,222 +257,16 @@ public final class MembershipService {
     if (membership.recoverUntil != null) {
       return Optional.empty();
     }
-    List<PodView> pods = pods(job);
-    boolean known = pods.stream().anyMatch(pod -> pod.name().equals(state.pod()));
-    boolean wanted =
-        !known
-            || plan(job, membership, pods).wanted().stream()
-                .anyMatch(pod -> pod.name().equals(state.pod()));
     Optional<Membership> answer =
         PollAnswer.now(
             state,
             Optional.ofNullable(membership.current),
             membership.generation,
-            wanted,
-            ended(job));
+            publisher.wants(job, membership, state.pod()),
+            publisher.ended(job));
     if (answer.isPresent() && answer.get().action() == Action.LEAVE) {
       membership.dismissed.add(state.pod());
     }
     return answer;
-  }
-
-  private void evaluate(TrainingJob stale, JobMembership membership) {
-    TrainingJob job = cache.job(Labels.id(stale)).filter(now -> sameUid(now, stale)).orElse(stale);
-    List<PodView> pods = pods(job);
-    Set<String> names = pods.stream().map(PodView::name).collect(Collectors.toSet());
-    membership.dismissed.retainAll(names);
-    recover(job, membership, pods);
-    if (membership.recoverUntil != null || ended(job)) {
-      membership.nextLook = Instant.MIN;
-      return;
-    }
-    Situation situation = situation(job, membership, pods);
-    Optional<Membership> next = GenerationRules.next(situation);
-    membership.nextLook = next.isPresent() ? Instant.MIN : nextLook(job, situation);
-    next.ifPresent(found -> publish(job, membership, found));
-  }
-
-  /** Polls, pods and allocations lead to looks of their own; this is about what nobody signals. */
-  private Instant nextLook(TrainingJob job, Situation situation) {
-    if (situation.rests()) {
-      return Instant.MAX;
-    }
-    if (!situation.settled()) {
-      return Instant.MIN;
-    }
-    // A better batch may be known by then. Not all jobs at the same moment.
-    Duration apart =
-        Duration.ofMillis(Math.floorMod(job.getMetadata().getUid().hashCode(), APART_MILLIS));
-    return situation.now().plus(config.batchInterval()).plus(apart);
-  }
-
-  private void recover(TrainingJob job, JobMembership membership, List<PodView> pods) {
-    if (membership.recoverUntil == null || !cache.synced()) {
-      return;
-    }
-    List<PodView> live = pods.stream().filter(PodView::live).toList();
-    if (!Recovery.allHeard(live, membership.replicas)
-        && clock.instant().isBefore(membership.recoverUntil)) {
-      return;
-    }
-    membership.recoverUntil = null;
-    membership.current =
-        Recovery.membership(live, membership.replicas, batchInForce(job)).orElse(null);
-    if (membership.current != null) {
-      LOG.info(
-          "{}: found generation {} in training: {}",
-          Labels.id(job),
-          membership.current.generation(),
-          membership.members());
-    }
-    membership.changed.signalAll();
-    signals.job(Labels.id(job));
-  }
-
-  private Situation situation(TrainingJob job, JobMembership membership, List<PodView> pods) {
-    Instant now = clock.instant();
-    JobSpec spec = JobSpecs.of(job);
-    Allocation target = target(job);
-    PodPlan plan = plan(job, membership, pods);
-    Set<String> live =
-        pods.stream()
-            .filter(PodView::live)
-            .map(PodView::name)
-            .collect(Collectors.toUnmodifiableSet());
-    Set<String> leaving =
-        pods.stream()
-            .filter(pod -> pod.deleting() && !pod.ended())
-            .map(PodView::name)
-            .collect(Collectors.toUnmodifiableSet());
-    boolean migrating =
-        !target.isEmpty()
-            && membership.members().stream().anyMatch(live::contains)
-            && plan.wanted().stream().noneMatch(pod -> membership.members().contains(pod.name()));
-    if (!migrating) {
-      membership.migrationSince = Instant.MAX;
-    } else if (membership.migrationSince.equals(Instant.MAX)) {
-      membership.migrationSince = now;
-    }
-    Map<String, Replica> heard = new HashMap<>(membership.replicas);
-    heard.keySet().retainAll(live);
-    return new Situation(
-        target.replicas(),
-        spec.elasticity(),
-        plan.wanted(),
-        live,
-        leaving,
-        heard,
-        membership.generation,
-        Optional.ofNullable(membership.current),
-        members ->
-            BetterBatch.initial(
-                spec, telemetry.model(job), shape(members), globalBatch(membership.current)),
-        betterBatch(job, spec, membership, now),
-        membership.migrationSince,
-        new Situation.Patience(config.brokenGrace(), config.migrationPatience()),
-        now);
-  }
-
-  private Optional<BatchPlan> betterBatch(
-      TrainingJob job, JobSpec spec, JobMembership membership, Instant now) {
-    Membership current = membership.current;
-    if (current == null
-        || current.action() != Action.RUN
-        || now.isBefore(membership.lastBatchChange.plus(config.batchInterval()))) {
-      return Optional.empty();
-    }
-    long nodes = current.members().stream().map(Member::node).distinct().count();
-    var shape = new PlacementShape((int) nodes, current.members().size(), "");
-    return BetterBatch.improvement(spec, telemetry.model(job), shape, current.batchPlan());
-  }
-
-  private void publish(TrainingJob job, JobMembership membership, Membership next) {
-    JobId id = Labels.id(job);
-    Map<String, @Nullable Object> fields = new HashMap<>();
-    fields.put("generation", next.generation());
-    TrainingJobStatus status = job.getStatus();
-    boolean fromCheckpoint =
-        next.action() == Action.RUN
-            && status != null
-            && status.startTime() != null
-            && next.members().stream()
-                .map(member -> membership.replicas.get(member.pod()))
-                .noneMatch(replica -> replica != null && replica.trained());
-    if (fromCheckpoint) {
-      Integer before = status == null ? null : status.restarts();
-      fields.put("restarts", (before == null ? 0 : before) + 1);
-    }
-    try {
-      if (!writer.patch(job, fields)) {
-        return;
-      }
-    } catch (KubernetesClientException e) {
-      // Nobody heard of this generation; the next look at the job tries again.
-      LOG.warn("{}: generation {} could not be stored: {}", id, next.generation(), e.getMessage());
-      return;
-    }
-    Set<String> before = membership.members();
-    membership.generation = next.generation();
-    membership.current = next;
-    membership.lastBatchChange = clock.instant();
-    Set<String> after = membership.members();
-    before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);
-    LOG.info(
-        "{}: generation {} {} with {} members, batch {} x {}: {}",
-        id,
-        next.generation(),
-        next.action(),
-        next.members().size(),
-        next.batchPlan().atomicBatchSize(),
-        next.batchPlan().accumulationSteps() + 1,
-        next.members().stream().map(Member::pod).toList());
-    metrics.published(id.namespace(), id.name(), next.action());
-    membership.changed.signalAll();
-    signals.job(id);
-  }
-
-  private boolean ended(TrainingJob job) {
-    return JobMapper.finished(job) || telemetry.completed(job).isPresent();
-  }
-
-  private Allocation target(TrainingJob job) {
-    return JobMapper.wantsToRun(job)
-        ? JobMapper.allocation(allocations.current(job))
-        : Allocation.NONE;
-  }
-
-  private PodPlan plan(TrainingJob job, JobMembership membership, List<PodView> pods) {
-    return PodPlan.of(target(job), pods, membership.members(), membership.dismissed);
-  }
-
-  private List<PodView> pods(TrainingJob job) {
-    String uid = job.getMetadata().getUid();
-    return PodView.of(
-        cache.pods(Labels.id(job)).stream().filter(pod -> Labels.ownedBy(pod, uid)).toList());
-  }
-
-  private BatchPlan batchInForce(TrainingJob job) {
-    return telemetry
-        .batch(job)
-        .orElseGet(() -> {
-          TrainingJobStatus status = job.getStatus();
-          TrainingStatus training = status == null ? null : status.training();
-          return training == null || training.atomicBatch() < 1
-              ? new BatchPlan(1, 0)
-              : new BatchPlan(training.atomicBatch(), training.accumulationSteps());
-        });
-  }
-
-  private static int globalBatch(@Nullable Membership current) {
-    return current == null ? 0 : current.batchPlan().globalBatchSize(current.members().size());
-  }
-
-  private static PlacementShape shape(List<PodView> members) {
-    long nodes = members.stream().map(PodView::node).distinct().count();
-    return new PlacementShape((int) nodes, members.size(), "");
-  }
-
-  private static boolean sameUid(TrainingJob one, TrainingJob other) {
-    return one.getMetadata().getUid().equals(other.getMetadata().getUid());
   }
 }

@@ -2,8 +2,11 @@ package dev.kastor.operator.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.job.PodView.State;
 import dev.kastor.scheduler.Allocation;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +97,25 @@ class GangPlanTest {
   }
 
   @Test
+  void whoEndsBecauseItWasToldToHasNeitherSucceededNorFailed() {
+    String asked = "2026-01-01T00:00:30Z";
+    List<GangPod> stopped = List.of(ended(0, "Succeeded", asked), ended(1, "Succeeded", asked));
+    assertThat(GangPlan.of(Allocation.NONE, stopped)).isEqualTo(new GangPlan.Keep());
+    assertThat(GangPlan.of(THREE, stopped)).isInstanceOf(GangPlan.Create.class);
+    List<GangPod> killed = List.of(ended(0, "Failed", asked), ended(1, "Failed", asked));
+    assertThat(GangPlan.failures(killed).count()).isZero();
+  }
+
+  @Test
+  void whoEndedBeforeItsPodWasDeletedCounts() {
+    String later = "2026-01-01T00:00:31Z";
+    List<GangPod> done = List.of(ended(0, "Succeeded", later), ended(1, "Succeeded", later));
+    assertThat(GangPlan.of(Allocation.NONE, done)).isEqualTo(new GangPlan.Succeeded());
+    assertThat(GangPlan.of(THREE, List.of(ended(0, "Succeeded", later))))
+        .isInstanceOf(GangPlan.Create.class);
+  }
+
+  @Test
   void allOrNoneTrain() {
     List<GangPod> gang =
         List.of(
@@ -118,6 +140,36 @@ class GangPlanTest {
             START.plusSeconds(number),
             state == State.FAILED ? 1 : 0,
             Optional.empty());
-    return new GangPod(view, first, 3, gated);
+    return new GangPod(view, first, 3, gated, false);
+  }
+
+  /** A container that ended at START, in a pod that may go until {@code deadline}. */
+  private static GangPod ended(int number, String phase, String deadline) {
+    Pod pod =
+        new PodBuilder()
+            .withNewMetadata()
+            .withName("job-" + number)
+            .withCreationTimestamp(START.minusSeconds(60).toString())
+            .withDeletionTimestamp(deadline)
+            .withDeletionGracePeriodSeconds(30L)
+            .addToAnnotations(Labels.GANG_FIRST, "0")
+            .addToAnnotations(Labels.GANG_SIZE, "2")
+            .endMetadata()
+            .withNewSpec()
+            .withNodeName("n1")
+            .endSpec()
+            .withNewStatus()
+            .withPhase(phase)
+            .addNewContainerStatus()
+            .withNewState()
+            .withNewTerminated()
+            .withFinishedAt(START.toString())
+            .withExitCode(phase.equals("Failed") ? 143 : 0)
+            .endTerminated()
+            .endState()
+            .endContainerStatus()
+            .endStatus()
+            .build();
+    return GangPod.of(pod);
   }
 }

@@ -1,0 +1,287 @@
+package dev.kastor.operator.membership;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.operator.Metrics;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.Signals;
+import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.job.PodPlan;
+import dev.kastor.operator.job.PodView;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Membership.Action;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.PlacementShape;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides when it is time for a job's next generation, and publishes it.
+ *
+ * <p>A generation is written to {@code status.generation} before any replica hears of it, so it
+ * never goes back, whatever happens to the operator. Callers hold the job's lock.
+ */
+final class GenerationPublisher {
+  private static final Logger LOG = LoggerFactory.getLogger(GenerationPublisher.class);
+  private static final int APART_MILLIS = 2000;
+
+  private final ClusterCache cache;
+  private final AllocationWriter allocations;
+  private final StatusWriter writer;
+  private final TelemetryStore telemetry;
+  private final Signals signals;
+  private final Metrics metrics;
+  private final OperatorConfig.Agent config;
+  private final InstantSource clock;
+
+  GenerationPublisher(
+      ClusterCache cache,
+      AllocationWriter allocations,
+      StatusWriter writer,
+      TelemetryStore telemetry,
+      Signals signals,
+      Metrics metrics,
+      OperatorConfig.Agent config,
+      InstantSource clock) {
+    this.cache = cache;
+    this.allocations = allocations;
+    this.writer = writer;
+    this.telemetry = telemetry;
+    this.signals = signals;
+    this.metrics = metrics;
+    this.config = config;
+    this.clock = clock;
+  }
+
+  /** Whether the replica in this pod is to stay; one whose pod is not known yet is. */
+  boolean wants(TrainingJob job, JobMembership membership, String replica) {
+    List<PodView> pods = pods(job);
+    boolean known = pods.stream().anyMatch(pod -> pod.name().equals(replica));
+    return !known
+        || plan(job, membership, pods).wanted().stream()
+            .anyMatch(pod -> pod.name().equals(replica));
+  }
+
+  /** Publishes the next generation if it is time for one. */
+  void evaluate(TrainingJob stale, JobMembership membership) {
+    TrainingJob job = cache.job(Labels.id(stale)).filter(now -> sameUid(now, stale)).orElse(stale);
+    List<PodView> pods = pods(job);
+    Set<String> names = pods.stream().map(PodView::name).collect(Collectors.toSet());
+    membership.dismissed.retainAll(names);
+    recover(job, membership, pods);
+    if (membership.recoverUntil != null || ended(job)) {
+      membership.nextLook = Instant.MIN;
+      return;
+    }
+    Situation situation = situation(job, membership, pods);
+    Optional<Membership> next = GenerationRules.next(situation);
+    membership.nextLook = next.isPresent() ? Instant.MIN : nextLook(job, situation);
+    next.ifPresent(found -> publish(job, membership, found));
+  }
+
+  /** Polls, pods and allocations lead to looks of their own; this is about what nobody signals. */
+  private Instant nextLook(TrainingJob job, Situation situation) {
+    if (situation.rests()) {
+      return Instant.MAX;
+    }
+    if (!situation.settled()) {
+      return Instant.MIN;
+    }
+    // A better batch may be known by then. Not all jobs at the same moment.
+    Duration apart =
+        Duration.ofMillis(Math.floorMod(job.getMetadata().getUid().hashCode(), APART_MILLIS));
+    return situation.now().plus(config.batchInterval()).plus(apart);
+  }
+
+  private void recover(TrainingJob job, JobMembership membership, List<PodView> pods) {
+    if (membership.recoverUntil == null || !cache.synced()) {
+      return;
+    }
+    List<PodView> live = pods.stream().filter(PodView::live).toList();
+    if (!Recovery.allHeard(live, membership.replicas)
+        && clock.instant().isBefore(membership.recoverUntil)) {
+      return;
+    }
+    membership.recoverUntil = null;
+    membership.current =
+        Recovery.membership(live, membership.replicas, batchInForce(job)).orElse(null);
+    if (membership.current != null) {
+      LOG.info(
+          "{}: found generation {} in training: {}",
+          Labels.id(job),
+          membership.current.generation(),
+          membership.members());
+    }
+    membership.changed.signalAll();
+    signals.job(Labels.id(job));
+  }
+
+  private Situation situation(TrainingJob job, JobMembership membership, List<PodView> pods) {
+    Instant now = clock.instant();
+    JobSpec spec = JobSpecs.of(job);
+    Allocation target = target(job);
+    PodPlan plan = plan(job, membership, pods);
+    Set<String> live =
+        pods.stream()
+            .filter(PodView::live)
+            .map(PodView::name)
+            .collect(Collectors.toUnmodifiableSet());
+    Set<String> leaving =
+        pods.stream()
+            .filter(pod -> pod.deleting() && !pod.ended())
+            .map(PodView::name)
+            .collect(Collectors.toUnmodifiableSet());
+    boolean migrating =
+        !target.isEmpty()
+            && membership.members().stream().anyMatch(live::contains)
+            && plan.wanted().stream().noneMatch(pod -> membership.members().contains(pod.name()));
+    if (!migrating) {
+      membership.migrationSince = Instant.MAX;
+    } else if (membership.migrationSince.equals(Instant.MAX)) {
+      membership.migrationSince = now;
+    }
+    Map<String, Replica> heard = new HashMap<>(membership.replicas);
+    heard.keySet().retainAll(live);
+    return new Situation(
+        target.replicas(),
+        spec.elasticity(),
+        plan.wanted(),
+        live,
+        leaving,
+        heard,
+        membership.generation,
+        Optional.ofNullable(membership.current),
+        members ->
+            BetterBatch.initial(
+                spec, telemetry.model(job), shape(members), globalBatch(membership.current)),
+        betterBatch(job, spec, membership, now),
+        membership.migrationSince,
+        new Situation.Patience(config.brokenGrace(), config.migrationPatience()),
+        now);
+  }
+
+  private Optional<BatchPlan> betterBatch(
+      TrainingJob job, JobSpec spec, JobMembership membership, Instant now) {
+    Membership current = membership.current;
+    if (current == null
+        || current.action() != Action.RUN
+        || now.isBefore(membership.lastBatchChange.plus(config.batchInterval()))) {
+      return Optional.empty();
+    }
+    long nodes = current.members().stream().map(Member::node).distinct().count();
+    var shape = new PlacementShape((int) nodes, current.members().size(), "");
+    return BetterBatch.improvement(spec, telemetry.model(job), shape, current.batchPlan());
+  }
+
+  private void publish(TrainingJob job, JobMembership membership, Membership next) {
+    JobId id = Labels.id(job);
+    Map<String, @Nullable Object> fields = new HashMap<>();
+    fields.put("generation", next.generation());
+    TrainingJobStatus status = job.getStatus();
+    boolean fromCheckpoint =
+        next.action() == Action.RUN
+            && status != null
+            && status.startTime() != null
+            && next.members().stream()
+                .map(member -> membership.replicas.get(member.pod()))
+                .noneMatch(replica -> replica != null && replica.trained());
+    if (fromCheckpoint) {
+      Integer before = status == null ? null : status.restarts();
+      fields.put("restarts", (before == null ? 0 : before) + 1);
+    }
+    try {
+      if (!writer.patch(job, fields)) {
+        return;
+      }
+    } catch (KubernetesClientException e) {
+      // Nobody heard of this generation; the next look at the job tries again.
+      LOG.warn("{}: generation {} could not be stored: {}", id, next.generation(), e.getMessage());
+      return;
+    }
+    Set<String> before = membership.members();
+    membership.generation = next.generation();
+    membership.current = next;
+    membership.lastBatchChange = clock.instant();
+    Set<String> after = membership.members();
+    before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);
+    LOG.info(
+        "{}: generation {} {} with {} members, batch {} x {}: {}",
+        id,
+        next.generation(),
+        next.action(),
+        next.members().size(),
+        next.batchPlan().atomicBatchSize(),
+        next.batchPlan().accumulationSteps() + 1,
+        next.members().stream().map(Member::pod).toList());
+    metrics.published(id.namespace(), id.name(), next.action());
+    membership.changed.signalAll();
+    signals.job(id);
+  }
+
+  boolean ended(TrainingJob job) {
+    return JobMapper.finished(job) || telemetry.completed(job).isPresent();
+  }
+
+  private Allocation target(TrainingJob job) {
+    return JobMapper.wantsToRun(job)
+        ? JobMapper.allocation(allocations.current(job))
+        : Allocation.NONE;
+  }
+
+  private PodPlan plan(TrainingJob job, JobMembership membership, List<PodView> pods) {
+    return PodPlan.of(target(job), pods, membership.members(), membership.dismissed);
+  }
+
+  private List<PodView> pods(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    return PodView.of(
+        cache.pods(Labels.id(job)).stream().filter(pod -> Labels.ownedBy(pod, uid)).toList());
+  }
+
+  private BatchPlan batchInForce(TrainingJob job) {
+    return telemetry
+        .batch(job)
+        .orElseGet(() -> {
+          TrainingJobStatus status = job.getStatus();
+          TrainingStatus training = status == null ? null : status.training();
+          return training == null || training.atomicBatch() < 1
+              ? new BatchPlan(1, 0)
+              : new BatchPlan(training.atomicBatch(), training.accumulationSteps());
+        });
+  }
+
+  private static int globalBatch(@Nullable Membership current) {
+    return current == null ? 0 : current.batchPlan().globalBatchSize(current.members().size());
+  }
+
+  private static PlacementShape shape(List<PodView> members) {
+    long nodes = members.stream().map(PodView::node).distinct().count();
+    return new PlacementShape((int) nodes, members.size(), "");
+  }
+
+  static boolean sameUid(TrainingJob one, TrainingJob other) {
+    return one.getMetadata().getUid().equals(other.getMetadata().getUid());
+  }
+}
