@@ -3,10 +3,12 @@ package dev.kastor.crds;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
 
 /** What a platform team adds to the pods of the jobs that name it; no namespace owns it. */
 @Group(TrainingJob.GROUP)
+@Plural("clustertrainingprofiles")
 @Version(TrainingJob.VERSION)
 @AdditionalPrinterColumn(
     name = "Default",

@@ -3,10 +3,12 @@ package dev.kastor.crds;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
 
 /** A queue of jobs: how many GPUs they may hold together, and what that counts against others. */
 @Group(TrainingJob.GROUP)
+@Plural("queues")
 @Version(TrainingJob.VERSION)
 @AdditionalPrinterColumn(
     name = "Cohort",

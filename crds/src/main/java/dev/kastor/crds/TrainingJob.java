@@ -4,11 +4,13 @@ import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Version;
 
 /** A deep-learning training job that Kastor sizes, places and keeps alive. */
 @Group(TrainingJob.GROUP)
+@Plural("trainingjobs")
 @Version(TrainingJob.VERSION)
 @ShortNames("tj")
 @AdditionalPrinterColumn(

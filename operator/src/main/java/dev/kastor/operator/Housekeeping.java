@@ -262,6 +262,10 @@ public final class Housekeeping {
     try {
       work.run();
     } catch (KubernetesClientException e) {
+      if (!mandate.mayWrite()) {
+        // Said once where the lease is renewed, not for thousands of jobs.
+        return;
+      }
       metrics.reconcileFailed(true);
       LOG.warn("{}: the API server refused or did not answer: {}", Labels.id(job), e.getMessage());
     } catch (RuntimeException e) {

@@ -32,6 +32,7 @@ final class Installed {
           "Role",
           "RoleBinding",
           "ConfigMap",
+          "FlowSchema",
           "Lease");
 
   private final KubernetesClient client;

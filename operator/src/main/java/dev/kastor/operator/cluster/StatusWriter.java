@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -71,7 +72,7 @@ public final class StatusWriter {
         removeStale(patch, cached.path(name));
         removeStale(patch, known.path(name));
         status.set(name, patch);
-        known.set(name, next);
+        known.set(name, keys(next));
       });
       return send(job, body);
     }
@@ -129,6 +130,16 @@ public final class StatusWriter {
         }
       }
     }
+  }
+
+  /** Only the keys matter later, and tens of thousands of jobs are remembered. */
+  private static JsonNode keys(JsonNode node) {
+    if (!node.isObject()) {
+      return NullNode.getInstance();
+    }
+    ObjectNode keys = JsonNodeFactory.instance.objectNode();
+    node.properties().forEach(entry -> keys.set(entry.getKey(), keys(entry.getValue())));
+    return keys;
   }
 
   /** Nested values leave out what they do not have; the field itself may be null to remove it. */

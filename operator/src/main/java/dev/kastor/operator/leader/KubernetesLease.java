@@ -33,23 +33,24 @@ final class KubernetesLease implements LeaseStore {
   public Optional<Holding> read() {
     Lease found = client.leases().inNamespace(namespace).withName(name).get();
     newest = found;
-    if (found == null) {
-      return Optional.empty();
-    }
+    return Optional.ofNullable(found).map(KubernetesLease::holding);
+  }
+
+  private static Holding holding(Lease found) {
     LeaseSpec spec = found.getSpec() == null ? new LeaseSpec() : found.getSpec();
     String holder = spec.getHolderIdentity();
     Integer transitions = spec.getLeaseTransitions();
     Integer seconds = spec.getLeaseDurationSeconds();
-    return Optional.of(
-        new Holding(
-            holder == null ? "" : holder,
-            transitions == null ? 0 : transitions,
-            Duration.ofSeconds(seconds == null ? 0 : seconds),
-            found.getMetadata().getResourceVersion()));
+    return new Holding(
+        holder == null ? "" : holder,
+        transitions == null ? 0 : transitions,
+        Duration.ofSeconds(seconds == null ? 0 : seconds),
+        found.getMetadata().getResourceVersion());
   }
 
   @Override
-  public boolean write(@Nullable Holding seen, String holder, int transitions, Duration duration) {
+  public Optional<Holding> write(
+      @Nullable Holding seen, String holder, int transitions, Duration duration) {
     Lease before = seen == null ? null : newest;
     LeaseSpec old = before == null || before.getSpec() == null ? new LeaseSpec() : before.getSpec();
     ZonedDateTime now = clock.instant().truncatedTo(ChronoUnit.MICROS).atZone(ZoneOffset.UTC);
@@ -71,11 +72,12 @@ final class KubernetesLease implements LeaseStore {
     try {
       var leases = client.leases().inNamespace(namespace).resource(next);
       // With the version that was read: whoever wrote in between wins.
-      newest = before == null ? leases.create() : leases.update();
-      return true;
+      Lease written = before == null ? leases.create() : leases.update();
+      newest = written;
+      return Optional.of(holding(written));
     } catch (KubernetesClientException e) {
       if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
-        return false;
+        return Optional.empty();
       }
       throw e;
     }

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.UUID;
@@ -145,6 +146,8 @@ public final class Leadership {
         new Timings(config.leaseDuration(), config.renewDeadline(), config.retryPeriod());
     KubernetesClient client =
         new KubernetesClientBuilder()
+            // With threads of its own: thousands of events of jobs and pods must not hold it up.
+            .withHttpClientFactory(new VertxHttpClientFactory())
             .withConfig(kubernetes)
             .withKubernetesSerialization(serialization)
             .build();

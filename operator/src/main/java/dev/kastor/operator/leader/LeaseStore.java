@@ -24,7 +24,8 @@ interface LeaseStore {
    *
    * @param seen what was read; null to make the lease
    * @param holder who has it from now on; empty for nobody
-   * @return whether it was still as seen
+   * @return the lease as written; empty if it was not as seen any more
    */
-  boolean write(@Nullable Holding seen, String holder, int transitions, Duration duration);
+  Optional<Holding> write(
+      @Nullable Holding seen, String holder, int transitions, Duration duration);
 }

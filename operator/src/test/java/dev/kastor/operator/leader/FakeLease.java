@@ -21,7 +21,8 @@ final class FakeLease implements LeaseStore {
   }
 
   @Override
-  public boolean write(@Nullable Holding seen, String holder, int transitions, Duration duration) {
+  public Optional<Holding> write(
+      @Nullable Holding seen, String holder, int transitions, Duration duration) {
     answer();
     if (contested) {
       contested = false;
@@ -31,11 +32,12 @@ final class FakeLease implements LeaseStore {
     Holding now = held;
     boolean same =
         now == null ? seen == null : seen != null && now.version().equals(seen.version());
-    if (same) {
-      version++;
-      held = new Holding(holder, transitions, duration, "v" + version);
+    if (!same) {
+      return Optional.empty();
     }
-    return same;
+    version++;
+    held = new Holding(holder, transitions, duration, "v" + version);
+    return Optional.of(held);
   }
 
   String holder() {
