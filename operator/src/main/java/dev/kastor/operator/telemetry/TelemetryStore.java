@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 /** What all jobs reported, in memory, and the one writer of {@code status.training}. */
 @Singleton
 public final class TelemetryStore {
+  /** Summaries are the first thing that an API server with thousands of jobs can do without. */
+  private static final int MOST_SUMMARIES_PER_SECOND = 50;
+
   private final Map<String, JobTelemetry> jobs = new ConcurrentHashMap<>();
   private final FamilyStore families;
   private final StatusWriter writer;
@@ -129,12 +132,17 @@ public final class TelemetryStore {
   /** Whether {@link #writeIfDue} would write; a job that never reported costs nothing. */
   public boolean due(TrainingJob job) {
     JobTelemetry known = jobs.get(job.getMetadata().getUid());
-    return known != null && known.isDue(clock.instant(), interval);
+    return known != null && known.isDue(clock.instant(), spacing());
   }
 
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
-    of(job).due(clock.instant(), interval).ifPresent(summary -> write(job, summary));
+    of(job).due(clock.instant(), spacing()).ifPresent(summary -> write(job, summary));
+  }
+
+  private Duration spacing() {
+    Duration fair = Duration.ofMillis(jobs.size() * 1000L / MOST_SUMMARIES_PER_SECOND);
+    return fair.compareTo(interval) > 0 ? fair : interval;
   }
 
   /** Writes the summary now. */
