@@ -1,20 +1,16 @@
 package dev.kastor.e2e.scale;
 
-import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * What goes wrong with the parts of a control plane, done to the processes that {@code e2e/inside}
  * started.
  */
 final class Faults {
-  private final Path processes = Path.of(System.getenv("KASTOR_E2E_STATE"), "pid");
-  private final Path logs = Path.of(System.getenv("KASTOR_E2E_LOGS"));
+  private final Path state = Path.of(System.getenv("KASTOR_E2E_STATE"));
 
   /** Stops a part for a while without ending it, as a disk that does not answer does. */
   void pause(String part, Duration time) throws IOException, InterruptedException {
@@ -26,20 +22,16 @@ final class Faults {
     }
   }
 
-  /** Kills a part and starts it again as it was. */
+  /** Kills a part; it is started again as it was, as a service manager would, but not earlier. */
   void restart(String part, Duration away) throws IOException, InterruptedException {
-    long pid = pid(part);
-    String command =
-        Files.readString(Path.of("/proc", Long.toString(pid), "cmdline"), StandardCharsets.UTF_8);
-    signal(part, "KILL");
-    Thread.sleep(away);
-    File log = logs.resolve(part + ".log").toFile();
-    Process again =
-        new ProcessBuilder(List.of(command.split("\0", -1)))
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
-            .start();
-    Files.writeString(processes.resolve(part), Long.toString(again.pid()));
+    Path hold = state.resolve("hold").resolve(part);
+    Files.createFile(hold);
+    try {
+      signal(part, "KILL");
+      Thread.sleep(away);
+    } finally {
+      Files.delete(hold);
+    }
   }
 
   private void signal(String part, String name) throws IOException, InterruptedException {
@@ -51,6 +43,6 @@ final class Faults {
   }
 
   private long pid(String part) throws IOException {
-    return Long.parseLong(Files.readString(processes.resolve(part)).strip());
+    return Long.parseLong(Files.readString(state.resolve("pid").resolve(part)).strip());
   }
 }

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -104,15 +106,19 @@ final class SoakScenario {
   @DisplayName("jobs come and end while parts of the cluster fail")
   void soaks() throws Exception {
     long until = System.nanoTime() + Duration.ofMinutes(Size.minutes()).toNanos();
-    Thread faulty = Thread.ofVirtual().start(() -> fail(until));
+    FutureTask<Boolean> faulty = new FutureTask<>(() -> fail(until), true);
+    Thread.ofVirtual().start(faulty);
     while (System.nanoTime() < until) {
+      if (faulty.state() == Future.State.FAILED) {
+        break;
+      }
       submit();
       if (operator.alive()) {
         resident.add((double) operator.residentMebibytes());
       }
       Thread.sleep(500);
     }
-    faulty.join();
+    faulty.get();
     line.refuse(0);
     Progress.say(
         "%d jobs, %d ended; faults: %s; %d requests refused; resident memory %s"
