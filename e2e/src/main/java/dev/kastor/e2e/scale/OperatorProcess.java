@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 
 /** The operator beside the cluster, as a process that can be measured and killed. */
@@ -115,6 +116,15 @@ final class OperatorProcess implements AutoCloseable {
   /** Memory that is resident, in MiB. */
   long residentMebibytes() throws IOException {
     return statusKibibytes("VmRSS:") / 1024;
+  }
+
+  /** The same while somebody else may end it at any time; empty if it has ended. */
+  OptionalDouble residentIfAlive() {
+    try {
+      return OptionalDouble.of((double) residentMebibytes());
+    } catch (IOException e) {
+      return OptionalDouble.empty();
+    }
   }
 
   /** The most that ever was. */

@@ -14,9 +14,12 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
@@ -45,6 +48,9 @@ final class SoakScenario {
   /** Jobs that are unfinished at any time, at most. */
   private static final int LIVE = Size.setting("live", 60);
 
+  /** Jobs that have succeeded and are still there, at most; older ones are deleted. */
+  private static final int KEPT = 100;
+
   private static final int MOST_REPLICAS = 2;
 
   /** Steps of the shortest job and those that the longest has more: 10 s to 40 s. */
@@ -64,6 +70,8 @@ final class SoakScenario {
   private final MemoryLine resident = new MemoryLine();
   private final Map<String, Integer> done = new TreeMap<>();
   private final List<String> names = new ArrayList<>();
+  private final Set<String> removed = new HashSet<>();
+  private long calm;
   private final PlayedAgents agents =
       new PlayedAgents(client, job -> LEAST_STEPS + Math.floorMod(job.hashCode(), MORE_STEPS));
   private final FaultyLine line;
@@ -105,7 +113,10 @@ final class SoakScenario {
   @Order(1)
   @DisplayName("jobs come and end while parts of the cluster fail")
   void soaks() throws Exception {
-    long until = System.nanoTime() + Duration.ofMinutes(Size.minutes()).toNanos();
+    long whole = Duration.ofMinutes(Size.minutes()).toNanos();
+    long until = System.nanoTime() + whole;
+    // From then on the operator is left alive, so that what it needs shows.
+    calm = until - whole * 2 / 3;
     FutureTask<Boolean> faulty = new FutureTask<>(() -> fail(until), true);
     Thread.ofVirtual().start(faulty);
     while (System.nanoTime() < until) {
@@ -113,9 +124,8 @@ final class SoakScenario {
         break;
       }
       submit();
-      if (operator.alive()) {
-        resident.add((double) operator.residentMebibytes());
-      }
+      remove();
+      operator.residentIfAlive().ifPresent(resident::add);
       Thread.sleep(500);
     }
     faulty.get();
@@ -136,14 +146,12 @@ final class SoakScenario {
         "all jobs have succeeded",
         PATIENCE,
         () -> seen.phases() + " " + agents.failures(),
-        () -> operator.alive() && seen.in(Phase.Succeeded) == names.size());
+        () -> operator.alive() && seen.in(Phase.Succeeded) == names.size() - removed.size());
     assertThat(gpus.most().values())
         .as("GPUs of a node in use")
         .allMatch(n -> n <= PlayedNodes.GPUS);
     assertThat(monotone.violations()).as("what went backwards").isEmpty();
-    for (TrainingJob job : seen.jobs()) {
-      assertThat(job.getStatus().restarts()).as(Submitted.name(job)).isIn(null, 0);
-    }
+    seen.jobs().forEach(SoakScenario::assertNeverRestarted);
   }
 
   @Test
@@ -155,12 +163,30 @@ final class SoakScenario {
   }
 
   private void submit() throws InterruptedException {
-    long unfinished = names.size() - seen.count(times -> times.ended);
+    long unfinished = names.size() - removed.size() - seen.count(times -> times.ended);
     for (long i = unfinished; i < LIVE; i++) {
       TrainingJob job = Submitted.job("soak", names.size(), 1 + names.size() % MOST_REPLICAS);
       Patiently.until(() -> submitted.create(job));
       names.add(Submitted.name(job));
     }
+  }
+
+  private void remove() throws InterruptedException {
+    List<TrainingJob> done =
+        seen.jobs().stream()
+            .filter(job -> job.getStatus() != null && job.getStatus().phase() == Phase.Succeeded)
+            .filter(job -> !removed.contains(Submitted.name(job)))
+            .sorted(Comparator.comparing(job -> job.getMetadata().getName()))
+            .toList();
+    for (TrainingJob job : done.subList(0, Math.max(0, done.size() - KEPT))) {
+      assertNeverRestarted(job);
+      Patiently.until(() -> client.resource(job).delete());
+      removed.add(Submitted.name(job));
+    }
+  }
+
+  private static void assertNeverRestarted(TrainingJob job) {
+    assertThat(job.getStatus().restarts()).as(Submitted.name(job)).isIn(null, 0);
   }
 
   /** One fault after the other until the time is up. */
@@ -180,7 +206,8 @@ final class SoakScenario {
   }
 
   private String failOnce() throws Exception {
-    return switch (random.nextInt(5)) {
+    int drawn = random.nextInt(5);
+    return switch (drawn == 0 && System.nanoTime() > calm ? 4 : drawn) {
       case 0 -> {
         operator.kill();
         operator.start();

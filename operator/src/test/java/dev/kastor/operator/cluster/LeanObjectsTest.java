@@ -3,6 +3,7 @@ package dev.kastor.operator.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.ProgramSpec;
 import dev.kastor.crds.TrainingJob;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,6 @@ final class LeanObjectsTest {
         .containsKey("unknown")
         .doesNotContainKey("managedFields");
     assertThat(job.getMetadata().getLabels()).containsEntry("c", "d");
-    assertThat(job.getSpec().program().name()).isEqualTo("glyph-mlp");
+    assertThat(job.getSpec().program()).isEqualTo(new ProgramSpec("glyph-mlp", null));
   }
 }
