@@ -1,11 +1,21 @@
 package dev.kastor.e2e.image;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 
 /**
  * Makes the images of operator and agent from what the build left, and the one that holds pods
@@ -41,12 +51,14 @@ public final class Images {
           "--sun-misc-unsafe-memory-access=allow");
 
   private final Path root;
+  private final Path jre;
   private final Path base;
   private final Layer system;
   private final Layer java;
 
   private Images(Path root, Path base, Path jre) throws IOException {
     this.root = root;
+    this.jre = jre;
     this.base = base;
     system = system();
     java = new Layer().folder(jre, "opt/jre");
@@ -56,12 +68,14 @@ public final class Images {
    * Writes them as a layout.
    *
    * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
-   *     packages; {@code --jre} folder; {@code --pause} program
+   *     packages; {@code --jre} folder; {@code --pause} program; {@code --work} folder for what is
+   *     of no use later; {@code --caches} folder for what the next run can use again
    */
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     Images images = new Images(Path.of(args[0]), option(args, "--base"), option(args, "--jre"));
     Layout layout = new Layout(Path.of(args[1]));
-    for (Image image : List.of(images.operator(), images.agent(), pause(option(args, "--pause")))) {
+    Image agent = images.agent(option(args, "--work"), option(args, "--caches"));
+    for (Image image : List.of(images.operator(), agent, pause(option(args, "--pause")))) {
       System.out.printf("        %s %s%n", image.name(), layout.add(image));
     }
     layout.finish();
@@ -90,28 +104,108 @@ public final class Images {
         "docker.io/kastor/operator:" + VERSION, List.of(system, java, libraries, own), command);
   }
 
-  private Image agent() throws IOException {
-    List<Path> libraries = new ArrayList<>();
-    List<Path> own = new ArrayList<>();
+  private Image agent(Path work, Path caches) throws IOException, InterruptedException {
+    SequencedMap<String, Path> libraries = new TreeMap<>();
+    SequencedMap<String, Path> own = new TreeMap<>();
     try (Stream<Path> files = Files.list(built("training-agent/target/lib"))) {
-      files
-          .filter(Images::forHere)
-          .forEach(jar -> (name(jar).startsWith("scheduler-core") ? own : libraries).add(jar));
+      for (Path jar : files.filter(Images::forHere).sorted().toList()) {
+        if (name(jar).matches("(dnnl|javacpp)-.*-linux-x86_64\\.jar")) {
+          // Whoever finds them there need not unpack 90 MB at each start.
+          unpackNatives(jar, work.resolve("native"))
+              .forEach(file -> libraries.put("app/native/" + name(file), file));
+        } else if (name(jar).startsWith("scheduler-core")) {
+          own.put("app/" + name(jar), jar);
+        } else {
+          libraries.put("app/lib/" + name(jar), jar);
+        }
+      }
     }
-    own.add(built("training-agent/target/training-agent-" + VERSION + ".jar"));
+    Path jar = built("training-agent/target/training-agent-" + VERSION + ".jar");
+    own.put("app/" + name(jar), jar);
+    SequencedMap<String, Path> all = new TreeMap<>(libraries);
+    all.putAll(own);
+    Path cache = rehearsed(all, work.resolve("rehearsal"), caches);
+    List<String> command = agentCommand("/opt/jre/bin/java", "", all);
+    command.add(1, "-XX:AOTCache=/app/agent.aot");
+    return new Image(
+        "docker.io/kastor/training-agent:" + VERSION,
+        List.of(
+            system,
+            java,
+            new Layer().files(libraries),
+            new Layer().files(own).file(cache, "app/agent.aot")),
+        command);
+  }
+
+  /**
+   * What starts an agent.
+   *
+   * @param root what comes before the paths of the image
+   */
+  private static List<String> agentCommand(
+      String java, String root, SequencedMap<String, Path> files) {
     List<String> command = new ArrayList<>(JVM);
+    command.set(0, java);
     command.addAll(
         List.of(
             "-Xmx256m",
             "-Dorg.bytedeco.javacpp.cachedir=/tmp/javacpp",
+            "-Dorg.bytedeco.javacpp.pathsFirst=true",
+            "-Djava.library.path=" + root + "/app/native",
             "-cp",
-            "/app/*:/app/lib/*",
+            files.keySet().stream()
+                .filter(path -> path.endsWith(".jar"))
+                .map(path -> root + "/" + path)
+                .collect(Collectors.joining(":")),
             "dev.kastor.agent.Agent"));
-    return new Image(
-        "docker.io/kastor/training-agent:" + VERSION,
-        List.of(
-            system, java, new Layer().files(libraries, "app/lib"), new Layer().files(own, "app")),
-        command);
+    return command;
+  }
+
+  /** The classes of an agent as the JVM wants them; made when one of the files has changed. */
+  private Path rehearsed(SequencedMap<String, Path> files, Path staged, Path caches)
+      throws IOException, InterruptedException {
+    Path cache = caches.resolve("agent-%s.aot".formatted(fingerprint(files)));
+    if (Files.exists(cache)) {
+      return cache;
+    }
+    Files.createDirectories(caches);
+    try (Stream<Path> old = Files.list(caches)) {
+      for (Path file : old.toList()) {
+        Files.delete(file);
+      }
+    }
+    Rehearsal.stage(files, staged);
+    Path fresh = caches.resolve("fresh.aot");
+    Rehearsal.run(
+        agentCommand(jre.resolve("bin/java").toString(), staged.toString(), files), fresh);
+    Rehearsal.delete(staged);
+    return Files.move(fresh, cache);
+  }
+
+  private String fingerprint(SequencedMap<String, Path> files) throws IOException {
+    MessageDigest sha = Layout.sha256();
+    sha.update(Files.readAllBytes(jre.resolve("release")));
+    for (Path file : files.values()) {
+      sha.update(Files.readAllBytes(file));
+    }
+    return HexFormat.of().formatHex(sha.digest(), 0, 8);
+  }
+
+  private static List<Path> unpackNatives(Path jar, Path to) throws IOException {
+    List<Path> unpacked = new ArrayList<>();
+    Files.createDirectories(to);
+    try (ZipFile zip = new ZipFile(jar.toFile())) {
+      for (ZipEntry entry : Collections.list(zip.entries())) {
+        if (entry.getName().matches(".*\\.so[.0-9]*")) {
+          Path file = to.resolve(entry.getName().substring(entry.getName().lastIndexOf('/') + 1));
+          try (InputStream in = zip.getInputStream(entry)) {
+            Files.copy(in, file, StandardCopyOption.REPLACE_EXISTING);
+          }
+          unpacked.add(file);
+        }
+      }
+    }
+    return unpacked;
   }
 
   private static Image pause(Path program) {

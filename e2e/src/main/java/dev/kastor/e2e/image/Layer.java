@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -33,9 +33,9 @@ final class Layer {
     return this;
   }
 
-  /** These files, in one folder. */
-  Layer files(List<Path> these, String to) {
-    these.forEach(file -> file(file, to + "/" + file.getFileName()));
+  /** These files, each at its path. */
+  Layer files(Map<String, Path> these) {
+    these.forEach((to, file) -> file(file, to));
     return this;
   }
 
