@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.net.HttpURLConnection;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -28,6 +29,8 @@ import java.util.function.ToLongFunction;
 final class PlayedAgents implements AutoCloseable {
   private static final String JOB = "kastor.dev/job";
   private static final long HOUR_SECONDS = 3600;
+  private static final long TOKEN_MILLIS = 1000;
+  private static final int TOO_MANY_REQUESTS = 429;
   private static final int STARTS_AT_ONCE = 16;
 
   private final KubernetesClient client;
@@ -162,9 +165,27 @@ final class PlayedAgents implements AutoCloseable {
         key -> new PlayedAgent.Work(steps.applyAsLong(job)));
   }
 
+  /** While the API server is away, a kubelet asks again too, and the container starts later. */
+  private String patientToken(Pod pod) throws InterruptedException {
+    while (true) {
+      try {
+        return token(pod);
+      } catch (KubernetesClientException e) {
+        boolean refused =
+            e.getCode() >= HttpURLConnection.HTTP_BAD_REQUEST
+                && e.getCode() < HttpURLConnection.HTTP_INTERNAL_ERROR
+                && e.getCode() != TOO_MANY_REQUESTS;
+        if (refused) {
+          throw e;
+        }
+        Thread.sleep(TOKEN_MILLIS);
+      }
+    }
+  }
+
   private void play(Pod pod) {
     try {
-      ended(pod, new PlayedAgent(pod, token(pod), work(pod), line, this).run());
+      ended(pod, new PlayedAgent(pod, patientToken(pod), work(pod), line, this).run());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (KubernetesClientException e) {
