@@ -13,7 +13,7 @@ rules:
   - {level: Metadata, users: ["system:serviceaccount:kastor-system:kastor-kastor"]}
   - {level: None}
 CONFIG
-  apiserver_more=(--profiling=true --audit-policy-file "$state/audit.yaml" --audit-log-path "$state/audit.log" --audit-log-maxsize 1000)
+  apiserver_more=(--audit-policy-file "$state/audit.yaml" --audit-log-path "$state/audit.log" --audit-log-maxsize 1000)
   controller_manager_more=(--kube-api-qps 500 --kube-api-burst 1000 --node-monitor-grace-period 24h
     --controllers node-lifecycle-controller,garbage-collector-controller,namespace-controller,serviceaccount-controller,root-ca-certificate-publisher-controller)
   scheduler_more=(--kube-api-qps 1000 --kube-api-burst 2000)
