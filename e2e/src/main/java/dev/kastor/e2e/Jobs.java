@@ -89,13 +89,18 @@ record Jobs(KubernetesClient client, String namespace) {
   /** One line about each job and its pods, for whoever has to find out what went wrong. */
   String describe() {
     StringBuilder text = new StringBuilder();
+    // Not by label: a job whose name cannot be one must be told of as well.
+    List<Pod> all =
+        client.pods().inNamespace(namespace).withLabel("kastor.dev/job").list().getItems();
     for (TrainingJob job :
         client.resources(TrainingJob.class).inNamespace(namespace).list().getItems()) {
       String name = job.getMetadata().getName();
       text.append("%n  %s: %s".formatted(name, summary(job.getStatus())));
-      for (Pod pod : pods(name)) {
-        text.append(
-            "%n    %s %s".formatted(pod.getMetadata().getName(), pod.getStatus().getPhase()));
+      for (Pod pod : all) {
+        if (name.equals(pod.getMetadata().getLabels().get("kastor.dev/job"))) {
+          text.append(
+              "%n    %s %s".formatted(pod.getMetadata().getName(), pod.getStatus().getPhase()));
+        }
       }
     }
     return text.toString();

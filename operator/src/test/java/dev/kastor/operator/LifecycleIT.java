@@ -55,6 +55,21 @@ class LifecycleIT {
   }
 
   @Test
+  void whatOnlyTheOperatorCanKnowIsWrongFailsThatJobAndNoOther() {
+    var bad = new TestBench("b".repeat(64));
+    try {
+      bad.program("");
+      await("it fails", () -> bad.in(Phase.Failed));
+      assertThat(bad.condition("Failed").getReason()).isEqualTo("InvalidSpec");
+      assertThat(bad.condition("Failed").getMessage()).contains("at most 63 characters");
+      bench.program("");
+      await("another runs", () -> bench.in(Phase.Running));
+    } finally {
+      bad.resource().delete();
+    }
+  }
+
+  @Test
   void suspensionStopsTheClock() throws InterruptedException {
     bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 4}");
     await("it runs", () -> bench.in(Phase.Running));

@@ -33,7 +33,15 @@ final class TestBench {
       """;
 
   final KubernetesClient client = FakeApiServer.client();
-  final String name = "job" + System.nanoTime();
+  final String name;
+
+  TestBench() {
+    this("job" + System.nanoTime());
+  }
+
+  TestBench(String name) {
+    this.name = name;
+  }
 
   /** A node of this name with so many slots. */
   void node(String node, int slots) {

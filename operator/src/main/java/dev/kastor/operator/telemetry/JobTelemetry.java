@@ -163,11 +163,6 @@ final class JobTelemetry {
         learner.outlook(now));
   }
 
-  /** Whether replicas reported to a former operator and none has to this one. */
-  synchronized boolean silentSinceRestart() {
-    return before != null && last == null;
-  }
-
   /** Whether there is news and the last summary is old enough. */
   synchronized boolean isDue(Instant now, Duration interval) {
     return dirty && !now.isBefore(lastSummary.plus(interval));

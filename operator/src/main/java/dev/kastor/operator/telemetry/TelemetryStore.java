@@ -1,6 +1,7 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.JobObservers;
 import dev.kastor.operator.Metrics;
@@ -80,7 +81,7 @@ public final class TelemetryStore {
 
   /** How the job ended, once a replica said that the work is done. */
   public Optional<Outcome> completed(TrainingJob job) {
-    return of(job).completed();
+    return known(job).flatMap(JobTelemetry::completed);
   }
 
   /** The model fitted to the job's reports and what its family remembers. */
@@ -95,49 +96,50 @@ public final class TelemetryStore {
 
   /** The batch of the newest report. */
   public Optional<BatchPlan> batch(TrainingJob job) {
-    return of(job).batch();
+    return known(job).flatMap(JobTelemetry::batch);
   }
 
   /** When a report of the job with this uid last told of a new step; the epoch if none did. */
   public Instant advanced(String uid) {
-    JobTelemetry telemetry = jobs.get(uid);
-    return telemetry == null ? Instant.EPOCH : telemetry.advanced();
+    return Optional.ofNullable(jobs.get(uid)).map(JobTelemetry::advanced).orElse(Instant.EPOCH);
   }
 
   /** What a step of the job usually takes, in seconds; 0 if that is not known. */
   public double usualStepSeconds(TrainingJob job) {
-    return of(job).usualStepSeconds();
+    return known(job).map(JobTelemetry::usualStepSeconds).orElse(0.0);
   }
 
   /** Who of its replicas computed slowest as of the newest report. */
   public Optional<Slowest> slowest(TrainingJob job) {
-    return of(job).slowest();
+    return known(job).flatMap(JobTelemetry::slowest);
   }
 
   /** The newest report. */
   public Optional<TelemetryReport> last(TrainingJob job) {
-    return of(job).last();
+    return known(job).flatMap(JobTelemetry::last);
   }
 
   /** When the job last got further than ever before. */
   public Instant lastProgress(TrainingJob job) {
-    return of(job).lastProgress();
+    return known(job).map(JobTelemetry::lastProgress).orElse(Instant.EPOCH);
   }
 
   /** Whether a running job has not reported since this operator started. */
   public boolean silentSinceRestart(TrainingJob job) {
-    return of(job).silentSinceRestart();
+    TrainingJobStatus status = job.getStatus();
+    return status != null && status.training() != null && last(job).isEmpty();
   }
 
   /** Whether {@link #writeIfDue} would write; a job that never reported costs nothing. */
   public boolean due(TrainingJob job) {
-    JobTelemetry known = jobs.get(job.getMetadata().getUid());
-    return known != null && known.isDue(clock.instant(), spacing());
+    return known(job).filter(known -> known.isDue(clock.instant(), spacing())).isPresent();
   }
 
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
-    of(job).due(clock.instant(), spacing()).ifPresent(summary -> write(job, summary));
+    known(job)
+        .flatMap(known -> known.due(clock.instant(), spacing()))
+        .ifPresent(summary -> write(job, summary));
   }
 
   private Duration spacing() {
@@ -147,7 +149,9 @@ public final class TelemetryStore {
 
   /** Writes the summary now. */
   public void write(TrainingJob job) {
-    of(job).summary(clock.instant()).ifPresent(summary -> write(job, summary));
+    known(job)
+        .flatMap(known -> known.summary(clock.instant()))
+        .ifPresent(summary -> write(job, summary));
   }
 
   /** Forgets a job that is gone. */
@@ -164,16 +168,26 @@ public final class TelemetryStore {
       metrics.ended(id.namespace(), id.name());
       return;
     }
-    of(job).checkpointed().ifPresent(at -> metrics.checkpointed(id.namespace(), id.name(), at));
+    known(job)
+        .flatMap(JobTelemetry::checkpointed)
+        .ifPresent(at -> metrics.checkpointed(id.namespace(), id.name(), at));
     metrics.job(
         id.namespace(),
         id.name(),
-        of(job).last().map(TelemetryReport::replicas).orElse(0),
+        last(job).map(TelemetryReport::replicas).orElse(0),
         orZero(summary.goodput()),
         orZero(summary.throughput()),
         orZero(summary.efficiency()),
         summary.globalBatch(),
-        of(job).last().map(last -> last.progress().fraction()).orElse(0.0));
+        last(job).map(last -> last.progress().fraction()).orElse(0.0));
+  }
+
+  /**
+   * What a job reported, if it ever did. Most questions are asked of all jobs there are, and one
+   * whose spec cannot be right must not stop them.
+   */
+  private Optional<JobTelemetry> known(TrainingJob job) {
+    return Optional.ofNullable(jobs.get(job.getMetadata().getUid()));
   }
 
   private JobTelemetry of(TrainingJob job) {
