@@ -51,7 +51,7 @@ public final class ClusterCache {
     this.waiters = waiters;
     this.newcomers = newcomers;
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
-    pods = client.pods().inAnyNamespace().runnableInformer(0);
+    pods = client.pods().inAnyNamespace().runnableInformer(0).itemStore(new LeanPods());
     nodes = client.nodes().runnableInformer(0);
     queues = client.resources(dev.kastor.crds.Queue.class).runnableInformer(0);
     pods.addIndexers(

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 @Singleton
 public final class StatusWriter {
+  private static final int MOST_SHAPES = 5_000;
+
   private static final ObjectMapper JSON =
       JsonMapper.builder()
           .defaultPropertyInclusion(
@@ -34,6 +36,7 @@ public final class StatusWriter {
 
   private final KubernetesClient client;
   private final Map<String, ObjectNode> written = new ConcurrentHashMap<>();
+  private final Map<JsonNode, JsonNode> shapes = new ConcurrentHashMap<>();
   private final Map<String, Map<String, Object>> postponed = new ConcurrentHashMap<>();
 
   public StatusWriter(KubernetesClient client) {
@@ -72,7 +75,7 @@ public final class StatusWriter {
         removeStale(patch, cached.path(name));
         removeStale(patch, known.path(name));
         status.set(name, patch);
-        known.set(name, keys(next));
+        known.set(name, shape(next));
       });
       return send(job, body);
     }
@@ -132,7 +135,14 @@ public final class StatusWriter {
     }
   }
 
-  /** Only the keys matter later, and tens of thousands of jobs are remembered. */
+  /** Only the keys matter later, and those of tens of thousands of jobs are mostly the same. */
+  private JsonNode shape(JsonNode node) {
+    if (shapes.size() > MOST_SHAPES) {
+      shapes.clear();
+    }
+    return shapes.computeIfAbsent(keys(node), same -> same);
+  }
+
   private static JsonNode keys(JsonNode node) {
     if (!node.isObject()) {
       return NullNode.getInstance();

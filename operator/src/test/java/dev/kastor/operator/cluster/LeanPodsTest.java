@@ -1,0 +1,70 @@
+package dev.kastor.operator.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class LeanPodsTest {
+  private final Pod pod =
+      new PodBuilder()
+          .withNewMetadata()
+          .withName("speech-0")
+          .withNamespace("team")
+          .addToAnnotations(Labels.NODE, "n1")
+          .endMetadata()
+          .withNewSpec()
+          .withNodeName("n2")
+          .withServiceAccountName("default")
+          .addNewSchedulingGate("kastor.dev/gang")
+          .addNewVolume()
+          .withName("token")
+          .endVolume()
+          .addNewContainer()
+          .withName("agent")
+          .withImage("kastor/training-agent")
+          .addNewEnv()
+          .withName("KASTOR_JOB")
+          .withValue("speech")
+          .endEnv()
+          .withNewResources()
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("3")))
+          .endResources()
+          .endContainer()
+          .endSpec()
+          .withNewStatus()
+          .withPhase("Running")
+          .endStatus()
+          .build();
+
+  @Test
+  void keepsWhereAPodIsAndWhatItHolds() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    Pod kept = store.get("team/speech-0");
+    assertThat(SlotCount.nodeOf(kept)).isEqualTo("n2");
+    assertThat(new SlotCount("nvidia.com/gpu").held(List.of(kept))).isEqualTo(3);
+    assertThat(kept.getSpec().getSchedulingGates()).hasSize(1);
+    assertThat(kept.getMetadata()).isEqualTo(pod.getMetadata());
+    assertThat(kept.getStatus().getPhase()).isEqualTo("Running");
+  }
+
+  @Test
+  void dropsHowItIsMade() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    Pod kept = store.get("team/speech-0");
+    assertThat(kept.getSpec().getVolumes()).isEmpty();
+    assertThat(kept.getSpec().getContainers())
+        .singleElement()
+        .satisfies(container -> {
+          assertThat(container.getName()).isEqualTo("agent");
+          assertThat(container.getImage()).isNull();
+          assertThat(container.getEnv()).isEmpty();
+        });
+  }
+}
