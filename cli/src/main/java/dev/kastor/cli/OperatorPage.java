@@ -29,7 +29,9 @@ final class OperatorPage implements AutoCloseable {
   private final URI base;
   private final @Nullable LocalPortForward forward;
   private final OperatorToken token;
-  private final HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+  // An offer of HTTP/2 in the clear is sometimes answered with the end of the connection.
+  private final HttpClient http =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
 
   private OperatorPage(URI base, @Nullable LocalPortForward forward, OperatorToken token) {
     this.token = token;

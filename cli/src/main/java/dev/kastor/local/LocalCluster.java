@@ -149,7 +149,7 @@ public final class LocalCluster implements AutoCloseable {
     URI health = webPage.resolve("/q/health/ready");
     HttpRequest request =
         HttpRequest.newBuilder(health).timeout(Duration.ofSeconds(5)).GET().build();
-    try (HttpClient http = HttpClient.newHttpClient()) {
+    try (HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
       while (System.nanoTime() < end) {
         if (operator.starts() > 3) {
           break;
