@@ -221,7 +221,12 @@ public enum Fault {
 
   /** Lets it happen; empty if there is nothing that it could happen to. */
   public Optional<Wound> strike(Ground ground) throws IOException, InterruptedException {
-    return at(ground);
+    try {
+      return at(ground);
+    } catch (Script.Gone e) {
+      // It ended between our look and the blow: an earlier fault may still be at work.
+      return Optional.empty();
+    }
   }
 
   /** All of them. */
