@@ -33,7 +33,10 @@ cached() {
     flock 7
   fi
   if [ -f "$wanted/SHA256SUMS" ]; then
-    (cd "$wanted" && sha256sum --quiet --check SHA256SUMS >&2) && return 0
+    (cd "$wanted" && sha256sum --quiet --check SHA256SUMS >&2) && {
+      exec 7>&-
+      return 0
+    }
     say "$(basename "$wanted") in the cache is damaged and is made again"
     rm -rf "$wanted"
   fi

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # Variables come from who sources this.
-# Builds or finds what the cluster is made of. Sourced by run; sets $kube, $node, $base and $jre, folders of the cache.
+# Builds or finds what the cluster and the images are made of. Sourced by run and images; sets $kube, $node, $base and
+# $jre, folders of the cache.
 
 kubernetes=1.35.4
 node_packages=(containerd runc containernetworking-plugins libseccomp2
@@ -83,17 +84,26 @@ prepare_scale() {
   export kwok
 }
 
+# prepare_images: what the images are made of besides our own code
+prepare_images() {
+  local release
+  release=$(. /etc/os-release && echo "${ID:-linux}-${VERSION_ID:-0}")
+  base=base-$release-$(echo "${base_packages[@]}" | fingerprint -)
+  jre=jre-$(echo "$jre_modules" | fingerprint "$JAVA_HOME/release" -)
+  cached "$base" unpack_packages "${base_packages[@]}"
+  cached "$jre" link_jre
+  base=$cache/$base jre=$cache/$jre
+  export base jre
+}
+
 prepare() {
   local release
   release=$(. /etc/os-release && echo "${ID:-linux}-${VERSION_ID:-0}")
   kube=kube-$kubernetes-$(find "$e2e/kube" -type f | sort | xargs cat | fingerprint -)
   node=node-$release-$(echo "${node_packages[@]}" | fingerprint -)
-  base=base-$release-$(echo "${base_packages[@]}" | fingerprint -)
-  jre=jre-$(echo "$jre_modules" | fingerprint "$JAVA_HOME/release" -)
   cached "$kube" build_kube
   cached "$node" unpack_packages "${node_packages[@]}"
-  cached "$base" unpack_packages "${base_packages[@]}"
-  cached "$jre" link_jre
-  kube=$cache/$kube node=$cache/$node base=$cache/$base jre=$cache/$jre
-  export kube node base jre
+  kube=$cache/$kube node=$cache/$node
+  export kube node
+  prepare_images
 }

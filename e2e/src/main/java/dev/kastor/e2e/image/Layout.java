@@ -81,7 +81,14 @@ final class Layout {
                     config,
                     "layers",
                     layers)));
-    manifest.put("annotations", Map.of("io.containerd.image.name", image.name()));
+    // The first is what containerd goes by, the second what tools that copy images do.
+    manifest.put(
+        "annotations",
+        Map.of(
+            "io.containerd.image.name",
+            image.name(),
+            "org.opencontainers.image.ref.name",
+            image.name()));
     manifests.add(manifest);
     return String.valueOf(manifest.get("digest"));
   }
