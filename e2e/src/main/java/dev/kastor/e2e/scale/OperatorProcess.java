@@ -2,10 +2,13 @@ package dev.kastor.e2e.scale;
 
 import dev.kastor.e2e.Await;
 import dev.kastor.e2e.Chart;
+import dev.kastor.e2e.image.Images;
 import io.fabric8.kubernetes.client.Config;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The operator beside the cluster, as a process that can be measured and killed. */
@@ -23,6 +28,9 @@ final class OperatorProcess implements AutoCloseable {
   private static final Path STATE = Path.of(System.getenv().getOrDefault("KASTOR_E2E_STATE", "."));
   private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
   private static final double TICKS_PER_SECOND = 100;
+
+  /** Number, instances, bytes, class. */
+  private static final Pattern HISTOGRAM_ROW = Pattern.compile(" *\\d+: +\\d+ +(\\d+) +(\\S+).*");
 
   private final Map<String, String> environment;
   private final int heapMebibytes;
@@ -61,9 +69,8 @@ final class OperatorProcess implements AutoCloseable {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "-Xmx%dm".formatted(heapMebibytes),
-                "-XX:+UseSerialGC",
-                "-Xss512k",
-                "--add-opens=java.base/java.lang=ALL-UNNAMED"));
+                "-XX:+UseSerialGC"));
+    command.addAll(Images.OPERATOR_JVM);
     if (System.getProperty("kastor.scale.recording") != null) {
       command.add(
           "-XX:StartFlightRecording:settings=profile,dumponexit=true,filename="
@@ -132,6 +139,31 @@ final class OperatorProcess implements AutoCloseable {
     return statusKibibytes("VmHWM:") / 1024;
   }
 
+  /** Heap in MiB that is left after a full collection, which this asks for. */
+  double liveMebibytes() throws IOException, InterruptedException {
+    Process asked =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin/jcmd").toString(),
+                Long.toString(started().pid()),
+                "GC.class_histogram")
+            .redirectErrorStream(true)
+            .start();
+    long bytes = 0;
+    try (BufferedReader lines = asked.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        Matcher row = HISTOGRAM_ROW.matcher(line);
+        // The collector leaves some garbage where moving what is behind it would cost too much.
+        if (row.matches() && !row.group(2).contains("FillerElement")) {
+          bytes += Long.parseLong(row.group(1));
+        }
+      }
+    }
+    if (asked.waitFor() != 0 || bytes == 0) {
+      throw new IOException("the operator's heap could not be looked at");
+    }
+    return bytes / (double) (1 << 20);
+  }
+
   /** Seconds of processor that it has used. */
   double cpuSeconds() throws IOException {
     String stat = Files.readString(proc("stat"));
@@ -149,10 +181,14 @@ final class OperatorProcess implements AutoCloseable {
   }
 
   private Path proc(String file) {
+    return Path.of("/proc", Long.toString(started().pid()), file);
+  }
+
+  private Process started() {
     if (process == null) {
       throw new IllegalStateException("the operator was not started");
     }
-    return Path.of("/proc", Long.toString(process.pid()), file);
+    return process;
   }
 
   private static boolean ready() {

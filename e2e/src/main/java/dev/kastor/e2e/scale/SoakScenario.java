@@ -58,6 +58,9 @@ final class SoakScenario {
 
   private static final int MORE_STEPS = 1500;
 
+  /** Between two moments of a cluster that has as many jobs at both. */
+  private static final double MOST_GROWTH_MEBIBYTES = 8;
+
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Random random = new Random(SEED);
   private final Faults faults = new Faults();
@@ -117,6 +120,8 @@ final class SoakScenario {
     long until = System.nanoTime() + whole;
     // From then on the operator is left alive, so that what it needs shows.
     calm = until - whole * 2 / 3;
+    long half = until - whole / 2;
+    double live = 0;
     FutureTask<Boolean> faulty = new FutureTask<>(() -> fail(until), true);
     Thread.ofVirtual().start(faulty);
     while (System.nanoTime() < until) {
@@ -126,6 +131,9 @@ final class SoakScenario {
       submit();
       remove();
       operator.residentIfAlive().ifPresent(resident::add);
+      if (live == 0 && System.nanoTime() > half) {
+        live = operator.liveMebibytes();
+      }
       Thread.sleep(500);
     }
     faulty.get();
@@ -134,6 +142,11 @@ final class SoakScenario {
         "%d jobs, %d ended; faults: %s; %d requests refused; resident memory %s"
             .formatted(
                 names.size(), seen.count(times -> times.ended), done, line.refused(), resident));
+    double more = operator.liveMebibytes() - live;
+    Progress.say(
+        "heap in use after a full collection: %.1f MiB at half-time, %+.1f MiB since"
+            .formatted(live, more));
+    assertThat(more).as("MiB that the heap in use has grown by").isLessThan(MOST_GROWTH_MEBIBYTES);
     assertThat(done).as("faults of every kind").hasSizeGreaterThanOrEqualTo(3);
   }
 
