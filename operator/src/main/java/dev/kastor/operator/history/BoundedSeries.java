@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The first and the newest point are always there. Not thread-safe.
  */
 final class BoundedSeries<T> {
-  private final int capacity;
+  private static final int LEAST = 4;
+
+  private int capacity;
   private List<T> kept = new ArrayList<>();
 
   /** The newest point where it is not among the kept ones. */
@@ -24,7 +26,7 @@ final class BoundedSeries<T> {
 
   /** A series of at most {@code capacity} points, at least 4. */
   BoundedSeries(int capacity) {
-    if (capacity < 4) {
+    if (capacity < LEAST) {
       throw new IllegalArgumentException("capacity must be at least 4 but is " + capacity);
     }
     this.capacity = capacity;
@@ -36,12 +38,24 @@ final class BoundedSeries<T> {
       kept.add(point);
     }
     arrived++;
-    if (kept.size() == capacity) {
+    shrink();
+  }
+
+  /** From now on at most so many points, if that is less than it may have; never less than 4. */
+  void bound(int most) {
+    capacity = Math.min(capacity, Math.max(most, LEAST));
+    shrink();
+  }
+
+  private void shrink() {
+    while (kept.size() >= capacity) {
       List<T> half = new ArrayList<>(capacity);
       for (int i = 0; i < kept.size(); i += 2) {
         half.add(kept.get(i));
       }
-      newest = kept.size() % 2 == 0 ? kept.getLast() : null;
+      if (kept.size() % 2 == 0 && newest == null) {
+        newest = kept.getLast();
+      }
       kept = half;
       stride *= 2;
     }

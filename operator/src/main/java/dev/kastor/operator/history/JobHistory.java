@@ -34,7 +34,7 @@ public final class JobHistory implements JobObserver {
   /** Forgotten at once beyond what must be, so that the next are not looked for at every report. */
   private static final int SPARE = 100;
 
-  /** Samples that the newest job may have times the number of jobs. */
+  /** Samples of all jobs together, beyond the fewest of each. */
   private static final int MOST_SAMPLES = 100_000;
 
   private static final int FEWEST_SAMPLES = 10;
@@ -59,7 +59,7 @@ public final class JobHistory implements JobObserver {
     JobTrack track = tracks.computeIfAbsent(job, id -> track(id, at));
     // A last report may overtake the deletion of its job; it must not bring the job back.
     if (!track.isDeleted()) {
-      track.reported(report, model, at);
+      track.reported(report, model, at, fairSamples());
     }
     forgetSurplus();
   }
@@ -151,10 +151,16 @@ public final class JobHistory implements JobObserver {
     }
   }
 
-  /** The later of many jobs are remembered more coarsely, so that memory stays bounded. */
   private JobTrack track(JobId job, Instant at) {
+    return new JobTrack(job, at, JobTrack.MOST_SAMPLES);
+  }
+
+  /**
+   * The more jobs there are, the more coarsely each is remembered, so that memory stays bounded.
+   */
+  private int fairSamples() {
     int samples = MOST_SAMPLES / Math.max(1, tracks.size());
-    return new JobTrack(job, at, Math.clamp(samples, FEWEST_SAMPLES, JobTrack.MOST_SAMPLES));
+    return Math.clamp(samples, FEWEST_SAMPLES, JobTrack.MOST_SAMPLES);
   }
 
   private void remember(JobId job, boolean wasEnded) {

@@ -43,8 +43,11 @@ final class JobTrack {
     }
   }
 
-  synchronized void reported(TelemetryReport report, Optional<GoodputModel> model, Instant at) {
+  /** Takes in a report; from now on at most so many samples are kept. */
+  synchronized void reported(
+      TelemetryReport report, Optional<GoodputModel> model, Instant at, int mostSamples) {
     touched = at;
+    samples.bound(mostSamples);
     progress = report.progress();
     RateMeter.Rates rates = meter.mark(at, report.progress());
     int globalBatch = report.batch().globalBatchSize(report.replicas());
@@ -64,7 +67,10 @@ final class JobTrack {
             gradient == null || globalBatch == 0
                 ? Double.NaN
                 : Math.min(1, gradient.efficiency(globalBatch)),
-            report.batch(),
+            // Mostly the same for hours.
+            newest != null && newest.batch().equals(report.batch())
+                ? newest.batch()
+                : report.batch(),
             report.replicas());
     if (newest == null || !at.isBefore(newest.at())) {
       newest = sample;

@@ -40,6 +40,21 @@ class BoundedSeriesTest {
   }
 
   @Test
+  void aLowerBoundThinsOutWhatIsThereAndAHigherOneChangesNothing() {
+    for (int arrivals = 1; arrivals <= 500; arrivals++) {
+      BoundedSeries<Integer> series = filled(100, arrivals);
+      series.bound(10);
+      series.bound(60);
+      List<Integer> points = series.points();
+      assertThat(points).hasSizeLessThanOrEqualTo(10).isSorted().doesNotHaveDuplicates();
+      assertThat(points.getFirst()).isZero();
+      assertThat(points.getLast()).isEqualTo(arrivals - 1);
+      // As if it had been so from the beginning.
+      assertThat(points).isEqualTo(filled(10, arrivals).points());
+    }
+  }
+
+  @Test
   void isEmptyBeforeTheFirstPoint() {
     assertThat(new BoundedSeries<String>(4).points()).isEmpty();
   }

@@ -175,6 +175,24 @@ class JobHistoryTest {
   }
 
   @Test
+  void whoCameFirstGivesWayToo() {
+    for (int i = 0; i < 100; i++) {
+      history.reported(
+          JOB, Reports.of(JOB).step(i).loss(1.0), Optional.empty(), START.plusSeconds(i));
+    }
+    assertThat(story(JOB).samples()).hasSize(100);
+    for (int i = 0; i < 10_000; i++) {
+      history.created(new JobId("default", "job-" + i), START);
+    }
+    history.reported(
+        JOB, Reports.of(JOB).step(100).loss(1.0), Optional.empty(), START.plusSeconds(100));
+
+    assertThat(story(JOB).samples()).hasSizeBetween(5, 10);
+    assertThat(story(JOB).samples().getFirst().at()).isEqualTo(START);
+    assertThat(story(JOB).samples().getLast().at()).isEqualTo(START.plusSeconds(100));
+  }
+
+  @Test
   void takesEventsFromManyThreads() throws InterruptedException, ExecutionException {
     try (var threads = Executors.newFixedThreadPool(4)) {
       List<Future<?>> running =
