@@ -7,16 +7,20 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 
 /**
  * HTTPS to the agent API; like the real agents' it is HTTP/1.1, one connection for each request
- * under way.
+ * under way. Idle ones are anybody's, and so many reports at once are enough: a process may not
+ * have two for each of ten thousand agents.
  */
 final class AgentLine implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final int REPORTS_AT_ONCE = 3000;
 
   private final HttpClient http;
   private final String url;
+  private final Semaphore reporting = new Semaphore(REPORTS_AT_ONCE);
 
   /**
    * A line to one operator.
@@ -38,10 +42,15 @@ final class AgentLine implements AutoCloseable {
 
   HttpResponse<byte[]> post(String path, String token, byte[] body)
       throws IOException, InterruptedException {
-    return send(
-        request(path, token)
-            .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofByteArray(body)));
+    reporting.acquire();
+    try {
+      return send(
+          request(path, token)
+              .header("Content-Type", "application/json")
+              .POST(HttpRequest.BodyPublishers.ofByteArray(body)));
+    } finally {
+      reporting.release();
+    }
   }
 
   private HttpRequest.Builder request(String path, String token) {

@@ -21,7 +21,7 @@ final class Size {
 
   /** Heap of the operator in MiB: the share that its image takes of a limit of 1.5 GiB. */
   static int heap() {
-    return setting("heap", 768);
+    return setting("heap", 920);
   }
 
   /** A number given as {@code name=number}. */
