@@ -184,16 +184,22 @@ public final class Images {
     }
     Files.createDirectories(caches);
     try (Stream<Path> old = Files.list(caches)) {
-      for (Path file : old.toList()) {
-        Files.delete(file);
+      for (Path file : old.filter(each -> name(each).startsWith("agent-")).toList()) {
+        Files.deleteIfExists(file);
       }
     }
     Rehearsal.stage(files, staged);
-    Path fresh = caches.resolve("fresh.aot");
-    Rehearsal.run(
-        agentCommand(jre.resolve("bin/java").toString(), staged.toString(), files), fresh);
-    Rehearsal.delete(staged);
-    return Files.move(fresh, cache);
+    // In a folder of its own: others may be rehearsing too.
+    Path fresh = Files.createTempDirectory(caches, "fresh-");
+    try {
+      Path made = fresh.resolve("agent.aot");
+      Rehearsal.run(
+          agentCommand(jre.resolve("bin/java").toString(), staged.toString(), files), made);
+      return Files.move(made, cache, StandardCopyOption.REPLACE_EXISTING);
+    } finally {
+      Rehearsal.delete(staged);
+      Rehearsal.delete(fresh);
+    }
   }
 
   private String fingerprint(SequencedMap<String, Path> files) throws IOException {

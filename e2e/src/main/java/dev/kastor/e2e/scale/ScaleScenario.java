@@ -33,9 +33,7 @@ final class ScaleScenario {
   private static final Duration PATIENCE = Duration.ofMinutes(Size.setting("patience", 10));
   private static final int MOST_RESIDENT_MEBIBYTES = 1536;
 
-  /**
-   * Summaries are written every 30 s: over anything but a multiple of that, jobs count unequally.
-   */
+  /** Summaries come every 30 s or less often: over less than that, jobs would count unequally. */
   private static final Duration STEADY = Duration.ofSeconds(Size.setting("steady", 60));
 
   private static final int ARRIVALS = Size.setting("arrivals", 200);
