@@ -56,7 +56,7 @@ public final class JobHistory implements JobObserver {
   @Override
   public void reported(
       JobId job, TelemetryReport report, Optional<GoodputModel> model, Instant at) {
-    JobTrack track = tracks.computeIfAbsent(job, id -> track(id, at));
+    JobTrack track = tracks.computeIfAbsent(job, id -> new JobTrack(id, at));
     // A last report may overtake the deletion of its job; it must not bring the job back.
     if (!track.isDeleted()) {
       track.reported(report, model, at, fairSamples());
@@ -68,7 +68,8 @@ public final class JobHistory implements JobObserver {
   public void phase(JobId job, TrainingJobStatus.Phase phase, Instant at) {
     boolean terminal =
         phase == TrainingJobStatus.Phase.Succeeded || phase == TrainingJobStatus.Phase.Failed;
-    JobTrack track = terminal ? tracks.computeIfAbsent(job, id -> track(id, at)) : living(job, at);
+    JobTrack track =
+        terminal ? tracks.computeIfAbsent(job, id -> new JobTrack(id, at)) : living(job, at);
     boolean before = track.ended().isPresent();
     track.phase(phase, at);
     if (terminal) {
@@ -131,7 +132,7 @@ public final class JobHistory implements JobObserver {
 
   private JobTrack living(JobId job, Instant at) {
     return tracks.compute(
-        job, (id, known) -> known == null || known.isDeleted() ? track(id, at) : known);
+        job, (id, known) -> known == null || known.isDeleted() ? new JobTrack(id, at) : known);
   }
 
   /** Cheap unless there is something to forget: it is asked at every report. */
@@ -151,13 +152,7 @@ public final class JobHistory implements JobObserver {
     }
   }
 
-  private JobTrack track(JobId job, Instant at) {
-    return new JobTrack(job, at, JobTrack.MOST_SAMPLES);
-  }
-
-  /**
-   * The more jobs there are, the more coarsely each is remembered, so that memory stays bounded.
-   */
+  /** The more jobs there are, the more coarsely each that reports is remembered. */
   private int fairSamples() {
     int samples = MOST_SAMPLES / Math.max(1, tracks.size());
     return Math.clamp(samples, FEWEST_SAMPLES, JobTrack.MOST_SAMPLES);

@@ -19,7 +19,7 @@ final class JobTrack {
   static final int MOST_SEGMENTS = 300;
 
   private final JobId job;
-  private final BoundedSeries<Sample> samples;
+  private final BoundedSeries<Sample> samples = new BoundedSeries<>(MOST_SAMPLES);
   private final Timeline timeline = new Timeline(MOST_SEGMENTS);
   private final RateMeter meter = new RateMeter();
   private TrainingJobStatus.@Nullable Phase phase;
@@ -29,10 +29,9 @@ final class JobTrack {
   private @Nullable Sample newest;
   private Instant touched;
 
-  /** A job that was first heard of at that time, remembered with so many samples at most. */
-  JobTrack(JobId job, Instant at, int mostSamples) {
+  /** A job that was first heard of at that time. */
+  JobTrack(JobId job, Instant at) {
     this.job = job;
-    samples = new BoundedSeries<>(mostSamples);
     this.touched = at;
   }
 

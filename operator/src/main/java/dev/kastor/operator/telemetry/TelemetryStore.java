@@ -183,7 +183,7 @@ public final class TelemetryStore {
   }
 
   /**
-   * What a job reported, if it ever did. Most questions are asked of all jobs there are, and one
+   * What is known of a job, if anything is. Most questions are asked of all jobs there are, and one
    * whose spec cannot be right must not stop them.
    */
   private Optional<JobTelemetry> known(TrainingJob job) {
