@@ -102,9 +102,11 @@ final class BadInputScenario {
     for (Path file : files("operator")) {
       Shell.run("kubectl", "create", "-n", TEAM, "-f", file.toString()).good();
     }
-    for (TrainingJob job :
-        client.resources(TrainingJob.class).inNamespace(TEAM).list().getItems()) {
-      String name = job.getMetadata().getName();
+    List<String> wrong =
+        client.resources(TrainingJob.class).inNamespace(TEAM).list().getItems().stream()
+            .map(job -> job.getMetadata().getName())
+            .toList();
+    for (String name : wrong) {
       Await.until(
           "a condition says what is wrong",
           Duration.ofMinutes(1),
@@ -116,7 +118,11 @@ final class BadInputScenario {
             assertThat(condition.getMessage()).contains("63");
           });
     }
-    assertThat(client.pods().inNamespace(TEAM).list().getItems()).isEmpty();
+    // The pods of the job before may still be on their way out.
+    assertThat(client.pods().inNamespace(TEAM).list().getItems())
+        .noneMatch(pod ->
+            pod.getMetadata().getOwnerReferences().stream()
+                .anyMatch(owner -> wrong.contains(owner.getName())));
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
     chart.uninstall();
   }

@@ -12,7 +12,9 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +48,11 @@ record Jobs(KubernetesClient client, String namespace) {
 
   int allocated(String name) {
     return allocation(name).map(AllocationStatus::replicas).orElse(0);
+  }
+
+  /** Where its replicas are or are meant to be. */
+  Set<String> nodes(String name) {
+    return allocation(name).map(AllocationStatus::nodes).map(Map::keySet).orElse(Set.of());
   }
 
   /** Which decision is in force. */

@@ -114,16 +114,30 @@ final class TrainingScenario {
   @Order(3)
   @DisplayName("a job grows and shrinks while the replicas that stay train on")
   void changesSizeLive() throws Exception {
+    // With room on its node there is no reason to move it.
+    for (String example : EXAMPLES) {
+      if (!example.equals(RESIZED)) {
+        jobs.pin(example, 1);
+        until(example + " has one replica", SOON, () -> jobs.running(example).size() == 1);
+      }
+    }
+    int moves = 0;
     for (int replicas : SIZES) {
       Set<String> before = uids(RESIZED);
+      Set<String> nodesBefore = jobs.nodes(RESIZED);
       resize(replicas);
       Set<String> after = uids(RESIZED);
-      if (after.size() >= before.size()) {
+      Set<String> nodes = jobs.nodes(RESIZED);
+      if (!nodes.containsAll(nodesBefore) && !nodesBefore.containsAll(nodes)) {
+        moves++;
+        Progress.say("the policy has moved it from %s to %s".formatted(nodesBefore, nodes));
+      } else if (after.size() >= before.size()) {
         assertThat(after).as("who trained before still does").containsAll(before);
       } else {
         assertThat(before).as("nobody was started for the shrink").containsAll(after);
       }
     }
+    assertThat(moves).as("changes of size that moved the job as well").isLessThanOrEqualTo(1);
     assertThat(jobs.status(RESIZED).orElseThrow().restarts()).isIn(null, 0);
   }
 

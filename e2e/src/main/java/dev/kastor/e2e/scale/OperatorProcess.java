@@ -29,6 +29,9 @@ final class OperatorProcess implements AutoCloseable {
   private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
   private static final double TICKS_PER_SECOND = 100;
 
+  private static final int ATTEMPTS = 5;
+  private static final int MOST_SAID = 2000;
+
   /** Number, instances, bytes, class. */
   private static final Pattern HISTOGRAM_ROW = Pattern.compile(" *\\d+: +\\d+ +(\\d+) +(\\S+).*");
 
@@ -141,6 +144,20 @@ final class OperatorProcess implements AutoCloseable {
 
   /** Heap in MiB that is left after a full collection, which this asks for. */
   double liveMebibytes() throws IOException, InterruptedException {
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return liveNow();
+      } catch (IOException e) {
+        // On a busy machine a JVM does not always answer in time.
+        if (attempt == ATTEMPTS) {
+          throw e;
+        }
+        Thread.sleep(2000);
+      }
+    }
+  }
+
+  private double liveNow() throws IOException, InterruptedException {
     Process asked =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin/jcmd").toString(),
@@ -149,17 +166,20 @@ final class OperatorProcess implements AutoCloseable {
             .redirectErrorStream(true)
             .start();
     long bytes = 0;
+    StringBuilder said = new StringBuilder();
     try (BufferedReader lines = asked.inputReader(StandardCharsets.UTF_8)) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         Matcher row = HISTOGRAM_ROW.matcher(line);
         // The collector leaves some garbage where moving what is behind it would cost too much.
         if (row.matches() && !row.group(2).contains("FillerElement")) {
           bytes += Long.parseLong(row.group(1));
+        } else if (said.length() < MOST_SAID) {
+          said.append(line).append('\n');
         }
       }
     }
     if (asked.waitFor() != 0 || bytes == 0) {
-      throw new IOException("the operator's heap could not be looked at");
+      throw new IOException("the operator's heap could not be looked at: " + said);
     }
     return bytes / (double) (1 << 20);
   }
