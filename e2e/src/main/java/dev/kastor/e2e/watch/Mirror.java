@@ -18,11 +18,12 @@ import java.util.concurrent.CountDownLatch;
  * <p>Where events were missed, it takes a whole list at once; so it never shows a mix of two times.
  * It outlives the API server. Thread-safe.
  */
-final class Mirror<T extends HasMetadata> {
+public final class Mirror<T extends HasMetadata> implements AutoCloseable {
   private static final long RETRY_MILLIS = 300;
 
   private final AnyNamespaceOperation<T, ? extends KubernetesResourceList<T>, ?> kind;
   private final Runnable changed;
+  private final Thread follower;
   private volatile Map<String, T> objects = Map.of();
 
   /**
@@ -30,17 +31,23 @@ final class Mirror<T extends HasMetadata> {
    *
    * @param changed called after each event
    */
-  Mirror(
+  public Mirror(
       AnyNamespaceOperation<T, ? extends KubernetesResourceList<T>, ?> kind,
       String name,
       Runnable changed) {
     this.kind = kind;
     this.changed = changed;
-    Thread.ofPlatform().daemon().name(name).start(this::follow);
+    follower = Thread.ofPlatform().daemon().name(name).start(this::follow);
+  }
+
+  /** Follows no longer. */
+  @Override
+  public void close() {
+    follower.interrupt();
   }
 
   /** All objects by their uid. */
-  Map<String, T> objects() {
+  public Map<String, T> objects() {
     return objects;
   }
 

@@ -13,8 +13,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /** What pods say of themselves. */
-final class Pods {
-  static final String GPU = "nvidia.com/gpu";
+public final class Pods {
+  /** The resource. */
+  public static final String GPU = "nvidia.com/gpu";
+
   private static final String MEANT_FOR = "kastor.dev/node";
   private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
@@ -34,17 +36,19 @@ final class Pods {
   }
 
   /** The node that a pod is on or meant for. */
-  static Optional<String> node(Pod pod) {
+  public static Optional<String> node(Pod pod) {
     Map<String, String> annotations = pod.getMetadata().getAnnotations();
     return Optional.ofNullable(pod.getSpec().getNodeName())
         .or(() -> Optional.ofNullable(annotations == null ? null : annotations.get(MEANT_FOR)));
   }
 
-  static boolean ended(Pod pod) {
+  /** Whether it holds nothing any more. */
+  public static boolean ended(Pod pod) {
     return ENDED.contains(pod.getStatus().getPhase());
   }
 
-  static int gpus(Pod pod) {
+  /** GPUs that its containers may use. */
+  public static int gpus(Pod pod) {
     int gpus = 0;
     for (Container container : pod.getSpec().getContainers()) {
       Quantity limit = container.getResources().getLimits().get(GPU);
