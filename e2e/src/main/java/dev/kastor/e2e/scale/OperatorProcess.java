@@ -29,7 +29,6 @@ final class OperatorProcess implements AutoCloseable {
   private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
   private static final double TICKS_PER_SECOND = 100;
 
-  private static final int ATTEMPTS = 5;
   private static final int MOST_SAID = 2000;
 
   /** Number, instances, bytes, class. */
@@ -144,20 +143,6 @@ final class OperatorProcess implements AutoCloseable {
 
   /** Heap in MiB that is left after a full collection, which this asks for. */
   double liveMebibytes() throws IOException, InterruptedException {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        return liveNow();
-      } catch (IOException e) {
-        // On a busy machine a JVM does not always answer in time.
-        if (attempt == ATTEMPTS) {
-          throw e;
-        }
-        Thread.sleep(2000);
-      }
-    }
-  }
-
-  private double liveNow() throws IOException, InterruptedException {
     Process asked =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin/jcmd").toString(),
