@@ -6,7 +6,11 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -18,7 +22,7 @@ import java.util.TreeMap;
  * <p>Thread-safe.
  */
 public final class GpuWatch implements AutoCloseable {
-  private final Map<String, Integer> most = new TreeMap<>();
+  private final Map<String, Taken> most = new TreeMap<>();
   private final KubernetesClient client;
   private final Mirror<Pod> pods;
   private Map<String, Integer> taken = Map.of();
@@ -32,8 +36,22 @@ public final class GpuWatch implements AutoCloseable {
     }
   }
 
-  /** The most GPUs that were taken at one time, by node. */
-  public synchronized Map<String, Integer> most() {
+  /**
+   * GPUs of a node at one moment.
+   *
+   * @param gpus how many were taken
+   * @param at when that was seen
+   * @param pods who had them
+   */
+  public record Taken(int gpus, Instant at, List<String> pods) {
+    @Override
+    public String toString() {
+      return "%d at %s:%n  %s".formatted(gpus, at, String.join("%n  ".formatted(), pods));
+    }
+  }
+
+  /** The moment when the most GPUs were taken, by node. */
+  public synchronized Map<String, Taken> most() {
     return Map.copyOf(most);
   }
 
@@ -55,13 +73,37 @@ public final class GpuWatch implements AutoCloseable {
   }
 
   private synchronized void look() {
-    Map<String, Integer> now = new HashMap<>();
+    Map<String, List<Pod>> holders = new HashMap<>();
     for (Pod pod : pods.objects().values()) {
       if (!Pods.ended(pod)) {
-        Pods.node(pod).ifPresent(node -> now.merge(node, Pods.gpus(pod), Integer::sum));
+        Pods.node(pod)
+            .ifPresent(node -> holders.computeIfAbsent(node, _ -> new ArrayList<>()).add(pod));
       }
     }
+    Map<String, Integer> now = new HashMap<>();
+    holders.forEach((node, all) -> now.put(node, all.stream().mapToInt(Pods::gpus).sum()));
     taken = now;
-    now.forEach((node, gpus) -> most.merge(node, gpus, Math::max));
+    now.forEach((node, gpus) -> {
+      Taken before = most.get(node);
+      if (before == null || gpus > before.gpus()) {
+        most.put(node, new Taken(gpus, Instant.now(), told(holders.get(node))));
+      }
+    });
+  }
+
+  /** What tells who meant them for there, and when. */
+  private static List<String> told(List<Pod> pods) {
+    return pods.stream()
+        .sorted(Comparator.comparing(pod -> pod.getMetadata().getCreationTimestamp()))
+        .map(pod ->
+            "%s/%s %s made %s%s%s"
+                .formatted(
+                    pod.getMetadata().getNamespace(),
+                    pod.getMetadata().getName(),
+                    pod.getStatus().getPhase(),
+                    pod.getMetadata().getCreationTimestamp(),
+                    pod.getSpec().getNodeName() == null ? ", on no node yet" : "",
+                    pod.getMetadata().getDeletionTimestamp() == null ? "" : ", ending"))
+        .toList();
   }
 }

@@ -102,6 +102,16 @@ class ApiOutageIT {
     assertThat(agents.started()).hasSize(4);
   }
 
+  @Test
+  void aPodWhoseMakingWasNotAnsweredIsNotMadeTwice() {
+    FakeApiServer.loseAnswers(1);
+    String second = "second" + System.nanoTime();
+    submit(second);
+    await("it trains", () -> members(second) == 2);
+    assertThat(FakeApiServer.answersToLose()).isZero();
+    assertThat(agents.started()).hasSize(4);
+  }
+
   private void submit(String job) {
     TrainingJob made = TestJobs.job(job, 2, 2, GoodputSpec.Mode.Fixed);
     made.getMetadata().setUid(null);

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
@@ -47,6 +48,7 @@ import org.jspecify.annotations.NullUnmarked;
 public final class FakeApiServer implements QuarkusTestResourceLifecycleManager {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String TESTS_OWN = "Kastor-Test";
+  private static final AtomicInteger LOST = new AtomicInteger();
   private static volatile int failing;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
@@ -61,6 +63,16 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   /** Answers every request but those of the test with this status from now on; 0: as it should. */
   static void fail(int status) {
     failing = status;
+  }
+
+  /** Makes so many of the next pods of the operator, but answers that it failed. */
+  static void loseAnswers(int pods) {
+    LOST.set(pods);
+  }
+
+  /** How many answers are still to be lost. */
+  static int answersToLose() {
+    return LOST.get();
   }
 
   /** The certificate of the agent API, which signs itself. */
@@ -102,6 +114,13 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
                     dev.kastor.crds.Queue.class))) {
           @Override
           public MockResponse dispatch(RecordedRequest request) {
+            boolean makesPod =
+                "POST".equals(request.getMethod())
+                    && "/api/v1/namespaces/team/pods".equals(request.getPath());
+            if (makesPod && LOST.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+              super.dispatch(request);
+              return new MockResponse().setResponseCode(500);
+            }
             int code = failing;
             return code == 0 || request.getHeader(TESTS_OWN) != null
                 ? super.dispatch(request)

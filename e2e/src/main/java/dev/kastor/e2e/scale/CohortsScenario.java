@@ -139,7 +139,7 @@ final class CohortsScenario {
                 operator.cpuSeconds(),
                 operator.peakResidentMebibytes()));
     assertThat(seen.in(Phase.Succeeded)).isEqualTo(jobs);
-    assertThat(gpus.most().values()).allMatch(most -> most <= PlayedNodes.GPUS);
+    assertThat(gpus.most().values()).allMatch(most -> most.gpus() <= PlayedNodes.GPUS);
     submitted.clear(PATIENCE);
   }
 

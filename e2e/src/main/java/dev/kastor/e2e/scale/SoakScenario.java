@@ -162,7 +162,7 @@ final class SoakScenario {
         () -> operator.alive() && seen.in(Phase.Succeeded) == names.size() - removed.size());
     assertThat(gpus.most().values())
         .as("GPUs of a node in use")
-        .allMatch(n -> n <= PlayedNodes.GPUS);
+        .allMatch(most -> most.gpus() <= PlayedNodes.GPUS);
     assertThat(monotone.violations()).as("what went backwards").isEmpty();
     seen.jobs().forEach(SoakScenario::assertNeverRestarted);
   }

@@ -121,6 +121,11 @@ public final class ClusterCache {
     return pods.getIndexer().byIndex(BY_JOB, id.toString());
   }
 
+  /** The version that the pods have reached: each change up to it is seen. */
+  public long podsVersion() {
+    return ResourceVersions.of(pods.lastSyncResourceVersion());
+  }
+
   /** One pod, from the cache or else from the API server. */
   public Optional<Pod> pod(String namespace, String name) {
     Pod cached = pods.getStore().getByKey(namespace + "/" + name);

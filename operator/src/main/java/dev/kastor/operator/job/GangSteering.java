@@ -11,16 +11,17 @@ import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.cluster.SlotWaiters;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.scheduler.Allocation;
-import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -112,48 +113,54 @@ public final class GangSteering {
   private void create(
       TrainingJob job, List<GangPod> gang, GangPlan.Create create, Allocation target)
       throws InvalidTemplate {
-    Set<String> names = target.replicasByNode().keySet();
+    List<String> nodes = nodes(target);
+    Map<String, Integer> wanted = new TreeMap<>();
+    create.ranks().forEach(rank -> wanted.merge(nodes.get(rank), 1, Integer::sum));
     // Before the look, so that a slot that gets free meanwhile is heard of.
-    waiters.wait(Labels.id(job), names);
-    Optional<List<PodNode>> nodes = nodes(target, create.first().isEmpty());
-    Optional<ProfileStore.Applied> profile = profiles.of(job);
-    if (nodes.isEmpty() || profile.isEmpty()) {
-      return;
-    }
-    int size = target.replicas();
-    // Made before a number is taken: a template that is no good must not cost one each time.
-    template.pod(job, profile.get().spec(), 0, 0, size, nodes.get().getFirst());
-    services.ensure(job);
-    long first =
-        create.first().isPresent()
-            ? create.first().get()
-            : numbers.reserve(job, gang.stream().map(GangPod::view).toList(), size);
-    if (create.first().isEmpty()) {
-      countRestart(job);
-    }
-    waiters.done(Labels.id(job), names);
-    for (int rank : create.ranks()) {
-      var pod = template.pod(job, profile.get().spec(), first, rank, size, nodes.get().get(rank));
-      if (size > 1) {
-        Gates.close(pod);
+    waiters.wait(Labels.id(job), wanted.keySet());
+    try (SlotClaims.Claim claim = pods.claim(job, wanted, SlotCount::usable)) {
+      Optional<ProfileStore.Applied> profile = profiles.of(job);
+      if (!claim.whole() || profile.isEmpty()) {
+        return;
       }
-      pods.create(pod);
+      int size = target.replicas();
+      Map<String, PodNode> known = new HashMap<>();
+      wanted
+          .keySet()
+          .forEach(
+              name -> cache.node(name).map(PodNode::of).ifPresent(node -> known.put(name, node)));
+      if (!known.keySet().equals(wanted.keySet())) {
+        return;
+      }
+      // Made before a number is taken: a template that is no good must not cost one each time.
+      template.pod(
+          job, profile.get().spec(), 0, 0, size, known.get(nodes.get(create.ranks().getFirst())));
+      services.ensure(job);
+      long first =
+          create.first().isPresent()
+              ? create.first().get()
+              : numbers.reserve(job, gang.stream().map(GangPod::view).toList(), size);
+      if (create.first().isEmpty()) {
+        countRestart(job);
+      }
+      waiters.done(Labels.id(job), wanted.keySet());
+      for (int rank : create.ranks()) {
+        PodNode node = known.get(nodes.get(rank));
+        Pod pod = template.pod(job, profile.get().spec(), first, rank, size, node);
+        if (size > 1) {
+          Gates.close(pod);
+        }
+        pods.create(pod);
+      }
     }
   }
 
-  /** The node of each rank; empty if one of them lacks the slots for a start. */
-  private Optional<List<PodNode>> nodes(Allocation target, boolean fresh) {
-    List<PodNode> nodes = new ArrayList<>();
-    for (var entry : new TreeMap<>(target.replicasByNode()).entrySet()) {
-      Optional<Node> node = cache.node(entry.getKey()).filter(SlotCount::usable);
-      if (node.isEmpty() || (fresh && pods.freeSlots(node.get()) < entry.getValue())) {
-        return Optional.empty();
-      }
-      for (int i = 0; i < entry.getValue(); i++) {
-        nodes.add(PodNode.of(node.get()));
-      }
-    }
-    return Optional.of(nodes);
+  /** The node of each rank, by name. */
+  private static List<String> nodes(Allocation target) {
+    List<String> nodes = new ArrayList<>();
+    new TreeMap<>(target.replicasByNode())
+        .forEach((name, count) -> nodes.addAll(Collections.nCopies(count, name)));
+    return nodes;
   }
 
   private void countRestart(TrainingJob job) {

@@ -13,11 +13,13 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -30,15 +32,14 @@ public final class JobPods {
   private final KubernetesClient client;
   private final ClusterCache cache;
   private final SlotCount slots;
-  private final InstantSource clock;
   private final UnseenPods unseen = new UnseenPods();
+  private final SlotClaims claims = new SlotClaims();
+  private final UnansweredPods unanswered = new UnansweredPods();
 
-  public JobPods(
-      KubernetesClient client, ClusterCache cache, OperatorConfig config, InstantSource clock) {
+  public JobPods(KubernetesClient client, ClusterCache cache, OperatorConfig config) {
     this.client = client;
     this.cache = cache;
     slots = new SlotCount(config.slotResource());
-    this.clock = clock;
   }
 
   /** The pods that belong to this very job. */
@@ -70,7 +71,7 @@ public final class JobPods {
   private List<Pod> all(TrainingJob job) {
     String uid = job.getMetadata().getUid();
     JobId id = Labels.id(job);
-    List<Pod> pods = unseen.of(id, () -> cache.pods(id), clock.instant());
+    List<Pod> pods = unseen.of(id, cached(() -> cache.pods(id)));
     return pods.stream().filter(pod -> Labels.ownedBy(pod, uid)).toList();
   }
 
@@ -85,21 +86,52 @@ public final class JobPods {
         .toList();
   }
 
-  /** Slots of a node that nobody holds. */
-  public int freeSlots(Node node) {
+  /**
+   * Free slots for new pods of a job, which nobody else fills until the claim is closed.
+   *
+   * @param wanted slots by node
+   * @param usable nodes that may be used; others have no free slots
+   * @throws KubernetesClientException if it cannot be found out what is free
+   */
+  SlotClaims.Claim claim(TrainingJob job, Map<String, Integer> wanted, Predicate<Node> usable) {
+    boolean foundOwn = settle(Labels.id(job), wanted.keySet());
+    return claims.claim(
+        wanted,
+        // Its own pods that are there after all: it has to look again at what it lacks.
+        name -> foundOwn ? 0 : cache.node(name).filter(usable).map(this::freeSlots).orElse(0));
+  }
+
+  private int freeSlots(Node node) {
     String name = node.getMetadata().getName();
-    return slots.free(node, unseen.on(name, () -> cache.podsOn(name), clock.instant()));
+    return slots.free(node, unseen.on(name, cached(() -> cache.podsOn(name))));
+  }
+
+  /** Finds out what became of pods on these nodes; true if one of the job is there. */
+  private boolean settle(JobId job, Set<String> nodes) {
+    List<Pod> there = unanswered.settle(nodes, this::ask);
+    there.forEach(unseen::add);
+    return there.stream().anyMatch(pod -> Labels.job(pod).filter(job::equals).isPresent());
+  }
+
+  private Optional<Pod> ask(Pod pod) {
+    String namespace = pod.getMetadata().getNamespace();
+    String name = pod.getMetadata().getName();
+    return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get());
   }
 
   /** Makes a pod; one of that name that is there already is fine. */
   public void create(Pod pod) {
     try {
-      Pod made = client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create();
-      unseen.add(made, clock.instant());
+      unseen.add(
+          client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
     } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-        throw e;
+      if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        return;
       }
+      if (e.getCode() == 0 || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
+        unanswered.add(pod);
+      }
+      throw e;
     }
   }
 
@@ -137,5 +169,19 @@ public final class JobPods {
         client.pods().resource(pod).delete();
       }
     }
+  }
+
+  private UnseenPods.Cache cached(Supplier<List<Pod>> pods) {
+    return new UnseenPods.Cache() {
+      @Override
+      public long version() {
+        return cache.podsVersion();
+      }
+
+      @Override
+      public List<Pod> pods() {
+        return pods.get();
+      }
+    };
   }
 }

@@ -12,7 +12,6 @@ import dev.kastor.operator.cluster.SlotWaiters;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.scheduler.Allocation;
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -160,52 +159,43 @@ public final class PodSteering {
   private boolean fill(TrainingJob job, List<PodView> views, PodPlan plan) {
     // Before the look, so that a slot that gets free meanwhile is heard of.
     waiters.wait(Labels.id(job), plan.missing().keySet());
-    Map<String, Integer> possible = new java.util.TreeMap<>();
-    int total = 0;
-    for (var entry : plan.missing().entrySet()) {
-      Optional<Node> node = cache.node(entry.getKey()).filter(uses::open);
-      int free = node.map(pods::freeSlots).orElse(0);
-      int count = Math.min(free, entry.getValue());
-      possible.put(entry.getKey(), count);
-      total += count;
-    }
-    Set<String> gated = pods.gated(job);
-    long live = views.stream().filter(PodView::live).count();
-    boolean nothingRuns = live == 0;
-    boolean all = total == plan.missingCount();
-    // A gang takes its slots together: half of one would hold slots and do nothing.
-    if (total == 0 || (nothingRuns && !all)) {
-      return false;
-    }
-    Optional<ProfileStore.Applied> profile = profiles.of(job);
-    if (profile.isEmpty()) {
-      events.warning(
-          job,
-          JobReason.ProfileNotFound.name(),
-          "No more pods can be made: there is no ClusterTrainingProfile %s any more."
-              .formatted(job.getSpec().profile()));
-      return false;
-    }
-    objects.ensure(job);
-    // Who joins a job that runs waits for nobody, and one alone has nobody to wait for.
-    boolean gang =
-        live + total > 1
-            && views.stream().filter(PodView::live).allMatch(pod -> gated.contains(pod.name()));
-    long number = numbers.reserve(job, views, total);
-    for (var entry : possible.entrySet()) {
-      Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
-      for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
-        Pod pod = template.pod(job, profile.get().spec(), number++, node.get());
-        if (gang) {
-          Gates.close(pod);
-        }
-        pods.create(pod);
+    try (SlotClaims.Claim claim = pods.claim(job, plan.missing(), uses::open)) {
+      Set<String> gated = pods.gated(job);
+      List<PodView> live = views.stream().filter(PodView::live).toList();
+      // A gang takes its slots together: half of one would hold slots and do nothing.
+      if (claim.total() == 0 || (live.isEmpty() && !claim.whole())) {
+        return false;
       }
+      Optional<ProfileStore.Applied> profile = profiles.of(job);
+      if (profile.isEmpty()) {
+        events.warning(
+            job,
+            JobReason.ProfileNotFound.name(),
+            "No more pods can be made: there is no ClusterTrainingProfile %s any more."
+                .formatted(job.getSpec().profile()));
+        return false;
+      }
+      objects.ensure(job);
+      // Who joins a job that runs waits for nobody, and one alone has nobody to wait for.
+      boolean gang =
+          live.size() + claim.total() > 1
+              && live.stream().allMatch(pod -> gated.contains(pod.name()));
+      long number = numbers.reserve(job, views, claim.total());
+      for (var entry : claim.slots().entrySet()) {
+        Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
+        for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
+          Pod pod = template.pod(job, profile.get().spec(), number++, node.get());
+          if (gang) {
+            Gates.close(pod);
+          }
+          pods.create(pod);
+        }
+      }
+      if (claim.whole()) {
+        waiters.done(Labels.id(job), plan.missing().keySet());
+      }
+      return claim.whole();
     }
-    if (all) {
-      waiters.done(Labels.id(job), plan.missing().keySet());
-    }
-    return all;
   }
 
   /** Gives a pod that is not wanted time to leave; true once it was removed. */
