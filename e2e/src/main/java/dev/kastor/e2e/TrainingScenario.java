@@ -199,7 +199,8 @@ final class TrainingScenario {
     until("all GPUs are free", SOON, () -> gpus.taken() == 0);
     assertThat(gpus.most()).isNotEmpty();
     gpus.most()
-        .forEach((node, most) -> assertThat(most.gpus()).as("%s: %s", node, most).isLessThanOrEqualTo(gpus.of(node)));
+        .forEach((node, most) ->
+            assertThat(most.gpus()).as("%s: %s", node, most).isLessThanOrEqualTo(gpus.of(node)));
   }
 
   @Test

@@ -1,9 +1,7 @@
 package dev.kastor.operator;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
-import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.KubernetesCluster;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.job.JobAdmission;
@@ -31,7 +29,6 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
 
   private final TelemetryStore telemetry;
   private final MembershipService membership;
-  private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
   private final JobAdmission admission;
   private final JobPods pods;
@@ -41,7 +38,6 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   public JobKnowledge(
       TelemetryStore telemetry,
       MembershipService membership,
-      AllocationWriter allocations,
       JobStatusWriter statuses,
       JobAdmission admission,
       JobPods pods,
@@ -49,7 +45,6 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
       Mandate mandate) {
     this.telemetry = telemetry;
     this.membership = membership;
-    this.allocations = allocations;
     this.statuses = statuses;
     this.admission = admission;
     this.pods = pods;
@@ -85,21 +80,21 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
    * yet what the job's replicas measured: deciding without would shrink what runs well.
    */
   @Override
-  public boolean pinned(TrainingJob job, Instant now) {
-    AllocationStatus allocation = allocations.current(job);
-    if (allocation == null || allocation.replicas() == 0) {
-      return false;
-    }
-    if (telemetry.silentSinceRestart(job) && now.isBefore(mandate.since().plus(QUIET))) {
+  public boolean pinned(TrainingJob job, int replicas, Instant since, Instant now) {
+    if (now.isBefore(mandate.since().plus(QUIET)) && telemetry.silentSinceRestart(job)) {
       return true;
     }
-    MembershipService.View view = membership.view(job);
-    long members =
-        job.getSpec().gang()
-            ? pods.of(job).stream().filter(PodView::live).count()
-            : view.members().size();
-    boolean arrived = members == allocation.replicas();
-    boolean recent = now.isBefore(Instant.parse(allocation.since()).plus(TRANSITION));
-    return view.recovering() || (!arrived && recent);
+    MembershipService.Standing standing = membership.standing(job);
+    if (standing.recovering()) {
+      return true;
+    }
+    boolean recent = now.isBefore(since.plus(TRANSITION));
+    return recent && replicas != members(job, standing);
+  }
+
+  private long members(TrainingJob job, MembershipService.Standing standing) {
+    return job.getSpec().gang()
+        ? pods.of(job).stream().filter(PodView::live).count()
+        : standing.members();
   }
 }

@@ -49,6 +49,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String TESTS_OWN = "Kastor-Test";
   private static final AtomicInteger LOST = new AtomicInteger();
+  private static final AtomicInteger REFUSED_LISTS = new AtomicInteger();
   private static volatile int failing;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
@@ -68,6 +69,16 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   /** Makes so many of the next pods of the operator, but answers that it failed. */
   static void loseAnswers(int pods) {
     LOST.set(pods);
+  }
+
+  /** Refuses so many of the next lists of jobs that the operator asks for. */
+  static void refuseLists(int lists) {
+    REFUSED_LISTS.set(lists);
+  }
+
+  /** How many lists are still to be refused. */
+  static int listsToRefuse() {
+    return REFUSED_LISTS.get();
   }
 
   /** How many answers are still to be lost. */
@@ -117,8 +128,16 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
             boolean makesPod =
                 "POST".equals(request.getMethod())
                     && "/api/v1/namespaces/team/pods".equals(request.getPath());
-            if (makesPod && LOST.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+            if (makesPod && taken(LOST)) {
               super.dispatch(request);
+              return new MockResponse().setResponseCode(500);
+            }
+            boolean listsJobs =
+                request.getHeader(TESTS_OWN) == null
+                    && "GET".equals(request.getMethod())
+                    && request.getPath().startsWith("/apis/kastor.dev/v1alpha1/trainingjobs")
+                    && !request.getPath().contains("watch=true");
+            if (listsJobs && taken(REFUSED_LISTS)) {
               return new MockResponse().setResponseCode(500);
             }
             int code = failing;
@@ -184,6 +203,11 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   public void stop() {
     client.close();
     server.destroy();
+  }
+
+  /** Whether one was left; then there is one less. */
+  private static boolean taken(AtomicInteger left) {
+    return left.getAndUpdate(before -> Math.max(0, before - 1)) > 0;
   }
 
   private static String user(String token, String audience) throws IOException {

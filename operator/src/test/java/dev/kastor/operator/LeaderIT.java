@@ -74,11 +74,13 @@ class LeaderIT {
             () -> statuses.patch(stored(client), Map.of("failuresSinceProgress", 1)))
         .hasMessageContaining("does not hold the lease");
     assertThat(pods(client)).isEmpty();
+    FakeApiServer.refuseLists(1);
 
     long start = System.nanoTime();
     await("it leads", mandate::leads);
     await("the job gets its pod", () -> pods(client).size() == 1);
     assertThat((System.nanoTime() - start) / 1e9).isLessThan(20);
+    assertThat(FakeApiServer.listsToRefuse()).as("lists refused to who begins to lead").isZero();
     await("the Service finds it", () -> labelled(client, OWN) && !labelled(client, OTHER));
     var lease = client.leases().inNamespace("default").withName(LEASE).get().getSpec();
     assertThat(lease.getHolderIdentity()).isEqualTo(OWN);

@@ -6,6 +6,7 @@ import dev.kastor.e2e.image.Images;
 import io.fabric8.kubernetes.client.Config;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -174,6 +175,18 @@ final class OperatorProcess implements AutoCloseable {
     String stat = Files.readString(proc("stat"));
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  /** A number that it counts for Prometheus, without labels. */
+  double counted(String metric) throws IOException {
+    try (InputStream body = URI.create("http://127.0.0.1:8080/metrics").toURL().openStream()) {
+      return new String(body.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .filter(line -> line.startsWith(metric + " "))
+          .mapToDouble(line -> Double.parseDouble(line.substring(metric.length())))
+          .findFirst()
+          .orElseThrow(() -> new IOException("the operator does not count " + metric));
+    }
   }
 
   private long statusKibibytes(String name) throws IOException {

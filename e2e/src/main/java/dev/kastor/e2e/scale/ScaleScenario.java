@@ -143,6 +143,8 @@ final class ScaleScenario {
   @DisplayName("a job that comes to a loaded cluster is decided on within a second")
   void decidesSoon() throws Exception {
     List<String> names = new ArrayList<>();
+    double rounds = operator.counted("kastor_decision_seconds_count");
+    double deciding = operator.counted("kastor_decision_seconds_sum");
     for (int i = 0; i < ARRIVALS; i++) {
       var job = Submitted.job("late", i, 1);
       submitted.create(job);
@@ -154,7 +156,14 @@ final class ScaleScenario {
         PATIENCE,
         () -> names.stream().allMatch(name -> seen.of(name).decided != 0));
     double[] waits = seen.seconds(names, times -> times.decided);
-    Progress.say("from arrival to decision: " + JobsSeen.spread(waits));
+    Progress.say(
+        "from arrival to decision: %s; to a reason: %s; %.0f rounds of %.3f s, writes included"
+            .formatted(
+                JobsSeen.spread(waits),
+                JobsSeen.spread(seen.seconds(names, times -> times.explained)),
+                operator.counted("kastor_decision_seconds_count") - rounds,
+                (operator.counted("kastor_decision_seconds_sum") - deciding)
+                    / (operator.counted("kastor_decision_seconds_count") - rounds)));
     assertThat(JobsSeen.quantile(waits, 0.99)).isLessThanOrEqualTo(1);
   }
 

@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class ClusterCache {
   private static final String BY_JOB = "kastor-job";
   private static final String BY_NODE = "kastor-node";
+  private static final String OTHERS_BY_NODE = "kastor-others";
 
   private final KubernetesClient client;
   private final Signals signals;
@@ -59,7 +60,9 @@ public final class ClusterCache {
             BY_JOB,
             pod -> Labels.job(pod).map(id -> List.of(id.toString())).orElse(List.of()),
             BY_NODE,
-            pod -> List.of(SlotCount.nodeOf(pod))));
+            pod -> List.of(SlotCount.nodeOf(pod)),
+            OTHERS_BY_NODE,
+            pod -> Labels.ours(pod) ? List.of() : List.of(SlotCount.nodeOf(pod))));
     // An API server that is away comes back: lists and watches are tried until then.
     jobs.exceptionHandler((listed, failure) -> true);
     pods.exceptionHandler((listed, failure) -> true);
@@ -136,6 +139,11 @@ public final class ClusterCache {
   /** The pods that are on a node or are meant for it. */
   public List<Pod> podsOn(String node) {
     return pods.getIndexer().byIndex(BY_NODE, node);
+  }
+
+  /** Those of them that the operator did not make. */
+  public List<Pod> othersPodsOn(String node) {
+    return pods.getIndexer().byIndex(OTHERS_BY_NODE, node);
   }
 
   /** All pods that the operator made. */

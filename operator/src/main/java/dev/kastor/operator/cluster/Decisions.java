@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the newest round decided on each job and why, those included for which nothing changed; kept
@@ -29,7 +30,25 @@ public final class Decisions {
    */
   public record Decision(Instant at, int replicas, Reason reason, Forecast forecast) {}
 
-  private volatile Map<JobId, Decision> newest = Map.of();
+  /** One round; what it decided on each job is worked out when somebody asks first. */
+  private static final class Decided {
+    private final Round round;
+    private @Nullable Map<JobId, Decision> decisions;
+
+    Decided(Round round) {
+      this.round = round;
+    }
+
+    synchronized Map<JobId, Decision> decisions() {
+      if (decisions == null) {
+        decisions = Decisions.of(round);
+      }
+      return decisions;
+    }
+  }
+
+  private volatile @Nullable Decided newest;
+  private Map<JobId, String> waiting = Map.of();
 
   /**
    * Looks at a round; one whose plan was refused decided nothing.
@@ -41,6 +60,28 @@ public final class Decisions {
       return List.of();
     }
     List<JobId> anew = new ArrayList<>();
+    Map<JobId, String> reasons = new HashMap<>();
+    for (JobState job : round.snapshot().jobs()) {
+      if (round.plan().allocation(job.id()).isEmpty()) {
+        String reason = round.plan().reason(job.id()).code();
+        reasons.put(job.id(), reason);
+        if (!reason.equals(waiting.get(job.id()))) {
+          anew.add(job.id());
+        }
+      }
+    }
+    waiting = reasons;
+    newest = new Decided(round);
+    return anew;
+  }
+
+  /** The newest decision on a job; empty before the first round that saw it, and once it ended. */
+  public Optional<Decision> of(JobId job) {
+    Decided last = newest;
+    return last == null ? Optional.empty() : Optional.ofNullable(last.decisions().get(job));
+  }
+
+  private static Map<JobId, Decision> of(Round round) {
     Map<JobId, Forecast> forecasts = Forecast.of(round.snapshot(), round.plan());
     Map<JobId, Decision> decisions = HashMap.newHashMap(forecasts.size());
     for (JobState job : round.snapshot().jobs()) {
@@ -52,19 +93,7 @@ public final class Decisions {
               round.plan().reason(job.id()),
               forecasts.getOrDefault(
                   job.id(), new Forecast(Optional.empty(), Optional.empty(), 0))));
-      Decision before = newest.get(job.id());
-      String reason = round.plan().reason(job.id()).code();
-      if (round.plan().allocation(job.id()).isEmpty()
-          && (before == null || !before.reason().code().equals(reason))) {
-        anew.add(job.id());
-      }
     }
-    newest = decisions;
-    return anew;
-  }
-
-  /** The newest decision on a job; empty before the first round that saw it, and once it ended. */
-  public Optional<Decision> of(JobId job) {
-    return Optional.ofNullable(newest.get(job));
+    return decisions;
   }
 }

@@ -7,9 +7,7 @@ import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Round;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 
 /** Measures how long new jobs wait for their first decision, and for their first GPUs. */
@@ -27,25 +25,28 @@ final class FirstLooks {
 
   /** Looks at a round that ended now. */
   void decided(Round round, Instant now) {
-    Map<JobId, JobState> seen = HashMap.newHashMap(round.snapshot().jobs().size());
-    round.snapshot().jobs().forEach(job -> seen.put(job.id(), job));
-    if (started) {
-      seen.values().stream()
-          .filter(job -> !known.contains(job.id()))
-          .filter(FirstLooks::neverHadGpus)
-          .forEach(job -> metrics.decidedFirst(sinceCreation(job, now)));
-    }
+    boolean counts = started;
     started = true;
     if (known.size() > MOST_KNOWN) {
       known.clear();
+      counts = false;
     }
-    known.addAll(seen.keySet());
-    for (Change change : round.changes()) {
-      JobState job = seen.get(change.job());
-      if (change instanceof Change.Start && job != null && neverHadGpus(job)) {
-        metrics.waited(job.spec().queue(), sinceCreation(job, now));
+    for (JobState job : round.snapshot().jobs()) {
+      if (known.add(job.id()) && counts && neverHadGpus(job)) {
+        metrics.decidedFirst(sinceCreation(job, now));
       }
     }
+    Set<JobId> starts = new HashSet<>();
+    round.changes().stream()
+        .filter(Change.Start.class::isInstance)
+        .map(Change::job)
+        .forEach(starts::add);
+    if (starts.isEmpty()) {
+      return;
+    }
+    round.snapshot().jobs().stream()
+        .filter(job -> starts.contains(job.id()) && neverHadGpus(job))
+        .forEach(job -> metrics.waited(job.spec().queue(), sinceCreation(job, now)));
   }
 
   private static boolean neverHadGpus(JobState job) {

@@ -27,23 +27,31 @@ public final class JobMapper {
       Instant now) {
     String named = job.getSpec().queue();
     return state(
-        job, named == null ? "" : named, Optional.empty(), allocation, measured, pinned, now);
+        JobReading.of(job, allocation),
+        named == null ? "" : named,
+        Optional.empty(),
+        measured,
+        pinned,
+        now);
   }
 
-  /** The same in a queue that it may not have named, on these GPU types if they are given. */
-  public static JobState state(
-      TrainingJob job,
+  /**
+   * The same in a queue that it may not have named, on these GPU types if they are given.
+   *
+   * @throws IllegalArgumentException if its spec contradicts itself
+   */
+  static JobState state(
+      JobReading job,
       String queue,
       Optional<Set<String>> gpuTypes,
-      @Nullable AllocationStatus allocation,
       Measured measured,
       boolean pinned,
       Instant now) {
-    JobSpec named = JobSpecs.of(job);
+    JobSpec named = job.spec();
     JobSpec inQueue = named.queue().equals(queue) ? named : named.queued(queue, named.priority());
     JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
-    Allocation current = allocation(allocation);
-    TrainingJobStatus status = job.getStatus();
+    Allocation current = job.allocation();
+    TrainingJobStatus status = job.job().getStatus();
     Integer restarts = status == null ? null : status.restarts();
     return new JobState(
         spec,
@@ -51,15 +59,13 @@ public final class JobMapper {
         measured.model(),
         measured.maxProfiledReplicas(),
         measured.progress(),
-        nonNegative(Duration.between(spec.submitted(), now)),
-        attainedService(status, current, now),
+        since(spec.submitted(), now),
+        attainedService(job, now),
         restarts == null ? 0 : restarts,
         measured.rescaleCost(),
         measured.restartCost(),
-        allocation == null
-            ? Duration.ZERO
-            : nonNegative(Duration.between(Instant.parse(allocation.since()), now)),
-        current.isEmpty() ? Duration.ZERO : unsaved(status, now),
+        job.since().map(given -> since(given, now)).orElse(Duration.ZERO),
+        current.isEmpty() ? Duration.ZERO : unsaved(job, now),
         pinned,
         false,
         measured.outlook(),
@@ -101,27 +107,19 @@ public final class JobMapper {
    * GPU-seconds held, by the size it has now: the exact sum would have to be stored with the job,
    * and policies only compare orders of magnitude.
    */
-  private static double attainedService(
-      @Nullable TrainingJobStatus status, Allocation current, Instant now) {
-    if (status == null || status.startTime() == null) {
-      return 0;
-    }
-    Duration running = nonNegative(Duration.between(Instant.parse(status.startTime()), now));
-    return running.toMillis() / 1000.0 * Math.max(1, current.replicas());
+  private static double attainedService(JobReading job, Instant now) {
+    return job.started()
+        .map(start ->
+            since(start, now).toMillis() / 1000.0 * Math.max(1, job.allocation().replicas()))
+        .orElse(0.0);
   }
 
   /** Time since the newest checkpoint, or since training began where there is none. */
-  private static Duration unsaved(@Nullable TrainingJobStatus status, Instant now) {
-    if (status == null || status.startTime() == null) {
-      return Duration.ZERO;
-    }
-    var training = status.training();
-    String saved = training == null ? null : training.checkpointTime();
-    return nonNegative(
-        Duration.between(Instant.parse(saved == null ? status.startTime() : saved), now));
+  private static Duration unsaved(JobReading job, Instant now) {
+    return job.started().map(start -> since(job.saved().orElse(start), now)).orElse(Duration.ZERO);
   }
 
-  private static Duration nonNegative(Duration duration) {
-    return duration.isNegative() ? Duration.ZERO : duration;
+  private static Duration since(Instant then, Instant now) {
+    return then.isAfter(now) ? Duration.ZERO : Duration.between(then, now);
   }
 }

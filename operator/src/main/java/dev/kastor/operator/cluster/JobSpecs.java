@@ -75,7 +75,10 @@ public final class JobSpecs {
 
   /** Why what a job's annotation asks cannot be done; empty if it can. */
   public static Optional<String> pinProblem(TrainingJob job) {
-    return pinProblem(SpecDefaults.complete(job.getSpec()), Pin.of(job));
+    Pin pin = Pin.of(job);
+    return pin instanceof Pin.Free
+        ? Optional.empty()
+        : pinProblem(SpecDefaults.complete(job.getSpec()), pin);
   }
 
   @SuppressWarnings("NullAway") // As below.

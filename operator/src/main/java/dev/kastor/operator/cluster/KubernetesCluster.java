@@ -46,8 +46,13 @@ public final class KubernetesCluster implements Cluster {
     /** GPU types that its pods may be put on; empty for all. */
     Optional<Set<String>> gpuTypes(TrainingJob job);
 
-    /** Whether its allocation must stay as it is for now. */
-    boolean pinned(TrainingJob job, Instant now);
+    /**
+     * Whether its allocation must stay as it is for now.
+     *
+     * @param replicas how many it has, at least one
+     * @param since when it was given them
+     */
+    boolean pinned(TrainingJob job, int replicas, Instant since, Instant now);
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(KubernetesCluster.class);
@@ -62,6 +67,7 @@ public final class KubernetesCluster implements Cluster {
   private final QueueRules queues;
   private final InstantSource clock;
   private final EventRecorder events;
+  private final JobReadings readings = new JobReadings();
   private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
   private final Set<String> badPins = ConcurrentHashMap.newKeySet();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
@@ -89,13 +95,11 @@ public final class KubernetesCluster implements Cluster {
   @Override
   public Snapshot observe() {
     Instant now = clock.instant();
-    var round =
-        RoundNodes.of(
-            cache.nodes(),
-            uses::of,
-            cache.jobs().stream().filter(this::wantsToRun).toList(),
-            job -> JobMapper.allocation(allocations.current(job)),
-            cache::pods);
+    List<JobReading> wanting =
+        readings.of(cache.jobs(), allocations::current).stream()
+            .filter(reading -> wantsToRun(reading.job()))
+            .toList();
+    var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
     List<Node> nodes =
         cache.nodes().stream()
             .map(node -> node(node, round))
@@ -103,15 +107,12 @@ public final class KubernetesCluster implements Cluster {
             .sorted(Comparator.comparing(Node::name))
             .toList();
     QueueDirectory directory = queues.directory();
-    List<JobState> jobs = new ArrayList<>();
-    for (TrainingJob job : cache.jobs()) {
-      boolean nothing = JobMapper.allocation(allocations.current(job)).isEmpty();
-      if (wantsToRun(job) && !(nothing && knowledge.held(job, now))) {
-        try {
-          state(job, round, directory, now).ifPresent(jobs::add);
-        } catch (IllegalArgumentException e) {
-          LOG.debug("{}: left out of the round: {}", Labels.id(job), e.getMessage());
-        }
+    List<JobState> jobs = new ArrayList<>(wanting.size());
+    for (JobReading job : wanting) {
+      if (job.asked().problem().isPresent()) {
+        LOG.debug("{}: left out of the round: {}", job.id(), job.asked().problem().get());
+      } else if (!job.allocation().isEmpty() || !knowledge.held(job.job(), now)) {
+        state(job, round, directory, now).ifPresent(jobs::add);
       }
     }
     jobs.sort(
@@ -167,33 +168,36 @@ public final class KubernetesCluster implements Cluster {
 
   /** The job, unless it waits for a queue that does not have it; one that runs is let alone. */
   private Optional<JobState> state(
-      TrainingJob job, RoundNodes round, QueueDirectory directory, Instant now) {
-    var current = allocations.current(job);
-    Allocation allocation = JobMapper.allocation(current);
+      JobReading reading, RoundNodes round, QueueDirectory directory, Instant now) {
+    TrainingJob job = reading.job();
+    Allocation allocation = reading.allocation();
     Optional<Reason> refusal = directory.refusal(job);
     if (refusal.isPresent() && allocation.isEmpty()) {
       return Optional.empty();
     }
     boolean pinned =
-        round.staying().contains(Labels.id(job))
-            || (round.there(Labels.id(job), allocation)
+        round.staying().contains(reading.id())
+            || (round.there(reading.id(), allocation)
                 && (refusal.isPresent()
                     || JobMapper.pinnedHere(job, allocation)
-                    || knowledge.pinned(job, now)));
+                    || (!allocation.isEmpty()
+                        && knowledge.pinned(
+                            job, allocation.replicas(), reading.since().orElse(now), now))));
     refusal
         .filter(reason -> refused.add(job.getMetadata().getUid() + reason.message()))
         .ifPresent(reason ->
             events.warning(
                 job, reason.code(), reason.message() + " It keeps what it has until then."));
-    JobSpecs.pinProblem(job)
+    reading
+        .asked()
+        .pinProblem()
         .filter(problem -> badPins.add(job.getMetadata().getUid() + problem))
         .ifPresent(problem -> events.warning(job, "PinIgnored", problem));
     return Optional.of(
         JobMapper.state(
-            job,
+            reading,
             directory.of(job),
             knowledge.gpuTypes(job),
-            current,
             knowledge.measured(job),
             pinned,
             now));
@@ -211,7 +215,7 @@ public final class KubernetesCluster implements Cluster {
         name,
         type == null ? "" : type,
         round.open().contains(name)
-            ? slots.forJobs(node, cache.podsOn(name))
+            ? slots.free(node, cache.othersPodsOn(name))
             : round.kept().getOrDefault(name, 0),
         traits.rack(),
         traits.preemptible(),

@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.crds.TrainingJob;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
@@ -27,8 +26,7 @@ record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId> stayin
   static RoundNodes of(
       Collection<Node> nodes,
       Function<Node, NodeUse> uses,
-      Collection<TrainingJob> jobs,
-      Function<TrainingJob, Allocation> allocations,
+      Collection<JobReading> jobs,
       Function<JobId, List<Pod>> pods) {
     Set<String> open = new HashSet<>();
     Set<String> keep = new HashSet<>();
@@ -44,15 +42,15 @@ record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId> stayin
     if (keep.isEmpty()) {
       return new RoundNodes(open, kept, staying);
     }
-    for (TrainingJob job : jobs) {
-      Map<String, Integer> replicas = allocations.apply(job).replicasByNode();
+    for (JobReading job : jobs) {
+      Map<String, Integer> replicas = job.allocation().replicasByNode();
       if (replicas.keySet().stream().noneMatch(keep::contains)) {
         continue;
       }
-      JobId id = Labels.id(job);
+      JobId id = job.id();
       List<Pod> own =
           pods.apply(id).stream()
-              .filter(pod -> Labels.ownedBy(pod, job.getMetadata().getUid()))
+              .filter(pod -> Labels.ownedBy(pod, job.job().getMetadata().getUid()))
               .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
               .filter(SlotCount::occupies)
               .toList();

@@ -66,13 +66,7 @@ public final class SlotCount {
     return pods.stream().filter(SlotCount::occupies).mapToInt(this::requested).sum();
   }
 
-  /** Slots of the node that no foreign pod holds: what the scheduler may give to jobs. */
-  public int forJobs(Node node, Collection<Pod> podsOnNode) {
-    int foreign = held(podsOnNode.stream().filter(pod -> !Labels.ours(pod)).toList());
-    return Math.max(0, allocatable(node) - foreign);
-  }
-
-  /** Slots of the node that nobody holds right now. */
+  /** Slots of the node that are left beside these pods. */
   public int free(Node node, Collection<Pod> podsOnNode) {
     return Math.max(0, allocatable(node) - held(podsOnNode));
   }

@@ -44,12 +44,19 @@ public final class ProfileStore {
   private static final Logger LOG = LoggerFactory.getLogger(ProfileStore.class);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
+  private final ClusterCache cache;
+  private final Signals signals;
   private final SharedIndexInformer<ClusterTrainingProfile> profiles;
 
+  /** Of jobs that name none: asked for all jobs often, and it changes rarely. */
+  private volatile Applied standard = Applied.NONE;
+
   public ProfileStore(KubernetesClient client, ClusterCache cache, Signals signals) {
+    this.cache = cache;
+    this.signals = signals;
     profiles = client.resources(ClusterTrainingProfile.class).runnableInformer(0);
     profiles.exceptionHandler((started, e) -> true);
-    profiles.addEventHandler(new Changes(cache, signals));
+    profiles.addEventHandler(new Changes());
   }
 
   /** Lists and watches from then on; returns when the first list is in or long in coming. */
@@ -63,6 +70,7 @@ public final class ProfileStore {
           "ClusterTrainingProfiles cannot be listed; jobs run without. Is their definition installed and readable? {}",
           String.valueOf(e.getMessage()));
     }
+    refresh();
   }
 
   /** The profile of a job; empty if it names one that does not exist. */
@@ -71,12 +79,16 @@ public final class ProfileStore {
     if (name != null) {
       return Optional.ofNullable(profiles.getStore().getByKey(name)).map(ProfileStore::applied);
     }
-    return Optional.of(
+    return Optional.of(standard);
+  }
+
+  private synchronized void refresh() {
+    standard =
         profiles.getStore().list().stream()
             .filter(ProfileStore::isDefault)
             .min(Comparator.comparing(profile -> profile.getMetadata().getName()))
             .map(ProfileStore::applied)
-            .orElse(Applied.NONE));
+            .orElse(Applied.NONE);
   }
 
   /** All profiles, in no order. */
@@ -101,8 +113,7 @@ public final class ProfileStore {
     return annotations != null && "true".equals(annotations.get(ClusterTrainingProfile.DEFAULT));
   }
 
-  private record Changes(ClusterCache cache, Signals signals)
-      implements ResourceEventHandler<ClusterTrainingProfile> {
+  private final class Changes implements ResourceEventHandler<ClusterTrainingProfile> {
     @Override
     public void onAdd(ClusterTrainingProfile profile) {
       changed(profile);
@@ -120,6 +131,7 @@ public final class ProfileStore {
 
     /** Rare, so every job that might mean this profile is looked at. */
     private void changed(ClusterTrainingProfile profile) {
+      refresh();
       String name = profile.getMetadata().getName();
       for (TrainingJob job : cache.jobs()) {
         String wanted = job.getSpec().profile();

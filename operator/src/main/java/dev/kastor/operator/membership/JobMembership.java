@@ -27,7 +27,7 @@ final class JobMembership {
   long generation;
 
   /** Until when a restarted operator listens before it decides; null once it knows. */
-  @Nullable Instant recoverUntil;
+  volatile @Nullable Instant recoverUntil;
 
   Instant migrationSince = Instant.MAX;
   Instant lastBatchChange = Instant.MIN;
@@ -38,6 +38,12 @@ final class JobMembership {
   JobMembership(long generation, @Nullable Instant recoverUntil) {
     this.generation = generation;
     this.recoverUntil = recoverUntil;
+  }
+
+  /** How many pods the newest generation that trains has. */
+  int size() {
+    Membership now = current;
+    return now == null ? 0 : now.members().size();
   }
 
   /** Pods of the newest generation that trains. */

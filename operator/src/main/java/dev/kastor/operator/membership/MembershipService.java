@@ -38,6 +38,14 @@ public final class MembershipService {
   public record View(Set<String> members, Set<String> dismissed, boolean recovering) {}
 
   /**
+   * Where a job stands.
+   *
+   * @param members how many train together
+   * @param recovering whether an operator that has begun anew still waits to hear from them
+   */
+  public record Standing(int members, boolean recovering) {}
+
+  /**
    * Those who train together.
    *
    * @param pods their names
@@ -166,6 +174,12 @@ public final class MembershipService {
     } finally {
       membership.lock.unlock();
     }
+  }
+
+  /** Where a job stands; takes no lock, so that all jobs can be asked often. */
+  public Standing standing(TrainingJob job) {
+    JobMembership membership = of(job);
+    return new Standing(membership.size(), membership.recoverUntil != null);
   }
 
   /** What the members of the newest generation said last, and since when it has been in force. */

@@ -29,6 +29,11 @@ import org.jspecify.annotations.Nullable;
 final class JobTelemetry {
   private static final double MILLI = 1000.0;
 
+  /**
+   * Each report of a job changes what its whole family remembers; who has none of its own waits.
+   */
+  private static final Duration MEASURED_FOR = Duration.ofSeconds(5);
+
   private final JobSpec spec;
   private final Learner learner;
   private final Rates rates;
@@ -47,6 +52,8 @@ final class JobTelemetry {
   private volatile Instant advanced = Instant.EPOCH;
   private Instant lastSummary = Instant.EPOCH;
   private boolean dirty;
+  private @Nullable Measured measured;
+  private Instant measuredAt = Instant.EPOCH;
 
   JobTelemetry(TrainingJob job, Learner learner) {
     spec = JobSpecs.of(job);
@@ -75,6 +82,7 @@ final class JobTelemetry {
       advanced = now;
     }
     last = report;
+    measured = null;
     learner.observe(report, now);
     rates.observe(report.progress(), now);
     changes.observe(report);
@@ -107,6 +115,7 @@ final class JobTelemetry {
   synchronized void note(@Nullable Outcome outcome, Instant now) {
     if (outcome != null && outcome.kind() == Outcome.Kind.COMPLETED && completed == null) {
       completed = outcome;
+      measured = null;
       if (outcome.progress() != null) {
         learner.finished(outcome.progress(), now);
       }
@@ -150,7 +159,16 @@ final class JobTelemetry {
     return lastProgress;
   }
 
+  /** What a policy may know; what the family learnt meanwhile may be missing for a moment. */
   synchronized Measured measured(Instant now) {
+    if (measured == null || !now.isBefore(measuredAt.plus(MEASURED_FOR))) {
+      measured = measure(now);
+      measuredAt = now;
+    }
+    return measured;
+  }
+
+  private Measured measure(Instant now) {
     Optional<GoodputModel> model = learner.model(now);
     int profiled = learner.maxProfiledReplicas();
     Duration cost = changes.cost().orElse(Measured.ASSUMED_COST);

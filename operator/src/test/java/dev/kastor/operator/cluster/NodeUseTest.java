@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.job.PodTemplate;
 import dev.kastor.scheduler.Allocation;
@@ -99,8 +100,16 @@ final class NodeUseTest {
     return RoundNodes.of(
         List.of(node("n1", true, false, "t"), node("n2", true, true, "t")),
         node -> NodeUse.of(node, TAINTS, false, false),
-        List.of(job),
-        each -> allocation,
+        List.of(
+            JobReading.of(
+                job,
+                new AllocationStatus(
+                    allocation.replicas(),
+                    allocation.replicasByNode(),
+                    1,
+                    "2026-01-01T00:00:00Z",
+                    "Started",
+                    "."))),
         id -> pods);
   }
 

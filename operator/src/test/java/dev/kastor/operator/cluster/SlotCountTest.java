@@ -15,16 +15,15 @@ class SlotCountTest {
   private final SlotCount slots = new SlotCount("nvidia.com/gpu");
 
   @Test
-  void foreignPodsTakeFromWhatJobsMayUse() {
+  void podsTakeWhatTheyAskFor() {
     List<Pod> pods = List.of(pod(true, "Running", 1), pod(false, "Running", 2));
-    assertThat(slots.forJobs(node(8), pods)).isEqualTo(6);
     assertThat(slots.free(node(8), pods)).isEqualTo(5);
   }
 
   @Test
   void endedPodsHoldNothing() {
     List<Pod> pods = List.of(pod(false, "Succeeded", 2), pod(false, "Failed", 2));
-    assertThat(slots.forJobs(node(8), pods)).isEqualTo(8);
+    assertThat(slots.free(node(8), pods)).isEqualTo(8);
   }
 
   @Test
