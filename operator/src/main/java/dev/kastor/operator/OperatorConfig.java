@@ -24,7 +24,7 @@ public interface OperatorConfig {
   Duration roundInterval();
 
   /** How long a round waits for more events after one that asks for it. */
-  @WithDefault("300ms")
+  @WithDefault("100ms")
   Duration roundDelay();
 
   /** Extended resource that one replica occupies. */

@@ -8,11 +8,17 @@ import dev.kastor.crds.TrainingJobStatus;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.Watch;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.WatcherException;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.net.URI;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
@@ -104,12 +110,42 @@ class ApiOutageIT {
 
   @Test
   void aPodWhoseMakingWasNotAnsweredIsNotMadeTwice() {
-    FakeApiServer.loseAnswers(1);
+    FakeApiServer.loseAnswer("POST", "/api/v1/namespaces/team/pods", "");
     String second = "second" + System.nanoTime();
     submit(second);
     await("it trains", () -> members(second) == 2);
     assertThat(FakeApiServer.answersToLose()).isZero();
     assertThat(agents.started()).hasSize(4);
+  }
+
+  @Test
+  void anEndThatWasStoredWithoutAnAnswerKeepsItsTime() {
+    List<String> ends = new CopyOnWriteArrayList<>();
+    try (Watch _ =
+        client
+            .resources(TrainingJob.class)
+            .inNamespace(NAMESPACE)
+            .withName(name)
+            .watch(new EndsOf(ends))) {
+      FakeApiServer.loseAnswer("PATCH", ".*/trainingjobs/.*/status", "completionTime\":\"");
+      agents.complete(name);
+      await("its slots are free", () -> status(name).allocation().replicas() == 0);
+    }
+    assertThat(FakeApiServer.answersToLose()).isZero();
+    assertThat(ends).isNotEmpty();
+    assertThat(new HashSet<>(ends)).as("when it ended").hasSize(1);
+  }
+
+  private record EndsOf(List<String> ends) implements Watcher<TrainingJob> {
+    @Override
+    public void eventReceived(Action action, TrainingJob job) {
+      if (job.getStatus() != null && job.getStatus().completionTime() != null) {
+        ends.add(job.getStatus().completionTime());
+      }
+    }
+
+    @Override
+    public void onClose(WatcherException cause) {}
   }
 
   private void submit(String job) {

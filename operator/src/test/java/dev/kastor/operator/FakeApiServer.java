@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
@@ -50,6 +51,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static final String TESTS_OWN = "Kastor-Test";
   private static final AtomicInteger LOST = new AtomicInteger();
   private static final AtomicInteger REFUSED_LISTS = new AtomicInteger();
+  private static volatile Predicate<RecordedRequest> lossy = _ -> false;
   private static volatile int failing;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
@@ -66,9 +68,14 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     failing = status;
   }
 
-  /** Makes so many of the next pods of the operator, but answers that it failed. */
-  static void loseAnswers(int pods) {
-    LOST.set(pods);
+  /** Does what the next request of the operator like this one asks, but answers that it failed. */
+  static void loseAnswer(String method, String path, String inBody) {
+    lossy =
+        request ->
+            method.equals(request.getMethod())
+                && request.getPath().matches(path)
+                && new String(request.getBody().getBytes(), UTF_8).contains(inBody);
+    LOST.set(1);
   }
 
   /** Refuses so many of the next lists of jobs that the operator asks for. */
@@ -125,15 +132,13 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
                     dev.kastor.crds.Queue.class))) {
           @Override
           public MockResponse dispatch(RecordedRequest request) {
-            boolean makesPod =
-                "POST".equals(request.getMethod())
-                    && "/api/v1/namespaces/team/pods".equals(request.getPath());
-            if (makesPod && taken(LOST)) {
+            boolean own = request.getHeader(TESTS_OWN) != null;
+            if (!own && lossy.test(request) && taken(LOST)) {
               super.dispatch(request);
               return new MockResponse().setResponseCode(500);
             }
             boolean listsJobs =
-                request.getHeader(TESTS_OWN) == null
+                !own
                     && "GET".equals(request.getMethod())
                     && request.getPath().startsWith("/apis/kastor.dev/v1alpha1/trainingjobs")
                     && !request.getPath().contains("watch=true");
@@ -141,7 +146,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
               return new MockResponse().setResponseCode(500);
             }
             int code = failing;
-            return code == 0 || request.getHeader(TESTS_OWN) != null
+            return code == 0 || own
                 ? super.dispatch(request)
                 : new MockResponse().setResponseCode(code).setHeader("Retry-After", "1");
           }

@@ -157,7 +157,7 @@ final class ScaleScenario {
         () -> names.stream().allMatch(name -> seen.of(name).decided != 0));
     double[] waits = seen.seconds(names, times -> times.decided);
     Progress.say(
-        "from arrival to decision: %s; to a reason: %s; %.0f rounds of %.3f s, writes included"
+        "from arrival to decision: %s; to a reason: %s; %.0f rounds of %.3f s"
             .formatted(
                 JobsSeen.spread(waits),
                 JobsSeen.spread(seen.seconds(names, times -> times.explained)),

@@ -65,17 +65,22 @@ public final class AllocationWriter {
     }
   }
 
+  /** An allocation as it is stored. */
+  static AllocationStatus status(
+      Allocation allocation, long version, Instant since, Reason reason) {
+    return new AllocationStatus(
+        allocation.replicas(),
+        Map.copyOf(allocation.replicasByNode()),
+        version,
+        since.toString(),
+        reason.code(),
+        reason.message());
+  }
+
   private void writeAlone(TrainingJob job, Allocation allocation, Reason reason) {
     AllocationStatus before = current(job);
     Instant now = clock.instant();
-    var after =
-        new AllocationStatus(
-            allocation.replicas(),
-            Map.copyOf(allocation.replicasByNode()),
-            before == null ? 1 : before.version() + 1,
-            now.toString(),
-            reason.code(),
-            reason.message());
+    var after = status(allocation, before == null ? 1 : before.version() + 1, now, reason);
     if (!writer.patch(job, Map.of("allocation", after))) {
       return;
     }

@@ -1,7 +1,9 @@
 package dev.kastor.operator.cluster;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.Signals;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
@@ -12,6 +14,7 @@ import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -23,9 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,7 +57,6 @@ public final class KubernetesCluster implements Cluster {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(KubernetesCluster.class);
-  private static final int WRITES_AT_ONCE = 16;
 
   private final ClusterCache cache;
   private final AllocationWriter allocations;
@@ -67,7 +67,10 @@ public final class KubernetesCluster implements Cluster {
   private final QueueRules queues;
   private final InstantSource clock;
   private final EventRecorder events;
+  private final Signals signals;
   private final JobReadings readings = new JobReadings();
+  private final WritesUnderWay writes = new WritesUnderWay();
+  private volatile boolean heldBack;
   private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
   private final Set<String> badPins = ConcurrentHashMap.newKeySet();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
@@ -79,9 +82,11 @@ public final class KubernetesCluster implements Cluster {
       EventRecorder events,
       QueueRules queues,
       NodeUses uses,
+      Signals signals,
       OperatorConfig config,
       InstantSource clock) {
     this.uses = uses;
+    this.signals = signals;
     this.cache = cache;
     this.allocations = allocations;
     this.knowledge = knowledge;
@@ -96,7 +101,7 @@ public final class KubernetesCluster implements Cluster {
   public Snapshot observe() {
     Instant now = clock.instant();
     List<JobReading> wanting =
-        readings.of(cache.jobs(), allocations::current).stream()
+        readings.of(cache.jobs(), this::decided).stream()
             .filter(reading -> wantsToRun(reading.job()))
             .toList();
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
@@ -121,13 +126,24 @@ public final class KubernetesCluster implements Cluster {
     return new Snapshot(now, nodes, jobs, directory.queues());
   }
 
-  /** Changes of different jobs do not depend on each other, so they are written side by side. */
+  /**
+   * Begins to store the changes, side by side, and does not wait: an API server that is slow to
+   * answer must not keep others from being decided on.
+   */
   @Override
   public void apply(List<Change> changes) {
-    Semaphore writing = new Semaphore(WRITES_AT_ONCE);
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      withinQuotas(changes).forEach(change -> threads.execute(() -> apply(change, writing)));
-    }
+    List<Change> open = withinQuotas(changes);
+    heldBack = open.size() < changes.size();
+    open.forEach(change ->
+        cache
+            .job(change.job())
+            .filter(this::wantsToRun)
+            .ifPresent(job ->
+                writes.start(
+                    job,
+                    AllocationWriter.status(
+                        QuotaGate.target(change), 0, clock.instant(), change.reason()),
+                    () -> store(job, change))));
   }
 
   /** Those for which there is room beside what jobs hold now, their leaving pods included. */
@@ -140,26 +156,38 @@ public final class KubernetesCluster implements Cluster {
     Map<JobId, QuotaGate.Holding> holdings = new HashMap<>();
     for (TrainingJob job : cache.jobs()) {
       JobId id = Labels.id(job);
-      int given = JobMapper.allocation(allocations.current(job)).replicas();
+      int given =
+          Math.max(
+              JobMapper.allocation(allocations.current(job)).replicas(),
+              JobMapper.allocation(decided(job)).replicas());
       int held = Math.max(given, slots.held(cache.pods(id)));
       holdings.put(id, new QuotaGate.Holding(directory.of(job), held));
     }
     return new QuotaGate(quotas, holdings).open(changes);
   }
 
-  private void apply(Change change, Semaphore writing) {
-    writing.acquireUninterruptibly();
+  private void store(TrainingJob job, Change change) {
     try {
-      cache
-          .job(change.job())
-          .filter(this::wantsToRun)
-          .ifPresent(job -> allocations.write(job, QuotaGate.target(change), change.reason()));
+      allocations.write(job, QuotaGate.target(change), change.reason());
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
-    } finally {
-      writing.release();
     }
+    if (heldBack) {
+      // What it gave back may be what others were held back for.
+      signals.round();
+    }
+  }
+
+  /** What the job has, or is to have as soon as that is stored. */
+  private @Nullable AllocationStatus decided(TrainingJob job) {
+    AllocationStatus underWay = writes.of(job);
+    return underWay == null ? allocations.current(job) : underWay;
+  }
+
+  @PreDestroy
+  void stop() {
+    writes.stop();
   }
 
   private boolean wantsToRun(TrainingJob job) {
@@ -176,7 +204,8 @@ public final class KubernetesCluster implements Cluster {
       return Optional.empty();
     }
     boolean pinned =
-        round.staying().contains(reading.id())
+        writes.of(job) != null
+            || round.staying().contains(reading.id())
             || (round.there(reading.id(), allocation)
                 && (refusal.isPresent()
                     || JobMapper.pinnedHere(job, allocation)

@@ -23,7 +23,7 @@ final class MergePatch {
   private MergePatch() {}
 
   /**
-   * Sends it; the client tries again what the API server asks to try again.
+   * Sends it once.
    *
    * @throws KubernetesClientException with the code of a refusal, or 0 if there was no answer
    */

@@ -6,12 +6,12 @@ import java.time.InstantSource;
 
 /**
  * How long a round that somebody asked for waits for more to happen: the configured delay, but at
- * least as long as the last round took, so that under load half of the time is left for the rest of
- * the operator. Used by one thread.
+ * least half as long as the last round took, so that under load a third of the time is left for the
+ * rest of the operator. Used by one thread.
  */
 final class RoundPacing {
   /** However long a round took, nobody waits longer than this for the next to begin. */
-  private static final Duration LONGEST = Duration.ofSeconds(1);
+  private static final Duration LONGEST = Duration.ofMillis(500);
 
   private final Duration delay;
   private final InstantSource clock;
@@ -33,7 +33,8 @@ final class RoundPacing {
 
   /** The pause before the next round, when it is asked for now. */
   Duration pause() {
-    Duration rest = Duration.between(begun, ended).minus(Duration.between(ended, clock.instant()));
+    Duration half = Duration.between(begun, ended).dividedBy(2);
+    Duration rest = half.minus(Duration.between(ended, clock.instant()));
     Duration wanted = rest.compareTo(LONGEST) < 0 ? rest : LONGEST;
     return wanted.compareTo(delay) > 0 ? wanted : delay;
   }

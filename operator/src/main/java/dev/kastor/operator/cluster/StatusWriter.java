@@ -14,6 +14,7 @@ import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,18 @@ public final class StatusWriter {
     Map<String, @Nullable Object> all = new HashMap<>(waiting);
     all.putAll(fields);
     return patchNow(job, all);
+  }
+
+  /** The job as the API server has it now; empty if it is gone. */
+  public Optional<TrainingJob> stored(TrainingJob job) {
+    TrainingJob now =
+        client
+            .resources(TrainingJob.class)
+            .inNamespace(job.getMetadata().getNamespace())
+            .withName(job.getMetadata().getName())
+            .get();
+    return Optional.ofNullable(now)
+        .filter(found -> found.getMetadata().getUid().equals(job.getMetadata().getUid()));
   }
 
   private boolean patchNow(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {

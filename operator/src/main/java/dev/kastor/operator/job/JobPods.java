@@ -126,6 +126,7 @@ public final class JobPods {
           client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
     } catch (KubernetesClientException e) {
       if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        ask(pod).ifPresent(unseen::add);
         return;
       }
       if (e.getCode() == 0 || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {

@@ -8,6 +8,7 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StatusWriter;
 import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +35,9 @@ public final class JobStatusWriter {
   private final JobObservers observers;
   private final InstantSource clock;
   private final Map<String, Map<String, @Nullable Object>> written = new ConcurrentHashMap<>();
+
+  /** Jobs whose last write had no clear answer: what it said may be stored or not. */
+  private final Set<String> unanswered = ConcurrentHashMap.newKeySet();
 
   public JobStatusWriter(
       StatusWriter writer, EventRecorder events, JobObservers observers, InstantSource clock) {
@@ -82,13 +87,14 @@ public final class JobStatusWriter {
 
   /** Notes that the job has to wait before it gets slots again. */
   public void holdBack(TrainingJob job, int failedStarts, Instant until) {
+    settle(job);
     Map<String, Object> changed =
         Map.of(
             "failedStarts",
             failedStarts,
             "notBefore",
             until.truncatedTo(ChronoUnit.MILLIS).toString());
-    if (writer.patch(job, changed)) {
+    if (patch(job, changed)) {
       Map<String, @Nullable Object> fields = new HashMap<>(known(job));
       fields.putAll(changed);
       written.put(job.getMetadata().getUid(), fields);
@@ -99,6 +105,8 @@ public final class JobStatusWriter {
   public void write(TrainingJob job, JobConditions.Facts facts, int failures) {
     Instant now = clock.instant();
     String uid = job.getMetadata().getUid();
+    Object told = known(job).get("phase");
+    settle(job);
     Map<String, @Nullable Object> before = known(job);
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("phase", facts.phase());
@@ -118,11 +126,13 @@ public final class JobStatusWriter {
     fields.put("failedStarts", trains ? Integer.valueOf(0) : before.get("failedStarts"));
     fields.put("notBefore", trains ? null : before.get("notBefore"));
     fields.put("suspendedSeconds", suspendedSeconds(before, facts.phase(), now));
-    if (fields.equals(before) || !writer.patch(job, fields)) {
-      return;
+    if (!fields.equals(before)) {
+      if (!patch(job, fields)) {
+        return;
+      }
+      written.put(uid, fields);
     }
-    written.put(uid, fields);
-    if (!Objects.equals(before.get("phase"), facts.phase())) {
+    if (!Objects.equals(told, facts.phase())) {
       entered(job, facts, now);
     }
   }
@@ -130,6 +140,25 @@ public final class JobStatusWriter {
   /** Forgets a job that is gone. */
   public void forget(String uid) {
     written.remove(uid);
+    unanswered.remove(uid);
+  }
+
+  private boolean patch(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
+    try {
+      return writer.patch(job, fields);
+    } catch (KubernetesClientException e) {
+      unanswered.add(job.getMetadata().getUid());
+      throw e;
+    }
+  }
+
+  /** A time that was stored must not be stored again as a later one. */
+  private void settle(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    if (unanswered.contains(uid)) {
+      writer.stored(job).ifPresent(now -> written.put(uid, fields(now)));
+      unanswered.remove(uid);
+    }
   }
 
   private void entered(TrainingJob job, JobConditions.Facts facts, Instant now) {
@@ -173,10 +202,10 @@ public final class JobStatusWriter {
 
   private Map<String, @Nullable Object> known(TrainingJob job) {
     Map<String, @Nullable Object> own = written.get(job.getMetadata().getUid());
-    return own == null ? fromCache(job) : own;
+    return own == null ? fields(job) : own;
   }
 
-  private static Map<String, @Nullable Object> fromCache(TrainingJob job) {
+  private static Map<String, @Nullable Object> fields(TrainingJob job) {
     TrainingJobStatus status = job.getStatus();
     Map<String, @Nullable Object> fields = new HashMap<>();
     if (status != null) {

@@ -18,16 +18,16 @@ class RoundPacingTest {
   }
 
   @Test
-  void aSlowRoundIsFollowedAfterAsLongAPause() {
+  void aSlowRoundIsFollowedAfterHalfAsLongAPause() {
     round(Duration.ofMillis(700));
 
-    assertThat(pacing.pause()).isEqualTo(Duration.ofMillis(700));
+    assertThat(pacing.pause()).isEqualTo(Duration.ofMillis(350));
   }
 
   @Test
   void timeThatPassedSinceCounts() {
     round(Duration.ofMillis(700));
-    now = now.plusMillis(600);
+    now = now.plusMillis(100);
 
     assertThat(pacing.pause()).isEqualTo(Duration.ofMillis(300));
   }
@@ -36,7 +36,7 @@ class RoundPacingTest {
   void nobodyWaitsForLong() {
     round(Duration.ofSeconds(40));
 
-    assertThat(pacing.pause()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(pacing.pause()).isEqualTo(Duration.ofMillis(500));
   }
 
   private void round(Duration took) {
