@@ -74,6 +74,11 @@ public final class ClusterCache {
     queues.addEventHandler(new Changes<>((before, after) -> queueChanged(before, after)));
   }
 
+  /** Tells who comes, changes and goes; of those that are there already as if they came. */
+  public void onJobs(ResourceEventHandler<TrainingJob> listener) {
+    jobs.addEventHandler(listener);
+  }
+
   /** Lists everything and watches from then on; returns when the first lists are in. */
   public void start() {
     if (started.compareAndSet(false, true)) {

@@ -25,15 +25,18 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /** What all jobs reported, in memory, and the one writer of {@code status.training}. */
 @Singleton
 public final class TelemetryStore {
-  /** Summaries are the first thing that an API server with thousands of jobs can do without. */
-  private static final int MOST_SUMMARIES_PER_SECOND = 50;
+  /** Many that are due at once must not keep the API server from what cannot wait. */
+  private static final int SUMMARIES_AT_ONCE = 2;
 
   private final Map<String, JobTelemetry> jobs = new ConcurrentHashMap<>();
+  private final SummaryBudget budget = new SummaryBudget();
+  private final Semaphore room = new Semaphore(SUMMARIES_AT_ONCE);
   private final FamilyStore families;
   private final StatusWriter writer;
   private final JobObservers observers;
@@ -137,14 +140,25 @@ public final class TelemetryStore {
 
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
-    known(job)
-        .flatMap(known -> known.due(clock.instant(), spacing()))
-        .ifPresent(summary -> write(job, summary));
+    if (!due(job)) {
+      return;
+    }
+    room.acquireUninterruptibly();
+    try {
+      known(job)
+          .flatMap(known -> known.due(clock.instant(), spacing()))
+          .ifPresent(summary -> {
+            Instant asked = clock.instant();
+            write(job, summary);
+            budget.answered(Duration.between(asked, clock.instant()));
+          });
+    } finally {
+      room.release();
+    }
   }
 
   private Duration spacing() {
-    Duration fair = Duration.ofMillis(jobs.size() * 1000L / MOST_SUMMARIES_PER_SECOND);
-    return fair.compareTo(interval) > 0 ? fair : interval;
+    return budget.spacing(jobs.size(), interval);
   }
 
   /** Writes the summary now. */

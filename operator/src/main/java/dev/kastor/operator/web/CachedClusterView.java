@@ -3,15 +3,13 @@ package dev.kastor.operator.web;
 import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
@@ -21,57 +19,36 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Keeps TrainingJobs and nodes by watching them, and tells the history which jobs vanished and what
- * was allocated before this process began.
+ * What the operator's cache has. Tells the history which jobs came and went, and what was allocated
+ * before this process began.
  */
 @Singleton
-final class InformedClusterView implements ClusterView {
-  private final SharedIndexInformer<TrainingJob> jobs;
-  private final SharedIndexInformer<Node> nodes;
-  private final SharedIndexInformer<Queue> queues;
+final class CachedClusterView implements ClusterView {
+  private final ClusterCache cache;
+  private final JobHistory history;
 
-  InformedClusterView(KubernetesClient client, JobHistory history) {
-    // An API server that is not there yet, or a CRD that is not, is asked again until it is.
-    jobs =
-        client
-            .resources(TrainingJob.class)
-            .inAnyNamespace()
-            .runnableInformer(0)
-            .exceptionHandler((started, problem) -> true)
-            .addEventHandler(new Historian(history, InstantSource.system()));
-    nodes = client.nodes().runnableInformer(0).exceptionHandler((started, problem) -> true);
-    queues =
-        client
-            .resources(Queue.class)
-            .runnableInformer(0)
-            .exceptionHandler((started, problem) -> true);
+  CachedClusterView(ClusterCache cache, JobHistory history) {
+    this.cache = cache;
+    this.history = history;
   }
 
   void start(@Observes StartupEvent event) {
-    var unused = jobs.start();
-    unused = nodes.start();
-    unused = queues.start();
-  }
-
-  void stop(@Observes ShutdownEvent event) {
-    jobs.stop();
-    nodes.stop();
-    queues.stop();
+    cache.onJobs(new Historian(history, InstantSource.system()));
   }
 
   @Override
   public List<TrainingJob> jobs() {
-    return jobs.getStore().list();
+    return cache.allJobs();
   }
 
   @Override
   public List<Queue> queues() {
-    return queues.getStore().list();
+    return cache.queues();
   }
 
   @Override
   public List<Node> nodes() {
-    return nodes.getStore().list();
+    return cache.nodes();
   }
 
   /** Reports arrivals and departures to the history. */
