@@ -81,14 +81,15 @@ public final class GpuWatch implements AutoCloseable {
       }
     }
     Map<String, Integer> now = new HashMap<>();
-    holders.forEach((node, all) -> now.put(node, all.stream().mapToInt(Pods::gpus).sum()));
-    taken = now;
-    now.forEach((node, gpus) -> {
+    holders.forEach((node, all) -> {
+      int gpus = all.stream().mapToInt(Pods::gpus).sum();
+      now.put(node, gpus);
       Taken before = most.get(node);
       if (before == null || gpus > before.gpus()) {
-        most.put(node, new Taken(gpus, Instant.now(), told(holders.get(node))));
+        most.put(node, new Taken(gpus, Instant.now(), told(all)));
       }
     });
+    taken = now;
   }
 
   /** What tells who meant them for there, and when. */
