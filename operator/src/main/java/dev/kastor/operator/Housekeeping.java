@@ -35,6 +35,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -51,6 +53,9 @@ public final class Housekeeping {
   private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
   private static final long PERIOD_MILLIS = 500;
   private static final int LOOKS_AT_ONCE = 16;
+
+  /** Many that are due at once must not keep the API server from what cannot wait. */
+  private static final int SUMMARIES_AT_ONCE = 2;
 
   /** Passes between two looks for pods whose job is gone while no job goes. */
   private static final int ORPHANS_EVERY = 20;
@@ -80,6 +85,12 @@ public final class Housekeeping {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().name("housekeeping").daemon().factory());
+  private final ExecutorService summaries =
+      Executors.newFixedThreadPool(SUMMARIES_AT_ONCE, Thread.ofVirtual().factory());
+
+  /** Uids of jobs whose summary waits to be written. */
+  private final Set<String> summarizing = ConcurrentHashMap.newKeySet();
+
   private int passes;
 
   public Housekeeping(
@@ -144,6 +155,7 @@ public final class Housekeeping {
   @PreDestroy
   public void stop() {
     timer.shutdownNow();
+    summaries.shutdownNow();
   }
 
   private void pass() {
@@ -175,10 +187,12 @@ public final class Housekeeping {
       } else {
         hangs.forget(job.getMetadata().getUid());
       }
-      if (telemetry.due(job)
-          || (!JobMapper.finished(job)
-              && !job.getSpec().gang()
-              && (membership.due(job) || (holds && !objects.ensured(job))))) {
+      if (telemetry.due(job)) {
+        summarize(job);
+      }
+      if (!JobMapper.finished(job)
+          && !job.getSpec().gang()
+          && (membership.due(job) || (holds && !objects.ensured(job)))) {
         due.add(job);
       }
     }
@@ -239,18 +253,29 @@ public final class Housekeeping {
         Executors.newFixedThreadPool(LOOKS_AT_ONCE, Thread.ofVirtual().factory())) {
       for (TrainingJob job : due) {
         threads.execute(() -> {
-          if (!JobMapper.finished(job) && !job.getSpec().gang()) {
-            if (membership.due(job)) {
-              attempt(job, () -> membership.evaluate(job));
-            }
-            AllocationStatus allocation = allocations.current(job);
-            if (allocation != null && allocation.replicas() > 0) {
-              attempt(job, () -> objects.ensure(job));
-            }
+          if (membership.due(job)) {
+            attempt(job, () -> membership.evaluate(job));
           }
-          attempt(job, () -> telemetry.writeIfDue(job));
+          AllocationStatus allocation = allocations.current(job);
+          if (allocation != null && allocation.replicas() > 0) {
+            attempt(job, () -> objects.ensure(job));
+          }
         });
       }
+    }
+  }
+
+  /** Writes a job's summary some time soon: nothing waits for it, however many are due. */
+  private void summarize(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    if (mandate.mayWrite() && summarizing.add(uid)) {
+      summaries.execute(() -> {
+        try {
+          attempt(job, () -> telemetry.writeIfDue(job));
+        } finally {
+          summarizing.remove(uid);
+        }
+      });
     }
   }
 

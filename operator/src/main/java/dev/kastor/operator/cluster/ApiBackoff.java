@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -53,7 +52,7 @@ public final class ApiBackoff implements Interceptor {
     boolean read = "GET".equals(request.method()) || "HEAD".equals(request.method());
     Duration left = Duration.between(clock.instant(), quietUntil());
     if (!read && left.isPositive()) {
-      throw new KubernetesClientException(
+      throw new NotSent(
           "the API server is left alone for another %d ms: %s %s"
               .formatted(left.toMillis(), request.method(), request.uri().getPath()));
     }

@@ -101,9 +101,7 @@ public final class KubernetesCluster implements Cluster {
   public Snapshot observe() {
     Instant now = clock.instant();
     List<JobReading> wanting =
-        readings.of(cache.jobs(), this::decided).stream()
-            .filter(reading -> wantsToRun(reading.job()))
-            .toList();
+        readings.of(cache.jobs().stream().filter(this::wantsToRun).toList(), this::decided);
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
     List<Node> nodes =
         cache.nodes().stream()
@@ -114,10 +112,14 @@ public final class KubernetesCluster implements Cluster {
     QueueDirectory directory = queues.directory();
     List<JobState> jobs = new ArrayList<>(wanting.size());
     for (JobReading job : wanting) {
-      if (job.asked().problem().isPresent()) {
-        LOG.debug("{}: left out of the round: {}", job.id(), job.asked().problem().get());
-      } else if (!job.allocation().isEmpty() || !knowledge.held(job.job(), now)) {
-        state(job, round, directory, now).ifPresent(jobs::add);
+      boolean passedOver = writes.passOver(job.job());
+      if (job.allocation().isEmpty() && (passedOver || knowledge.held(job.job(), now))) {
+        continue;
+      }
+      try {
+        state(job, passedOver, round, directory, now).ifPresent(jobs::add);
+      } catch (IllegalArgumentException e) {
+        LOG.debug("{}: left out of the round: {}", job.id(), e.getMessage());
       }
     }
     jobs.sort(
@@ -132,18 +134,21 @@ public final class KubernetesCluster implements Cluster {
    */
   @Override
   public void apply(List<Change> changes) {
+    // Whatever is stored while this looks at quotas may be what it finds missing.
+    heldBack = true;
     List<Change> open = withinQuotas(changes);
     heldBack = open.size() < changes.size();
     open.forEach(change ->
-        cache
-            .job(change.job())
-            .filter(this::wantsToRun)
-            .ifPresent(job ->
-                writes.start(
-                    job,
-                    AllocationWriter.status(
-                        QuotaGate.target(change), 0, clock.instant(), change.reason()),
-                    () -> store(job, change))));
+        cache.job(change.job()).filter(this::wantsToRun).ifPresent(job -> begin(job, change)));
+  }
+
+  private void begin(TrainingJob job, Change change) {
+    AllocationStatus before = allocations.current(job);
+    writes.start(
+        job,
+        AllocationWriter.status(QuotaGate.target(change), 0, clock.instant(), change.reason()),
+        () -> store(job, before, change),
+        signals::round);
   }
 
   /** Those for which there is room beside what jobs hold now, their leaving pods included. */
@@ -166,9 +171,15 @@ public final class KubernetesCluster implements Cluster {
     return new QuotaGate(quotas, holdings).open(changes);
   }
 
-  private void store(TrainingJob job, Change change) {
+  /** Stores a change, unless the job ended or was given something else since it was decided. */
+  private void store(TrainingJob job, @Nullable AllocationStatus before, Change change) {
     try {
-      allocations.write(job, QuotaGate.target(change), change.reason());
+      cache
+          .job(change.job())
+          .filter(now -> now.getMetadata().getUid().equals(job.getMetadata().getUid()))
+          .filter(this::wantsToRun)
+          .filter(now -> version(allocations.current(now)) == version(before))
+          .ifPresent(now -> allocations.write(now, QuotaGate.target(change), change.reason()));
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
@@ -177,6 +188,10 @@ public final class KubernetesCluster implements Cluster {
       // What it gave back may be what others were held back for.
       signals.round();
     }
+  }
+
+  private static long version(@Nullable AllocationStatus allocation) {
+    return allocation == null ? 0 : allocation.version();
   }
 
   /** What the job has, or is to have as soon as that is stored. */
@@ -196,7 +211,11 @@ public final class KubernetesCluster implements Cluster {
 
   /** The job, unless it waits for a queue that does not have it; one that runs is let alone. */
   private Optional<JobState> state(
-      JobReading reading, RoundNodes round, QueueDirectory directory, Instant now) {
+      JobReading reading,
+      boolean passedOver,
+      RoundNodes round,
+      QueueDirectory directory,
+      Instant now) {
     TrainingJob job = reading.job();
     Allocation allocation = reading.allocation();
     Optional<Reason> refusal = directory.refusal(job);
@@ -204,7 +223,7 @@ public final class KubernetesCluster implements Cluster {
       return Optional.empty();
     }
     boolean pinned =
-        writes.of(job) != null
+        passedOver
             || round.staying().contains(reading.id())
             || (round.there(reading.id(), allocation)
                 && (refusal.isPresent()

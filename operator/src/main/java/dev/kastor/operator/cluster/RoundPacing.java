@@ -6,8 +6,8 @@ import java.time.InstantSource;
 
 /**
  * How long a round that somebody asked for waits for more to happen: the configured delay, but at
- * least half as long as the last round took, so that under load a third of the time is left for the
- * rest of the operator. Used by one thread.
+ * least half as long as the last round took, up to half a second: under load a third of the time is
+ * left for the rest of the operator. Used by one thread.
  */
 final class RoundPacing {
   /** However long a round took, nobody waits longer than this for the next to begin. */

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Gives everybody who reads the same version of a job the same object: three caches watch jobs,
- * ours, the controller's and the page's, and with tens of thousands of them the copies are what
- * fills the heap. Nobody may change a job that was read; a clone that is made by writing and
- * reading is the same object too.
+ * Gives everybody who reads the same version of a job the same object: two caches watch jobs, ours
+ * and the controller's, and with tens of thousands of them the copies are what fills the heap.
+ * Nobody may change a job that was read; a clone that is made by writing and reading is the same
+ * object too.
  *
  * <p>Thread-safe; what nobody holds any more is forgotten.
  */

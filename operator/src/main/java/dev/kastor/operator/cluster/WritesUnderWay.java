@@ -16,19 +16,43 @@ import org.jspecify.annotations.Nullable;
 final class WritesUnderWay {
   private static final int AT_ONCE = 16;
 
-  private final Map<String, AllocationStatus> byUid = new ConcurrentHashMap<>();
+  private static final class Write {
+    private final AllocationStatus decided;
+    private volatile boolean passedOver;
+
+    Write(AllocationStatus decided) {
+      this.decided = decided;
+    }
+  }
+
+  private final Map<String, Write> byUid = new ConcurrentHashMap<>();
   private final Semaphore room = new Semaphore(AT_ONCE);
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   /** What is being stored for the job; null if nothing is. */
   @Nullable AllocationStatus of(TrainingJob job) {
-    return byUid.get(job.getMetadata().getUid());
+    Write write = byUid.get(job.getMetadata().getUid());
+    return write == null ? null : write.decided;
   }
 
-  /** Stores beside others, and forgets the allocation once that is over, however it ended. */
-  void start(TrainingJob job, AllocationStatus decided, Runnable store) {
+  /** Whether a round has to let the job alone, which it is told of when it need not any more. */
+  boolean passOver(TrainingJob job) {
+    Write write = byUid.get(job.getMetadata().getUid());
+    if (write != null) {
+      write.passedOver = true;
+    }
+    return write != null;
+  }
+
+  /**
+   * Stores beside others, and forgets the allocation once that is over, however it ended.
+   *
+   * @param passedOver called after that if a round let the job alone meanwhile
+   */
+  void start(TrainingJob job, AllocationStatus decided, Runnable store, Runnable passedOver) {
     String uid = job.getMetadata().getUid();
-    byUid.put(uid, decided);
+    Write write = new Write(decided);
+    byUid.put(uid, write);
     threads.execute(() -> {
       room.acquireUninterruptibly();
       try {
@@ -36,6 +60,9 @@ final class WritesUnderWay {
       } finally {
         room.release();
         byUid.remove(uid);
+        if (write.passedOver) {
+          passedOver.run();
+        }
       }
     });
   }

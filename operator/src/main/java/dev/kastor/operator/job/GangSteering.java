@@ -18,7 +18,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -123,18 +122,16 @@ public final class GangSteering {
       if (!claim.whole() || profile.isEmpty()) {
         return;
       }
-      int size = target.replicas();
-      Map<String, PodNode> known = new HashMap<>();
-      wanted
-          .keySet()
-          .forEach(
-              name -> cache.node(name).map(PodNode::of).ifPresent(node -> known.put(name, node)));
-      if (!known.keySet().equals(wanted.keySet())) {
+      List<PodNode> places =
+          create.ranks().stream()
+              .flatMap(rank -> cache.node(nodes.get(rank)).map(PodNode::of).stream())
+              .toList();
+      if (places.size() < create.ranks().size()) {
         return;
       }
+      int size = target.replicas();
       // Made before a number is taken: a template that is no good must not cost one each time.
-      template.pod(
-          job, profile.get().spec(), 0, 0, size, known.get(nodes.get(create.ranks().getFirst())));
+      template.pod(job, profile.get().spec(), 0, 0, size, places.getFirst());
       services.ensure(job);
       long first =
           create.first().isPresent()
@@ -144,9 +141,9 @@ public final class GangSteering {
         countRestart(job);
       }
       waiters.done(Labels.id(job), wanted.keySet());
-      for (int rank : create.ranks()) {
-        PodNode node = known.get(nodes.get(rank));
-        Pod pod = template.pod(job, profile.get().spec(), first, rank, size, node);
+      for (int i = 0; i < places.size(); i++) {
+        int rank = create.ranks().get(i);
+        Pod pod = template.pod(job, profile.get().spec(), first, rank, size, places.get(i));
         if (size > 1) {
           Gates.close(pod);
         }

@@ -4,6 +4,7 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.NotSent;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
@@ -13,6 +14,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -103,20 +105,30 @@ public final class JobPods {
 
   private int freeSlots(Node node) {
     String name = node.getMetadata().getName();
-    return slots.free(node, unseen.on(name, cached(() -> cache.podsOn(name))));
+    // Before the others: one that is found meanwhile counts twice for a moment, never not at all.
+    List<Pod> holding = new ArrayList<>(unanswered.on(name));
+    holding.addAll(unseen.on(name, cached(() -> cache.podsOn(name))));
+    return slots.free(node, holding);
   }
 
   /** Finds out what became of pods on these nodes; true if one of the job is there. */
   private boolean settle(JobId job, Set<String> nodes) {
-    List<Pod> there = unanswered.settle(nodes, this::ask);
-    there.forEach(unseen::add);
+    List<Pod> there = new ArrayList<>();
+    unanswered.settle(
+        nodes,
+        this::ask,
+        pod -> {
+          unseen.add(pod);
+          there.add(pod);
+        });
     return there.stream().anyMatch(pod -> Labels.job(pod).filter(job::equals).isPresent());
   }
 
   private Optional<Pod> ask(Pod pod) {
     String namespace = pod.getMetadata().getNamespace();
     String name = pod.getMetadata().getName();
-    return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get());
+    return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get())
+        .filter(found -> Labels.job(found).isPresent());
   }
 
   /** Makes a pod; one of that name that is there already is fine. */
@@ -125,14 +137,13 @@ public final class JobPods {
       unseen.add(
           client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
     } catch (KubernetesClientException e) {
-      if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
-        ask(pod).ifPresent(unseen::add);
-        return;
-      }
-      if (e.getCode() == 0 || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
+      boolean there = e.getCode() == HttpURLConnection.HTTP_CONFLICT;
+      if (there || NotSent.mayBeDone(e)) {
         unanswered.add(pod);
       }
-      throw e;
+      if (!there) {
+        throw e;
+      }
     }
   }
 

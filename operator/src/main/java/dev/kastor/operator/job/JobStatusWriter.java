@@ -6,6 +6,7 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.JobObservers;
 import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.NotSent;
 import dev.kastor.operator.cluster.StatusWriter;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -127,6 +128,8 @@ public final class JobStatusWriter {
     fields.put("notBefore", trains ? null : before.get("notBefore"));
     fields.put("suspendedSeconds", suspendedSeconds(before, facts.phase(), now));
     if (!fields.equals(before)) {
+      // Whoever reads what this patch says before it is answered still hears of the change.
+      written.putIfAbsent(uid, before);
       if (!patch(job, fields)) {
         return;
       }
@@ -147,7 +150,9 @@ public final class JobStatusWriter {
     try {
       return writer.patch(job, fields);
     } catch (KubernetesClientException e) {
-      unanswered.add(job.getMetadata().getUid());
+      if (NotSent.mayBeDone(e)) {
+        unanswered.add(job.getMetadata().getUid());
+      }
       throw e;
     }
   }

@@ -1,6 +1,6 @@
 package dev.kastor.operator.leader;
 
-import io.fabric8.kubernetes.client.KubernetesClientException;
+import dev.kastor.operator.cluster.NotSent;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
@@ -25,7 +25,7 @@ public final class WriteFence implements Interceptor {
   @Override
   public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
     if (!mandate.mayWrite() && changes(request)) {
-      throw new KubernetesClientException(
+      throw new NotSent(
           "this operator does not hold the lease, so it does not write: %s %s"
               .formatted(request.method(), request.uri().getPath()));
     }

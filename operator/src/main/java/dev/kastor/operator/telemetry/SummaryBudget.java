@@ -19,10 +19,10 @@ final class SummaryBudget {
 
   private double perSecond = MOST;
 
-  /** Takes note of how long one took to be stored. */
-  synchronized void answered(Duration took) {
+  /** Takes note of whether one was stored, and of how long that took. */
+  synchronized void answered(boolean stored, Duration took) {
     perSecond =
-        took.compareTo(SLOW) > 0
+        !stored || took.compareTo(SLOW) > 0
             ? Math.max(LEAST, perSecond * DECREASE)
             : Math.min(MOST, perSecond + INCREASE);
   }

@@ -25,18 +25,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /** What all jobs reported, in memory, and the one writer of {@code status.training}. */
 @Singleton
 public final class TelemetryStore {
-  /** Many that are due at once must not keep the API server from what cannot wait. */
-  private static final int SUMMARIES_AT_ONCE = 2;
-
   private final Map<String, JobTelemetry> jobs = new ConcurrentHashMap<>();
   private final SummaryBudget budget = new SummaryBudget();
-  private final Semaphore room = new Semaphore(SUMMARIES_AT_ONCE);
   private final FamilyStore families;
   private final StatusWriter writer;
   private final JobObservers observers;
@@ -140,21 +135,18 @@ public final class TelemetryStore {
 
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
-    if (!due(job)) {
-      return;
-    }
-    room.acquireUninterruptibly();
-    try {
-      known(job)
-          .flatMap(known -> known.due(clock.instant(), spacing()))
-          .ifPresent(summary -> {
-            Instant asked = clock.instant();
+    known(job)
+        .flatMap(known -> known.due(clock.instant(), spacing()))
+        .ifPresent(summary -> {
+          Instant asked = clock.instant();
+          boolean stored = false;
+          try {
             write(job, summary);
-            budget.answered(Duration.between(asked, clock.instant()));
-          });
-    } finally {
-      room.release();
-    }
+            stored = true;
+          } finally {
+            budget.answered(stored, Duration.between(asked, clock.instant()));
+          }
+        });
   }
 
   private Duration spacing() {

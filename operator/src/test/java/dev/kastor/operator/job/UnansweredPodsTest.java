@@ -8,9 +8,12 @@ import dev.kastor.operator.cluster.Labels;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 class UnansweredPodsTest {
@@ -21,24 +24,51 @@ class UnansweredPodsTest {
     unanswered.add(pod("bert-0", "a"));
     unanswered.add(pod("bert-1", "b"));
 
-    assertThat(unanswered.settle(Set.of("a"), Optional::of)).containsExactly(pod("bert-0", "a"));
-    assertThat(unanswered.settle(Set.of("a"), pod -> fail("asked again"))).isEmpty();
-    assertThat(unanswered.settle(Set.of("b"), pod -> Optional.empty())).isEmpty();
-    assertThat(unanswered.settle(Set.of("b"), pod -> fail("asked again"))).isEmpty();
+    assertThat(settle("a", Optional::of)).containsExactly(pod("bert-0", "a"));
+    assertThat(settle("a", pod -> fail("asked again"))).isEmpty();
+    assertThat(settle("b", pod -> Optional.empty())).isEmpty();
+    assertThat(settle("b", pod -> fail("asked again"))).isEmpty();
   }
 
   @Test
-  void oneThatCannotBeAskedForIsAskedForLater() {
+  void oneThatCannotBeAskedForIsHeldAndAskedForLater() {
     unanswered.add(pod("bert-0", "a"));
+
+    assertThatThrownBy(() -> settle("a", UnansweredPodsTest::away)).hasMessage("away");
+    assertThat(unanswered.on("a")).hasSize(1);
+    assertThat(settle("a", Optional::of)).hasSize(1);
+    assertThat(unanswered.on("a")).isEmpty();
+  }
+
+  @Test
+  void oneThatIsThereIsPassedOnEvenIfTheNextCannotBeAskedFor() {
+    unanswered.add(pod("bert-0", "a"));
+    unanswered.add(pod("bert-1", "a"));
+    List<Pod> there = new ArrayList<>();
 
     assertThatThrownBy(() ->
             unanswered.settle(
-                Set.of("a"),
-                pod -> {
-                  throw new KubernetesClientException("away");
-                }))
+                Set.of("a"), pod -> there.isEmpty() ? Optional.of(pod) : away(pod), there::add))
         .hasMessage("away");
-    assertThat(unanswered.settle(Set.of("a"), Optional::of)).hasSize(1);
+    assertThat(there).hasSize(1);
+    assertThat(unanswered.on("a")).hasSize(1).doesNotContainAnyElementsOf(there);
+  }
+
+  @Test
+  void oneIsStillHeldWhileItIsPassedOn() {
+    unanswered.add(pod("bert-0", "a"));
+
+    unanswered.settle(Set.of("a"), Optional::of, pod -> assertThat(unanswered.on("a")).hasSize(1));
+  }
+
+  private List<Pod> settle(String node, Function<Pod, Optional<Pod>> ask) {
+    List<Pod> there = new ArrayList<>();
+    unanswered.settle(Set.of(node), ask, there::add);
+    return there;
+  }
+
+  private static Optional<Pod> away(Pod pod) {
+    throw new KubernetesClientException("away");
   }
 
   private static Pod pod(String name, String node) {

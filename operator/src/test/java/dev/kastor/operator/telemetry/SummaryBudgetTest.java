@@ -31,9 +31,16 @@ class SummaryBudgetTest {
     assertThat(budget.spacing(10_000, INTERVAL)).isEqualTo(Duration.ofSeconds(200));
   }
 
+  @Test
+  void oneThatWasNotStoredCountsAsSlow() {
+    budget.answered(false, Duration.ZERO);
+    assertThat(budget.spacing(10_000, INTERVAL))
+        .isEqualTo(Duration.ofMillis(Math.round(10_000_000 / 45.0)));
+  }
+
   private void answer(int times, int millis) {
     for (int i = 0; i < times; i++) {
-      budget.answered(Duration.ofMillis(millis));
+      budget.answered(true, Duration.ofMillis(millis));
     }
   }
 }
