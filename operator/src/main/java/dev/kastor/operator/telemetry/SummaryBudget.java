@@ -11,7 +11,7 @@ final class SummaryBudget {
   static final double MOST = 50;
   static final double LEAST = 5;
 
-  /** An API server that has nothing else to do needs a fifth of this. */
+  /** Longer than this, and others wait as well. */
   private static final Duration SLOW = Duration.ofMillis(50);
 
   private static final double INCREASE = 0.25;
