@@ -12,8 +12,12 @@ import java.util.List;
 
 /** The watcher, running beside the suite; what it says is in {@code watcher.log} among the logs. */
 final class WatcherProcess implements AutoCloseable {
-  private static final Path LOG =
-      Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."), "watcher.log");
+  private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
+  private static final Path LOG = LOGS.resolve("watcher.log");
+
+  /** What libraries complain of, which must not get between the words of a line of the log. */
+  private static final Path ERRORS = LOGS.resolve("watcher-errors.log");
+
   private static final Duration ASLEEP = Duration.ofSeconds(90);
 
   private final Process process;
@@ -35,7 +39,7 @@ final class WatcherProcess implements AutoCloseable {
                 "-cp",
                 System.getProperty("java.class.path"),
                 Watcher.class.getName())
-            .redirectErrorStream(true)
+            .redirectError(ProcessBuilder.Redirect.appendTo(ERRORS.toFile()))
             .redirectOutput(ProcessBuilder.Redirect.appendTo(LOG.toFile()))
             .start());
   }

@@ -77,6 +77,9 @@ final class ChartRenderTest {
         JsonNode container = each.at("/spec/template/spec/containers/0/securityContext");
         assertThat(container.path("readOnlyRootFilesystem").asBoolean()).isTrue();
         assertThat(container.at("/capabilities/drop/0").asText()).isEqualTo("ALL");
+        assertThat(each.at("/spec/template/spec/tolerations").findValuesAsText("key"))
+            .as("what the operator does not stay on for five minutes")
+            .contains("node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready");
       }
     }
   }

@@ -10,18 +10,23 @@ import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.http.Interceptor;
+import io.fabric8.kubernetes.client.utils.HttpClientUtils;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 
 /**
- * The client of the API server that all parts share, whose requests are counted and whose writes
- * are fenced.
+ * The client of the API server that all parts share, whose requests are counted and have an end,
+ * and whose writes are fenced.
  */
 final class CountedRequests {
+  /** A list of everything may take this long on a busy API server; nothing else comes near. */
+  private static final Duration LONGEST_REQUEST = Duration.ofMinutes(2);
+
   private CountedRequests() {}
 
   @Produces
@@ -33,6 +38,8 @@ final class CountedRequests {
       Mandate mandate,
       ApiBackoff backoff) {
     return new KubernetesClientBuilder()
+        .withHttpClientFactory(
+            new BoundedHttpClients(HttpClientUtils.getHttpClientFactory(), LONGEST_REQUEST))
         .withKubernetesSerialization(serialization)
         .withConfig(config)
         .withHttpClientBuilderConsumer(http ->
