@@ -30,6 +30,8 @@ class EngineArchitectureTest {
               "dev.kastor.engine.op..",
               "dev.kastor.engine.autodiff..",
               "dev.kastor.engine.backend..",
+              "dev.kastor.engine.exec..",
+              "dev.kastor.engine.resource..",
               "dev.kastor.engine.nn..")
           .should()
           .dependOnClassesThat()
@@ -38,6 +40,16 @@ class EngineArchitectureTest {
               "dev.kastor.engine.data..",
               "dev.kastor.engine.optim..",
               "dev.kastor.engine.program..");
+
+  @ArchTest
+  static final ArchRule EXECUTORS_KNOW_NO_PARTICULAR_BACKEND =
+      noClasses()
+          .that()
+          .resideInAnyPackage("dev.kastor.engine.exec..", "dev.kastor.engine.resource..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "dev.kastor.engine.backend.cpu..", "dev.kastor.engine.backend.reference..");
 
   @ArchTest
   static final ArchRule GRAPHS_KNOW_NO_BACKEND =

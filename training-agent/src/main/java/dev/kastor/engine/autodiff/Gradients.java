@@ -1,5 +1,7 @@
 package dev.kastor.engine.autodiff;
 
+import dev.kastor.engine.graph.Control;
+import dev.kastor.engine.graph.Effect;
 import dev.kastor.engine.graph.Fused;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
@@ -11,11 +13,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /** The gradient of a value as further graph: a reverse walk with one rule per op. */
 public final class Gradients {
   private final Set<Node> active = new HashSet<>();
   private final Map<Node, Node> gradients = new HashMap<>();
+  private final Map<Node, SortedMap<Integer, Node>> parts = new HashMap<>();
 
   private Gradients() {}
 
@@ -35,11 +40,21 @@ public final class Gradients {
    * @return for each variable the gradient of the loss, zero where the value does not depend on it
    */
   public static List<Node> of(Node value, Node seed, List<Node> variables) {
-    return new Gradients().walk(value, seed, variables);
+    return of(List.of(value), List.of(seed), variables);
   }
 
-  private List<Node> walk(Node value, Node seed, List<Node> variables) {
-    List<Node> order = Graph.of(value).topological();
+  /**
+   * The sum of the products of gradients with the Jacobians of values.
+   *
+   * @param seeds gradient of the loss with respect to each value
+   * @return for each variable the gradient of the loss, zero where no value depends on it
+   */
+  public static List<Node> of(List<Node> values, List<Node> seeds, List<Node> variables) {
+    return new Gradients().walk(values, seeds, variables);
+  }
+
+  private List<Node> walk(List<Node> values, List<Node> seeds, List<Node> variables) {
+    List<Node> order = new Graph(values).topological();
     Set<Node> wanted = new HashSet<>();
     wanted.addAll(variables);
     for (Node node : order) {
@@ -47,12 +62,13 @@ public final class Gradients {
         active.add(node);
       }
     }
-    add(value, seed);
+    for (int i = 0; i < values.size(); i++) {
+      add(values.get(i), seeds.get(i));
+    }
     for (Node node : order.reversed()) {
-      Node gradient = gradients.get(node);
       // What lies behind a variable is not asked for unless another variable does.
-      if (gradient != null && node.inputs().stream().anyMatch(active::contains)) {
-        pull(node, gradient);
+      if (node.inputs().stream().anyMatch(active::contains)) {
+        pull(node);
       }
     }
     List<Node> results = new ArrayList<>();
@@ -64,8 +80,19 @@ public final class Gradients {
   }
 
   private void add(Node node, Node gradient) {
-    if (active.contains(node) && node.isFloat()) {
+    if (active.contains(node) && node.types().size() == 1 && node.isFloat()) {
       gradients.merge(node, gradient, Node::add);
+    }
+  }
+
+  private void pull(Node node) {
+    Node gradient = gradients.get(node);
+    SortedMap<Integer, Node> partial = parts.get(node);
+    if (partial != null) {
+      Map<Integer, Node> pulled = ControlGradients.of(node, partial);
+      pulled.forEach((input, of) -> add(node.input(input), of));
+    } else if (gradient != null) {
+      pull(node, gradient);
     }
   }
 
@@ -73,6 +100,15 @@ public final class Gradients {
     switch (node.op()) {
       case Primitive primitive -> pull(primitive, node, g);
       case Fused fused -> pull(fused, node, g);
+      case Control.Part part ->
+          parts.computeIfAbsent(node.input(0), _ -> new TreeMap<>()).put(part.index(), g);
+      case Control.Recorded _ ->
+          throw new UnsupportedOperationException(
+              "The gradient of a loop or branch has no gradient. Unroll the loop to differentiate"
+                  + " it twice.");
+      case Control.Cond _, Control.While _ ->
+          throw new IllegalStateException(node + " is seen through its parts.");
+      case Effect _, Control.Group _ -> {}
     }
   }
 

@@ -4,7 +4,7 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
 
 /**
- * A compiled graph with its own memory.
+ * A compiled graph with memory for its values.
  *
  * <p>Write the inputs, {@link #run}, read the outputs. One thread at a time.
  */
@@ -22,7 +22,7 @@ public interface Executable extends AutoCloseable {
   /** An output of the last run, numbered as in the graph; valid until the next run. */
   Tensor output(int index);
 
-  /** Frees the memory, that of its tensors too. */
+  /** Ends its use; its tensors are no longer valid. */
   @Override
   void close();
 }

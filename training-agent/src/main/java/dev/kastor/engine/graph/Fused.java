@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * <p>Implement it as a record; register it in {@code Ops} so that the contract tests see it.
  */
-public non-sealed interface Fused extends Op {
+public non-sealed interface Fused extends Pure {
   /** The definition: the same result in primitives or other fused ops. */
   Node decompose(List<Node> inputs);
 

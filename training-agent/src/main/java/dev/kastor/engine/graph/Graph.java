@@ -28,22 +28,30 @@ public record Graph(List<Node> outputs) {
 
   /** All nodes, each after its inputs; the order depends on the structure alone. */
   public List<Node> topological() {
+    return topological(Set.of());
+  }
+
+  /** The nodes that are needed where some values are known: what lies behind those is left out. */
+  public List<Node> topological(Set<Node> known) {
     List<Node> order = new ArrayList<>();
-    Set<Node> done = new HashSet<>();
+    Set<Node> done = new HashSet<>(known);
     Deque<Node> stack = new ArrayDeque<>();
     for (Node output : outputs) {
       stack.push(output);
       while (!stack.isEmpty()) {
         Node node = stack.getFirst();
+        if (done.contains(node)) {
+          stack.pop();
+          continue;
+        }
         Node pending = firstMissing(node, done);
         if (pending != node) {
           stack.push(pending);
           continue;
         }
         stack.pop();
-        if (done.add(node)) {
-          order.add(node);
-        }
+        done.add(node);
+        order.add(node);
       }
     }
     return order;
@@ -53,6 +61,11 @@ public record Graph(List<Node> outputs) {
     for (Node input : node.inputs()) {
       if (!done.contains(input)) {
         return input;
+      }
+    }
+    for (Node earlier : node.after()) {
+      if (!done.contains(earlier)) {
+        return earlier;
       }
     }
     return node;
@@ -106,6 +119,9 @@ public record Graph(List<Node> outputs) {
         return node;
       }
       List<Node> inputs = node.inputs().stream().map(this::visited).toList();
+      if (!node.after().isEmpty() || !(node.op() instanceof Pure)) {
+        return node.with(inputs, node.after().stream().map(this::visited).toList());
+      }
       if (node.op() instanceof Fused fused && !keep.test(fused)) {
         Node definition = fused.decompose(inputs);
         of(definition).topological().forEach(this::visit);

@@ -7,6 +7,8 @@ import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One value of a computation: an op applied to earlier nodes.
@@ -17,12 +19,19 @@ import java.util.List;
 public final class Node {
   private final Op op;
   private final List<Node> inputs;
-  private final Type type;
+  private final List<Node> after;
+  private final List<Type> types;
 
-  private Node(Op op, List<Node> inputs) {
+  private Node(Op op, List<Node> inputs, List<Node> after) {
     this.op = op;
     this.inputs = List.copyOf(inputs);
-    this.type = op.infer(this.inputs.stream().map(Node::type).toList());
+    this.after = List.copyOf(after);
+    this.types =
+        List.copyOf(
+            op.results(
+                op instanceof Control.Part
+                    ? inputs.getFirst().types
+                    : this.inputs.stream().map(Node::type).toList()));
   }
 
   /**
@@ -31,12 +40,26 @@ public final class Node {
    * @throws ShapeException if the inputs do not fit
    */
   public static Node of(Op op, List<Node> inputs) {
-    return new Node(op, inputs);
+    return new Node(op, inputs, List.of());
+  }
+
+  /**
+   * Applies an op after others have taken place, whose results it does not need.
+   *
+   * @throws ShapeException if the inputs do not fit
+   */
+  public static Node of(Op op, List<Node> inputs, List<Node> after) {
+    return new Node(op, inputs, after);
   }
 
   /** Applies an op. */
   public static Node of(Op op, Node... inputs) {
-    return new Node(op, Arrays.asList(inputs));
+    return of(op, Arrays.asList(inputs));
+  }
+
+  /** Stands for all of some nodes having taken place; it has no result. */
+  public static Node group(List<Node> nodes) {
+    return of(new Control.Group(), List.of(), nodes);
   }
 
   public static Node input(String label, Type type) {
@@ -67,16 +90,53 @@ public final class Node {
     return inputs.get(index);
   }
 
+  /** What takes place before this without being an input. */
+  public List<Node> after() {
+    return after;
+  }
+
+  /** Inputs, and what else takes place before this. */
+  public List<Node> needs() {
+    return after.isEmpty() ? inputs : Stream.concat(inputs.stream(), after.stream()).toList();
+  }
+
+  /** The types of all results. */
+  public List<Type> types() {
+    return types;
+  }
+
+  /** The type of the only result. */
   public Type type() {
-    return type;
+    if (types.size() != 1) {
+      throw new IllegalStateException(
+          "%s has %d results. Take a part of it.".formatted(op.name(), types.size()));
+    }
+    return types.getFirst();
+  }
+
+  /** One result of several. */
+  public Node part(int index) {
+    return of(new Control.Part(index), this);
+  }
+
+  /** All results as nodes of their own. */
+  public List<Node> parts() {
+    return IntStream.range(0, types.size()).mapToObj(this::part).toList();
+  }
+
+  /** The same op with other inputs; this itself if they are no others. */
+  Node with(List<Node> inputs, List<Node> after) {
+    return inputs.equals(this.inputs) && after.equals(this.after)
+        ? this
+        : new Node(op, inputs, after);
   }
 
   public Shape shape() {
-    return type.shape();
+    return type().shape();
   }
 
   public boolean isFloat() {
-    return type.dtype() == DType.F32;
+    return type().dtype() == DType.F32;
   }
 
   /** Whether the value is supplied at run time. */
@@ -254,6 +314,6 @@ public final class Node {
 
   @Override
   public String toString() {
-    return op.name() + type;
+    return op.name() + (types.size() == 1 ? types.getFirst() : types);
   }
 }

@@ -2,14 +2,16 @@ package dev.kastor.engine.graph;
 
 import java.util.List;
 
-/** What a node computes from its inputs; a value, equal to any other with the same attributes. */
-public sealed interface Op permits Primitive, Fused {
+/**
+ * What a node does with its inputs; pure ops and control flow are values, effects have identity.
+ */
+public sealed interface Op permits Pure, Effect, Control {
   /**
-   * The type of the result.
+   * The types of the results.
    *
    * @throws ShapeException if the inputs do not fit; the message names op and shapes
    */
-  Type infer(List<Type> inputs);
+  List<Type> results(List<Type> inputs);
 
   /** The name in messages. */
   default String name() {

@@ -5,7 +5,7 @@ import dev.kastor.engine.tensor.Shape;
 import java.util.List;
 
 /** The closed set of ops that every backend computes. */
-public sealed interface Primitive extends Op {
+public sealed interface Primitive extends Pure {
   /** A value supplied for each run. */
   record Input(String label, Type type) implements Primitive {
     @Override

@@ -1,7 +1,7 @@
 package dev.kastor.engine.tensor;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 
 /**
@@ -23,10 +23,10 @@ public record Tensor(MemorySegment segment, Shape shape, DType dtype) {
     }
   }
 
-  /** A tensor of zeros that lives as long as the arena. */
-  public static Tensor allocate(Arena arena, Shape shape, DType dtype) {
+  /** A tensor in memory from this allocator: of zeros, if that gives zeros as an arena does. */
+  public static Tensor allocate(SegmentAllocator memory, Shape shape, DType dtype) {
     long bytes = (long) shape.elements() * dtype.bytes();
-    return new Tensor(arena.allocate(bytes, ALIGNMENT), shape, dtype);
+    return new Tensor(memory.allocate(bytes, ALIGNMENT), shape, dtype);
   }
 
   /** Copies {@code elements()} values from an array into this tensor. */

@@ -14,7 +14,7 @@ import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
-import dev.kastor.engine.graph.Op;
+import dev.kastor.engine.graph.Pure;
 import dev.kastor.engine.graph.ShapeException;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.OpCases.Case;
@@ -52,7 +52,7 @@ class OpContractTest {
                 .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
                 .importPackages("dev.kastor.engine")
                 .stream()
-                .filter(type -> type.isAssignableTo(Op.class) && !type.isInterface())
+                .filter(type -> type.isAssignableTo(Pure.class) && !type.isInterface())
                 .map(JavaClass::getName)
                 .collect(Collectors.toCollection(TreeSet::new));
     assertThat(all).hasSizeGreaterThan(20);

@@ -4,8 +4,8 @@ import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Tensor;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -94,7 +94,7 @@ final class Compilation {
     }
   }
 
-  CpuExecutable executable() {
+  CpuExecutable executable(SegmentAllocator memory) {
     List<Node> steps =
         order.stream()
             .filter(node -> !(node.op() instanceof Primitive.Reshape) && !inlined(node))
@@ -114,13 +114,12 @@ final class Compilation {
       }
     }
     long size = plan.place();
-    Arena arena = Arena.ofShared();
-    MemorySegment slab = arena.allocate(Math.max(size, Tensor.ALIGNMENT), Tensor.ALIGNMENT);
+    MemorySegment slab = memory.allocate(Math.max(size, Tensor.ALIGNMENT), Tensor.ALIGNMENT);
     buffers.forEach((node, buffer) -> segments.put(node, buffer.in(slab)));
-    return bind(steps, arena);
+    return bind(steps);
   }
 
-  private CpuExecutable bind(List<Node> steps, Arena arena) {
+  private CpuExecutable bind(List<Node> steps) {
     Kernels kernels = new Kernels(oneDnn, this);
     List<Kernel> each = new ArrayList<>();
     Map<Node, Tensor> inputs = new HashMap<>();
@@ -138,7 +137,7 @@ final class Compilation {
       }
     }
     List<Tensor> results = graph.outputs().stream().map(this::tensor).toList();
-    return new CpuExecutable(oneDnn, arena, inputs, each, results);
+    return new CpuExecutable(oneDnn, inputs, each, results);
   }
 
   private Tensor tensor(Node node) {

@@ -3,6 +3,7 @@ package dev.kastor.engine.backend.cpu;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
+import java.lang.foreign.SegmentAllocator;
 
 /**
  * Compiles graphs for a bounded number of CPU threads.
@@ -48,8 +49,8 @@ public final class CpuBackend implements Backend {
   }
 
   @Override
-  public Executable compile(Graph graph) {
+  public Executable compile(Graph graph, SegmentAllocator memory) {
     oneDnn.boundThreads(); // A primitive is planned for the threads of the thread that makes it.
-    return new Compilation(oneDnn, graph.lower(Kernels::knows)).executable();
+    return new Compilation(oneDnn, graph.lower(Kernels::knows)).executable(memory);
   }
 }

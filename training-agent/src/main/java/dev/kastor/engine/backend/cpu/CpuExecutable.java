@@ -3,26 +3,19 @@ package dev.kastor.engine.backend.cpu;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
-import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Map;
 
 /** Kernels in order over one slab of memory. */
 final class CpuExecutable implements Executable {
   private final OneDnn oneDnn;
-  private final Arena arena;
   private final Map<Node, Tensor> inputs;
   private final List<Kernel> kernels;
   private final List<Tensor> outputs;
 
   CpuExecutable(
-      OneDnn oneDnn,
-      Arena arena,
-      Map<Node, Tensor> inputs,
-      List<Kernel> kernels,
-      List<Tensor> outputs) {
+      OneDnn oneDnn, Map<Node, Tensor> inputs, List<Kernel> kernels, List<Tensor> outputs) {
     this.oneDnn = oneDnn;
-    this.arena = arena;
     this.inputs = Map.copyOf(inputs);
     this.kernels = List.copyOf(kernels);
     this.outputs = List.copyOf(outputs);
@@ -53,6 +46,5 @@ final class CpuExecutable implements Executable {
   @Override
   public void close() {
     kernels.forEach(Kernel::close);
-    arena.close();
   }
 }

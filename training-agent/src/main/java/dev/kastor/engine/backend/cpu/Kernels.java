@@ -1,5 +1,7 @@
 package dev.kastor.engine.backend.cpu;
 
+import dev.kastor.engine.graph.Control;
+import dev.kastor.engine.graph.Effect;
 import dev.kastor.engine.graph.Fused;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
@@ -39,6 +41,8 @@ final class Kernels {
     return switch (node.op()) {
       case Primitive primitive -> of(primitive, node);
       case Fused fused -> of(fused, node);
+      case Effect _, Control _ ->
+          throw new IllegalArgumentException(node + " needs an executor: it is no pure op.");
     };
   }
 

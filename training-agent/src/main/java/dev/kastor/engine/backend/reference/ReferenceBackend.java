@@ -5,11 +5,10 @@ import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
+import java.lang.foreign.SegmentAllocator;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * Computes graphs with plain loops in double precision; integers are exact in it.
@@ -23,35 +22,16 @@ public final class ReferenceBackend implements Backend {
   }
 
   @Override
-  public Executable compile(Graph graph) {
-    return new ReferenceExecutable(graph.lower(_ -> false));
+  public Executable compile(Graph graph, SegmentAllocator memory) {
+    return new ReferenceExecutable(graph, memory);
   }
 
   /** The outputs of a graph, unrounded; {@code leaves} holds the value of each leaf. */
   public List<double[]> evaluate(Graph graph, Map<Node, double[]> leaves) {
-    return evaluateLowered(graph.lower(_ -> false), leaves);
+    return Interpreter.evaluate(graph, leaves);
   }
 
-  static List<double[]> evaluateLowered(Graph graph, Map<Node, double[]> leaves) {
-    Map<Node, double[]> values = new HashMap<>(leaves);
-    for (Node node : graph.topological()) {
-      if (!values.containsKey(node)) {
-        values.put(node, compute(node, values));
-      }
-    }
-    return graph.outputs().stream().map(output -> value(values, output)).toList();
-  }
-
-  private static double[] value(Map<Node, double[]> values, Node node) {
-    return Objects.requireNonNull(values.get(node), () -> "No value for " + node);
-  }
-
-  private static double[] compute(Node node, Map<Node, double[]> values) {
-    if (!(node.op() instanceof Primitive primitive)) {
-      throw new IllegalStateException(node + " was not lowered.");
-    }
-    double[][] in =
-        node.inputs().stream().map(input -> value(values, input)).toArray(double[][]::new);
+  static double[] compute(Primitive primitive, Node node, double[][] in) {
     return switch (primitive) {
       case Primitive.Input _, Primitive.Parameter _ ->
           throw new IllegalArgumentException("No value was given for " + node + ".");

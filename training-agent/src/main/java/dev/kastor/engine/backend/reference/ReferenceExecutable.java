@@ -4,7 +4,7 @@ import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
-import java.lang.foreign.Arena;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,18 +12,17 @@ import java.util.List;
 import java.util.Map;
 
 final class ReferenceExecutable implements Executable {
-  private final Arena arena = Arena.ofShared();
   private final Graph graph;
   private final Map<Node, Tensor> inputs = new HashMap<>();
   private final List<Tensor> outputs = new ArrayList<>();
 
-  ReferenceExecutable(Graph lowered) {
-    this.graph = lowered;
-    for (Node leaf : lowered.leaves()) {
-      inputs.put(leaf, Tensor.allocate(arena, leaf.shape(), leaf.type().dtype()));
+  ReferenceExecutable(Graph graph, SegmentAllocator memory) {
+    this.graph = graph;
+    for (Node leaf : graph.leaves()) {
+      inputs.put(leaf, Tensor.allocate(memory, leaf.shape(), leaf.type().dtype()));
     }
-    for (Node output : lowered.outputs()) {
-      outputs.add(Tensor.allocate(arena, output.shape(), output.type().dtype()));
+    for (Node output : graph.outputs()) {
+      outputs.add(Tensor.allocate(memory, output.shape(), output.type().dtype()));
     }
   }
 
@@ -40,7 +39,7 @@ final class ReferenceExecutable implements Executable {
   public void run() {
     Map<Node, double[]> leaves = new HashMap<>();
     inputs.forEach((leaf, tensor) -> leaves.put(leaf, read(tensor)));
-    List<double[]> values = ReferenceBackend.evaluateLowered(graph, leaves);
+    List<double[]> values = Interpreter.evaluate(graph, leaves);
     for (int i = 0; i < outputs.size(); i++) {
       write(values.get(i), outputs.get(i));
     }
@@ -52,9 +51,7 @@ final class ReferenceExecutable implements Executable {
   }
 
   @Override
-  public void close() {
-    arena.close();
-  }
+  public void close() {}
 
   private static double[] read(Tensor tensor) {
     double[] values = new double[tensor.shape().elements()];

@@ -1,0 +1,29 @@
+package dev.kastor.engine.backend;
+
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.Arena;
+
+/** An executable that owns the arena of its memory. */
+record OwnedExecutable(Executable executable, Arena arena) implements Executable {
+  @Override
+  public Tensor input(Node leaf) {
+    return executable.input(leaf);
+  }
+
+  @Override
+  public void run() {
+    executable.run();
+  }
+
+  @Override
+  public Tensor output(int index) {
+    return executable.output(index);
+  }
+
+  @Override
+  public void close() {
+    executable.close();
+    arena.close();
+  }
+}

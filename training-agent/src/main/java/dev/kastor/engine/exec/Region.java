@@ -1,0 +1,95 @@
+package dev.kastor.engine.exec;
+
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pure nodes that are compiled and run as one.
+ *
+ * <p>Thread-safe: as many copies are compiled as run at once, and kept.
+ */
+final class Region implements AutoCloseable {
+  private record Compiled(Executable executable, Memory.Lasting memory) {}
+
+  private final Backend backend;
+  private final Memory memory;
+  private final List<Node> operands;
+  private final Graph graph;
+  private final Deque<Compiled> idle = new ConcurrentLinkedDeque<>();
+
+  Region(Backend backend, Memory memory, List<Node> operands, Graph graph) {
+    this.backend = backend;
+    this.memory = memory;
+    this.operands = List.copyOf(operands);
+    this.graph = graph;
+  }
+
+  List<Value> run(@Nullable Value[] slots, int first) {
+    Compiled compiled = idle.poll();
+    if (compiled == null) {
+      compiled = compile();
+    }
+    List<Value> results = new ArrayList<>();
+    try {
+      for (int i = 0; i < operands.size(); i++) {
+        Value value = slots[first + i];
+        if (value == null) {
+          throw new IllegalStateException("An operand of " + this + " is missing.");
+        }
+        copy(value.tensor(), compiled.executable.input(operands.get(i)));
+      }
+      compiled.executable.run();
+      for (int i = 0; i < graph.outputs().size(); i++) {
+        Value result = memory.allocate(graph.outputs().get(i).type(), this);
+        results.add(result);
+        copy(compiled.executable.output(i), result.tensor());
+      }
+      return results;
+    } catch (RuntimeException e) {
+      results.forEach(Value::release);
+      throw e;
+    } finally {
+      idle.push(compiled);
+    }
+  }
+
+  private Compiled compile() {
+    Memory.Lasting lasting = memory.lasting(this);
+    try {
+      return new Compiled(backend.compile(graph, lasting), lasting);
+    } catch (RuntimeException e) {
+      lasting.close();
+      throw e;
+    }
+  }
+
+  private static void copy(Tensor from, Tensor to) {
+    long bytes = (long) from.shape().elements() * from.dtype().bytes();
+    MemorySegment.copy(from.segment(), 0, to.segment(), 0, bytes);
+  }
+
+  @Override
+  public void close() {
+    for (Compiled compiled = idle.poll(); compiled != null; compiled = idle.poll()) {
+      compiled.executable.close();
+      compiled.memory.close();
+    }
+  }
+
+  /** The last node and how many come before it. */
+  @Override
+  public String toString() {
+    long others = graph.topological().stream().filter(node -> !node.isLeaf()).count() - 1;
+    Node last = graph.outputs().getLast();
+    return others > 0 ? "%s with %d nodes before it".formatted(last, others) : last.toString();
+  }
+}

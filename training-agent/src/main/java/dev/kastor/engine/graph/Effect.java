@@ -1,0 +1,10 @@
+package dev.kastor.engine.graph;
+
+/**
+ * An op that reads or changes something outside the graph, such as a variable or a queue.
+ *
+ * <p>Each of its nodes takes place exactly once in a run that needs it (once in an iteration,
+ * inside a loop), after its inputs and what it comes {@linkplain Node#after() after}. It has no
+ * gradient: what it gives is a variable to those who differentiate.
+ */
+public non-sealed interface Effect extends Op {}
