@@ -31,6 +31,9 @@ final class FaultRun {
   /** From the end of a node to the first step of a job that had replicas on it. */
   static final String NODE_LOSS = "node loss to training again";
 
+  /** Kubernetes has to find the node lost, and a new operator has to start, before any job can. */
+  static final String ALL_LOST = "loss of the node of all operators to training again";
+
   /** From the notice to a checkpoint of a job all of whose replicas have to go. */
   static final String DRAIN = "drain notice to checkpoint";
 
@@ -100,6 +103,7 @@ final class FaultRun {
   private void suffer(Fault fault, Ground ground, List<String> names) throws Exception {
     Set<String> hit = names.stream().filter(name -> !ended(name)).collect(Collectors.toSet());
     List<Pod> replicas = ground.replicas();
+    List<String> operators = ground.operators();
     Instant begun = Instant.now();
     Optional<Wound> struck = fault.strike(ground);
     if (struck.isEmpty()) {
@@ -109,7 +113,7 @@ final class FaultRun {
     Wound wound = struck.get();
     Progress.say(fault + ": " + wound.what());
     try {
-      feel(fault, wound, hit, replicas, begun);
+      feel(fault, wound, hit, replicas, operators, begun);
       Duration left = wound.lasts().minus(Duration.between(begun, Instant.now()));
       if (left.isPositive()) {
         Thread.sleep(left);
@@ -120,7 +124,13 @@ final class FaultRun {
   }
 
   /** Measures how the cluster takes it. */
-  private void feel(Fault fault, Wound wound, Set<String> hit, List<Pod> replicas, Instant begun)
+  private void feel(
+      Fault fault,
+      Wound wound,
+      Set<String> hit,
+      List<Pod> replicas,
+      List<String> operators,
+      Instant begun)
       throws Exception {
     switch (fault) {
       case OPERATOR_KILLED -> {
@@ -129,8 +139,9 @@ final class FaultRun {
       }
       case NODE_OFF -> {
         hit.retainAll(jobsOn(wound.node(), replicas));
+        boolean leads = operators.stream().anyMatch(node -> !node.equals(wound.node()));
         for (String name : hit) {
-          trainsWithout(wound.node(), name, begun);
+          trainsWithout(wound.node(), name, begun, leads ? NODE_LOSS : ALL_LOST);
         }
       }
       case NODE_DRAINED -> {
@@ -146,13 +157,14 @@ final class FaultRun {
     }
   }
 
-  private void trainsWithout(String node, String name, Instant begun) throws Exception {
+  private void trainsWithout(String node, String name, Instant begun, String what)
+      throws Exception {
     until(
         "%s trains again without %s".formatted(name, node),
         () -> ended(name) || trainedSince(name, begun).isPresent());
     Optional<Change> change = trainedSince(name, begun);
     if (change.isPresent()) {
-      measured.add(NODE_LOSS, name, Duration.between(begun, change.get().at()));
+      measured.add(what, name, Duration.between(begun, change.get().at()));
     }
   }
 

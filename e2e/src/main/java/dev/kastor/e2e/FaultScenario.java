@@ -53,6 +53,7 @@ final class FaultScenario {
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   private static final Duration NODE_LOSS = Duration.ofSeconds(60);
+  private static final Duration ALL_LOST = Duration.ofSeconds(150);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Chart chart =
@@ -132,6 +133,9 @@ final class FaultScenario {
     if (!measured.of(FaultRun.NODE_LOSS).times().isEmpty()) {
       assertThat(measured.of(FaultRun.NODE_LOSS).p95()).isLessThanOrEqualTo(NODE_LOSS);
     }
+    assertThat(measured.of(FaultRun.ALL_LOST).times())
+        .as("a node with all operators is lost")
+        .allMatch(time -> time.compareTo(ALL_LOST) <= 0);
     assertThat(measured.of(FaultRun.DRAIN).times())
         .as("all checkpoints are saved before replicas are killed")
         .allMatch(time -> time.compareTo(GRACE) <= 0);

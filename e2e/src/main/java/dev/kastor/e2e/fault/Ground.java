@@ -38,6 +38,20 @@ public record Ground(KubernetesClient client, String system, String team, Random
         .toList();
   }
 
+  /** The nodes of the operators that run. */
+  public List<String> operators() {
+    return client
+        .pods()
+        .inNamespace(system)
+        .withLabel("app.kubernetes.io/part-of", "kastor")
+        .list()
+        .getItems()
+        .stream()
+        .filter(Ground::runs)
+        .map(pod -> pod.getSpec().getNodeName())
+        .toList();
+  }
+
   /** Replicas that run on a node. */
   public List<Pod> replicas(String node) {
     return replicas().stream().filter(pod -> node.equals(pod.getSpec().getNodeName())).toList();

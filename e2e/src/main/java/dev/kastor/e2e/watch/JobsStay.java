@@ -2,13 +2,23 @@ package dev.kastor.e2e.watch;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A job that was ever seen is there until its user deletes it, and a job that ended stays so. */
+/**
+ * A job that was ever seen is there until its user deletes it, and a job that ended stays so.
+ *
+ * <p>The word of the user and the news of the deletion come on different ways, so the word may be
+ * some seconds late.
+ */
 final class JobsStay implements Rule {
+  private static final Duration LATE = Duration.ofSeconds(5);
+
+  private final Map<String, Instant> missing = new HashMap<>();
   private final Map<String, String> seen = new HashMap<>();
   private final Map<String, Phase> ended = new HashMap<>();
 
@@ -29,7 +39,9 @@ final class JobsStay implements Rule {
       }
     }
     seen.forEach((uid, name) -> {
-      if (!world.jobs().containsKey(uid) && !world.userDeleted().contains(name)) {
+      if (!world.jobs().containsKey(uid)
+          && !world.userDeleted().contains(name)
+          && !world.now().isBefore(missing.computeIfAbsent(uid, _ -> world.now()).plus(LATE))) {
         findings.add(new Finding("no job is lost", name, "its user has not deleted it"));
       }
     });
