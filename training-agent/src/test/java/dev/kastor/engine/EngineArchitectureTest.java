@@ -32,6 +32,7 @@ class EngineArchitectureTest {
               "dev.kastor.engine.backend..",
               "dev.kastor.engine.exec..",
               "dev.kastor.engine.resource..",
+              "dev.kastor.engine.eager..",
               "dev.kastor.engine.nn..")
           .should()
           .dependOnClassesThat()
@@ -45,7 +46,10 @@ class EngineArchitectureTest {
   static final ArchRule EXECUTORS_KNOW_NO_PARTICULAR_BACKEND =
       noClasses()
           .that()
-          .resideInAnyPackage("dev.kastor.engine.exec..", "dev.kastor.engine.resource..")
+          .resideInAnyPackage(
+              "dev.kastor.engine.exec..",
+              "dev.kastor.engine.resource..",
+              "dev.kastor.engine.eager..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

@@ -163,7 +163,7 @@ final class ControlGradients {
       Set<Node> forward = new HashSet<>(new Graph(body.results()).topological());
       forward.addAll(body.parameters());
       Set<Node> constant = constants(forward);
-      for (Node node : new Graph(gradients).topological(forward)) {
+      for (Node node : new Graph(gradients).topological(forward::contains)) {
         if (node.op() instanceof Control.Part && forward.contains(node.input(0))) {
           replaced.put(node, recall.apply(node)); // A count or a history of something inside.
           continue;

@@ -2,6 +2,7 @@ package dev.kastor.engine.backend;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
 
 /**
  * A compiled graph with memory for its values.
@@ -15,6 +16,23 @@ public interface Executable extends AutoCloseable {
    * @throws IllegalArgumentException if the graph does not depend on this leaf
    */
   Tensor input(Node leaf);
+
+  /**
+   * Reads an input from here in further runs, instead of from memory of its own.
+   *
+   * @param segment aligned to {@link Tensor#ALIGNMENT}
+   * @throws IllegalArgumentException if the graph does not depend on this leaf
+   */
+  void bind(Node leaf, MemorySegment segment);
+
+  /**
+   * Writes an output to here in further runs, instead of to memory of its own; what is bound as an
+   * input must not overlap.
+   *
+   * @param segment aligned to {@link Tensor#ALIGNMENT}
+   * @return false if that cannot be, because the output is an input, a constant, or another output
+   */
+  boolean bindOutput(int index, MemorySegment segment);
 
   /** Computes the outputs from the inputs. */
   void run();

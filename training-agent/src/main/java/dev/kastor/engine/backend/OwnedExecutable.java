@@ -3,12 +3,23 @@ package dev.kastor.engine.backend;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** An executable that owns the arena of its memory. */
 record OwnedExecutable(Executable executable, Arena arena) implements Executable {
   @Override
   public Tensor input(Node leaf) {
     return executable.input(leaf);
+  }
+
+  @Override
+  public void bind(Node leaf, MemorySegment segment) {
+    executable.bind(leaf, segment);
+  }
+
+  @Override
+  public boolean bindOutput(int index, MemorySegment segment) {
+    return executable.bindOutput(index, segment);
   }
 
   @Override

@@ -39,7 +39,7 @@ final class Lowering {
     Lowering lowering = new Lowering(backend, memory);
     FrameDef root = new FrameDef(1);
     Set<Node> known = new HashSet<>(feeds);
-    List<Node> order = new Graph(fetches).topological(known);
+    List<Node> order = new Graph(fetches).topological(known::contains);
     lowering.findKept(order);
     Scope scope = new Scope(lowering, root, null);
     for (int i = 0; i < feeds.size(); i++) {

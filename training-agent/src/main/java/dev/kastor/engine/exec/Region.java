@@ -45,13 +45,19 @@ final class Region implements AutoCloseable {
         if (value == null) {
           throw new IllegalStateException("An operand of " + this + " is missing.");
         }
-        copy(value.tensor(), compiled.executable.input(operands.get(i)));
+        compiled.executable.bind(operands.get(i), value.tensor().segment());
       }
-      compiled.executable.run();
-      for (int i = 0; i < graph.outputs().size(); i++) {
+      boolean[] bound = new boolean[graph.outputs().size()];
+      for (int i = 0; i < bound.length; i++) {
         Value result = memory.allocate(graph.outputs().get(i).type(), this);
         results.add(result);
-        copy(compiled.executable.output(i), result.tensor());
+        bound[i] = compiled.executable.bindOutput(i, result.tensor().segment());
+      }
+      compiled.executable.run();
+      for (int i = 0; i < bound.length; i++) {
+        if (!bound[i]) {
+          copy(compiled.executable.output(i), results.get(i).tensor());
+        }
       }
       return results;
     } catch (RuntimeException e) {

@@ -96,7 +96,7 @@ final class Scope {
 
   /** Lowers all that some nodes need, beyond those that are given. */
   void lower(List<Node> wanted, Set<Node> given) {
-    List<Node> order = new Graph(wanted).topological(given);
+    List<Node> order = new Graph(wanted).topological(given::contains);
     clusters = new Clusters(order);
     Map<Node, Integer> unitOf = new HashMap<>();
     List<List<Node>> units = clusters.units();

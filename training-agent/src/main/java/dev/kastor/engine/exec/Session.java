@@ -3,15 +3,14 @@ package dev.kastor.engine.exec;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,14 +20,19 @@ import org.jspecify.annotations.Nullable;
  * is planned and compiled once. Thread-safe: any number of runs may be under way.
  */
 public final class Session implements AutoCloseable {
-  private record Key(Set<Node> feeds, List<Node> fetches) {}
+  private record Key(Set<Node> feeds, List<Node> fetches) {
+    Key {
+      feeds = Set.copyOf(feeds);
+      fetches = List.copyOf(fetches);
+    }
+  }
 
   private final Backend backend;
   private final Memory memory;
   private final int threads;
   private final ExecutorService pool;
   private final Map<Key, Plan> plans = new HashMap<>();
-  private final Map<Resource<?>, Object> states = new ConcurrentHashMap<>();
+  private final Surroundings surroundings;
 
   /**
    * A session without state.
@@ -42,6 +46,7 @@ public final class Session implements AutoCloseable {
     }
     this.backend = backend;
     this.memory = new Memory(capBytes);
+    this.surroundings = new States(memory);
     this.threads = threads;
     this.pool =
         Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name("step-", 0).factory());
@@ -62,12 +67,51 @@ public final class Session implements AutoCloseable {
    * @throws InterruptedException if this thread is interrupted; what was begun has ended
    */
   public Results run(Map<Node, Tensor> feeds, List<Node> fetches) throws InterruptedException {
-    Plan plan = plan(new Key(Set.copyOf(feeds.keySet()), List.copyOf(fetches)));
-    List<Value> values = new ArrayList<>();
-    for (Node node : plan.feeds()) {
-      values.add(Value.borrowed(checked(node, feeds.get(node))));
+    Map<Node, Value> values = new HashMap<>();
+    feeds.forEach((node, tensor) -> values.put(node, Value.borrowed(checked(node, tensor))));
+    return new Results(run(plan(new Key(feeds.keySet(), fetches)), values));
+  }
+
+  /**
+   * Computes nodes as values that are held until the caller releases them.
+   *
+   * @param feeds held by the caller until this returns
+   * @param fetches nodes with one result
+   */
+  public List<Value> values(Map<Node, Value> feeds, List<Node> fetches)
+      throws InterruptedException {
+    return held(run(plan(new Key(feeds.keySet(), fetches)), feeds));
+  }
+
+  /** The same for a combination that does not come again: nothing is kept of its plan. */
+  public List<Value> valuesOnce(Map<Node, Value> feeds, List<Node> fetches)
+      throws InterruptedException {
+    Plan plan = Lowering.plan(backend, memory, List.copyOf(feeds.keySet()), fetches);
+    try {
+      return held(run(plan, feeds));
+    } finally {
+      plan.close();
     }
-    return new Results(new Run(plan, memory, surroundings(), pool, threads - 1, values).run());
+  }
+
+  /** Makes a node without a result take place that does not come again. */
+  public void runOnce(Map<Node, Value> feeds, Node node) throws InterruptedException {
+    Plan plan = Lowering.plan(backend, memory, List.copyOf(feeds.keySet()), List.of(node));
+    try {
+      run(plan, feeds);
+    } finally {
+      plan.close();
+    }
+  }
+
+  private static List<Value> held(@Nullable Value[] values) {
+    return Arrays.stream(values).map(Objects::requireNonNull).toList();
+  }
+
+  private @Nullable Value[] run(Plan plan, Map<Node, Value> feeds) throws InterruptedException {
+    List<Value> values =
+        plan.feeds().stream().map(feeds::get).map(Objects::requireNonNull).toList();
+    return new Run(plan, memory, surroundings, pool, threads - 1, values).run();
   }
 
   private static Tensor checked(Node node, @Nullable Tensor tensor) {
@@ -85,20 +129,6 @@ public final class Session implements AutoCloseable {
       return plans.computeIfAbsent(
           key, _ -> Lowering.plan(backend, memory, List.copyOf(key.feeds()), key.fetches()));
     }
-  }
-
-  private Surroundings surroundings() {
-    return new Surroundings() {
-      @Override
-      public Memory memory() {
-        return memory;
-      }
-
-      @Override
-      public <S> S state(Resource<S> resource, Supplier<S> first) {
-        return resource.kind().cast(states.computeIfAbsent(resource, _ -> first.get()));
-      }
-    };
   }
 
   /** The memory of the device. */

@@ -28,23 +28,24 @@ public record Graph(List<Node> outputs) {
 
   /** All nodes, each after its inputs; the order depends on the structure alone. */
   public List<Node> topological() {
-    return topological(Set.of());
+    return topological(_ -> false);
   }
 
   /** The nodes that are needed where some values are known: what lies behind those is left out. */
-  public List<Node> topological(Set<Node> known) {
+  public List<Node> topological(Predicate<Node> known) {
     List<Node> order = new ArrayList<>();
-    Set<Node> done = new HashSet<>(known);
+    Set<Node> done = new HashSet<>();
+    Predicate<Node> missing = node -> !done.contains(node) && !known.test(node);
     Deque<Node> stack = new ArrayDeque<>();
     for (Node output : outputs) {
       stack.push(output);
       while (!stack.isEmpty()) {
         Node node = stack.getFirst();
-        if (done.contains(node)) {
+        if (!missing.test(node)) {
           stack.pop();
           continue;
         }
-        Node pending = firstMissing(node, done);
+        Node pending = firstMissing(node, missing);
         if (pending != node) {
           stack.push(pending);
           continue;
@@ -57,14 +58,14 @@ public record Graph(List<Node> outputs) {
     return order;
   }
 
-  private static Node firstMissing(Node node, Set<Node> done) {
+  private static Node firstMissing(Node node, Predicate<Node> missing) {
     for (Node input : node.inputs()) {
-      if (!done.contains(input)) {
+      if (missing.test(input)) {
         return input;
       }
     }
     for (Node earlier : node.after()) {
-      if (!done.contains(earlier)) {
+      if (missing.test(earlier)) {
         return earlier;
       }
     }

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Nodes with others in their place, and all that depends on them made anew; the rest stays the same
@@ -24,7 +25,7 @@ public final class Rewrite {
 
   /** Nodes after the replacements. */
   public List<Node> of(List<Node> nodes) {
-    for (Node node : new Graph(nodes).topological(rewritten.keySet())) {
+    for (Node node : new Graph(nodes).topological(Set.copyOf(rewritten.keySet())::contains)) {
       if (!rewritten.containsKey(node)) {
         rewritten.put(node, node.with(known(node.inputs()), known(node.after())));
       }

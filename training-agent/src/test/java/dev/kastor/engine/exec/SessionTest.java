@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.autodiff.Gradients;
+import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Graph;
@@ -77,7 +78,17 @@ class SessionTest {
     return tensor;
   }
 
+  /** On the reference backend, and on the fast one where this machine has it. */
   private void agrees(Node result) throws InterruptedException {
+    agrees(session, result, 1e-5);
+    if (CpuBackend.load(1) instanceof CpuBackend.Availability.Available available) {
+      try (Session fast = new Session(available.backend(), CAP, 2)) {
+        agrees(fast, result, 1e-4);
+      }
+    }
+  }
+
+  private void agrees(Session session, Node result, double close) throws InterruptedException {
     Node loss = result.multiply(result).reshape(result.shape().elements()).sum(0, 1);
     List<Node> outputs = new ArrayList<>(List.of(result, loss));
     outputs.addAll(Gradients.of(loss, List.of(x, weights, bias)));
@@ -89,7 +100,7 @@ class SessionTest {
           for (int j = 0; j < actual.length; j++) {
             assertThat((double) actual[j])
                 .as("output %d, element %d", i, j)
-                .isCloseTo(expected.get(i)[j], within(1e-5));
+                .isCloseTo(expected.get(i)[j], within(close));
           }
         }
       }

@@ -27,7 +27,7 @@ final class Compilation {
   private final Map<Node, List<Node>> consumers = new HashMap<>();
   private final Set<Node> outputs = new HashSet<>();
   private final Set<Node> varying = new HashSet<>();
-  private final Map<Node, MemorySegment> segments = new HashMap<>();
+  private final Map<Node, Place> places = new HashMap<>();
 
   Compilation(OneDnn oneDnn, Graph graph) {
     this.oneDnn = oneDnn;
@@ -94,6 +94,7 @@ final class Compilation {
     }
   }
 
+  /** Leaves and results that vary are bound by whoever runs it; the rest shares a slab. */
   CpuExecutable executable(SegmentAllocator memory) {
     List<Node> steps =
         order.stream()
@@ -103,29 +104,40 @@ final class Compilation {
     Map<Node, MemoryPlan.Buffer> buffers = new HashMap<>();
     for (int i = 0; i < steps.size(); i++) {
       Node node = steps.get(i);
-      buffers.put(node, plan.buffer(4L * node.shape().elements(), i));
+      long bytes = 4L * node.shape().elements();
+      places.put(node, new Place(bytes));
+      if (!bindable(node)) {
+        buffers.put(node, plan.buffer(bytes, i));
+      }
       Set<Node> operands = new HashSet<>();
       operands(node, operands);
       for (Node operand : operands) {
-        get(buffers, operand).usedAt(i);
+        MemoryPlan.Buffer buffer = buffers.get(operand);
+        if (buffer != null) {
+          buffer.usedAt(i);
+        }
       }
-      if (node.isLeaf() || !varying.contains(node) || outputs.contains(node)) {
+      if (!varying.contains(node)) {
         get(buffers, node).keep();
       }
     }
     long size = plan.place();
     MemorySegment slab = memory.allocate(Math.max(size, Tensor.ALIGNMENT), Tensor.ALIGNMENT);
-    buffers.forEach((node, buffer) -> segments.put(node, buffer.in(slab)));
-    return bind(steps);
+    buffers.forEach((node, buffer) -> place(node).bind(buffer.in(slab)));
+    return bind(steps, memory);
   }
 
-  private CpuExecutable bind(List<Node> steps) {
+  private boolean bindable(Node node) {
+    return node.isLeaf() || (outputs.contains(node) && varying.contains(node));
+  }
+
+  private CpuExecutable bind(List<Node> steps, SegmentAllocator memory) {
     Kernels kernels = new Kernels(oneDnn, this);
     List<Kernel> each = new ArrayList<>();
-    Map<Node, Tensor> inputs = new HashMap<>();
+    Map<Node, Place> inputs = new HashMap<>();
     for (Node node : steps) {
       if (node.isLeaf()) {
-        inputs.put(node, tensor(node));
+        inputs.put(node, place(node));
         continue;
       }
       Kernel kernel = kernels.of(node);
@@ -136,17 +148,19 @@ final class Compilation {
         kernel.close();
       }
     }
-    List<Tensor> results = graph.outputs().stream().map(this::tensor).toList();
-    return new CpuExecutable(oneDnn, inputs, each, results);
+    List<CpuExecutable.Output> results = new ArrayList<>();
+    Set<Node> taken = new HashSet<>();
+    for (Node output : graph.outputs()) {
+      Node base = base(output);
+      boolean own = !base.isLeaf() && varying.contains(base) && taken.add(base);
+      results.add(new CpuExecutable.Output(output.type(), place(output), own));
+    }
+    return new CpuExecutable(oneDnn, memory, inputs, each, results);
   }
 
-  private Tensor tensor(Node node) {
-    return new Tensor(segment(node), node.shape(), node.type().dtype());
-  }
-
-  /** The memory of a node that is not inlined. */
-  MemorySegment segment(Node node) {
-    return get(segments, base(node));
+  /** Where a node is that is not inlined. */
+  Place place(Node node) {
+    return get(places, base(node));
   }
 
   private static <V> V get(Map<Node, V> map, Node node) {

@@ -2,20 +2,36 @@ package dev.kastor.engine.backend.cpu;
 
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.List;
 import java.util.Map;
 
-/** Kernels in order over one slab of memory. */
+/** Kernels in order over one slab of memory, and what is bound from outside. */
 final class CpuExecutable implements Executable {
+  /**
+   * A result.
+   *
+   * @param own whether no leaf, constant or other result lies in its place
+   */
+  record Output(Type type, Place place, boolean own) {}
+
   private final OneDnn oneDnn;
-  private final Map<Node, Tensor> inputs;
+  private final SegmentAllocator memory;
+  private final Map<Node, Place> inputs;
   private final List<Kernel> kernels;
-  private final List<Tensor> outputs;
+  private final List<Output> outputs;
 
   CpuExecutable(
-      OneDnn oneDnn, Map<Node, Tensor> inputs, List<Kernel> kernels, List<Tensor> outputs) {
+      OneDnn oneDnn,
+      SegmentAllocator memory,
+      Map<Node, Place> inputs,
+      List<Kernel> kernels,
+      List<Output> outputs) {
     this.oneDnn = oneDnn;
+    this.memory = memory;
     this.inputs = Map.copyOf(inputs);
     this.kernels = List.copyOf(kernels);
     this.outputs = List.copyOf(outputs);
@@ -23,15 +39,34 @@ final class CpuExecutable implements Executable {
 
   @Override
   public Tensor input(Node leaf) {
-    Tensor tensor = inputs.get(leaf);
-    if (tensor == null) {
+    Place place = place(leaf);
+    allocate(place);
+    return new Tensor(place.segment(), leaf.shape(), leaf.type().dtype());
+  }
+
+  @Override
+  public void bind(Node leaf, MemorySegment segment) {
+    place(leaf).bind(segment);
+  }
+
+  private Place place(Node leaf) {
+    Place place = inputs.get(leaf);
+    if (place == null) {
       throw new IllegalArgumentException("The graph does not depend on " + leaf + ".");
     }
-    return tensor;
+    return place;
+  }
+
+  private void allocate(Place place) {
+    if (!place.isBound()) {
+      place.bind(memory.allocate(Math.max(place.bytes(), Tensor.ALIGNMENT), Tensor.ALIGNMENT));
+    }
   }
 
   @Override
   public void run() {
+    inputs.values().forEach(this::allocate);
+    outputs.forEach(output -> allocate(output.place));
     oneDnn.boundThreads();
     for (Kernel kernel : kernels) {
       kernel.run();
@@ -40,7 +75,17 @@ final class CpuExecutable implements Executable {
 
   @Override
   public Tensor output(int index) {
-    return outputs.get(index);
+    Output output = outputs.get(index);
+    allocate(output.place);
+    return new Tensor(output.place.segment(), output.type.shape(), output.type.dtype());
+  }
+
+  @Override
+  public boolean bindOutput(int index, MemorySegment segment) {
+    if (outputs.get(index).own) {
+      outputs.get(index).place.bind(segment);
+    }
+    return outputs.get(index).own;
   }
 
   @Override

@@ -20,17 +20,18 @@ final class Elementwise {
   }
 
   /** A kernel that computes a node's elements into memory. */
-  static Kernel store(Compilation compilation, Node node, MemorySegment out) {
+  static Kernel store(Compilation compilation, Node node, Place out) {
     Expression expression = new Expression(Math.max(1, period(compilation, node)));
     int root = new Elementwise(compilation, expression).compute(node);
     float[] values = expression.values(root);
     int elements = node.shape().elements();
     return () -> {
       expression.begin(elements);
+      MemorySegment to = out.segment();
       for (int start = 0; start < elements; start += expression.size()) {
         int count = Math.min(expression.size(), elements - start);
         expression.evaluate(start, count);
-        MemorySegment.copy(values, 0, out, ValueLayout.JAVA_FLOAT, 4L * start, count);
+        MemorySegment.copy(values, 0, to, ValueLayout.JAVA_FLOAT, 4L * start, count);
       }
     };
   }
@@ -44,7 +45,7 @@ final class Elementwise {
     Node base = Compilation.base(node);
     return compilation.inlined(base)
         ? compute(base)
-        : expression.load(View.dense(compilation.segment(base), base.shape()));
+        : expression.load(View.dense(compilation.place(base), base.shape()));
   }
 
   private int compute(Node node) {
@@ -89,7 +90,7 @@ final class Elementwise {
     } else {
       throw new IllegalStateException(node + " is no view.");
     }
-    return View.strided(compilation.segment(node.input(0)), offset, node.shape(), strides);
+    return View.strided(compilation.place(node.input(0)), offset, node.shape(), strides);
   }
 
   /** The longest cycle among the repeated operands of a node, or 0. */

@@ -13,7 +13,6 @@ import dev.kastor.engine.op.Softmax;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.op.SoftmaxCrossEntropyGradient;
 import dev.kastor.engine.op.SoftmaxGradient;
-import java.lang.foreign.MemorySegment;
 
 /** The kernel of each op: the one table of this backend. */
 final class Kernels {
@@ -47,41 +46,36 @@ final class Kernels {
   }
 
   private Kernel of(Fused fused, Node node) {
-    MemorySegment out = segment(node);
-    MemorySegment first = segment(node.input(0));
+    Place out = place(node);
+    Place first = place(node.input(0));
     return switch (fused) {
       case Softmax op -> Rows.softmax(op, node.shape(), first, out);
       case SoftmaxGradient _ ->
-          Rows.softmaxGradient(node.shape(), first, segment(node.input(1)), out);
+          Rows.softmaxGradient(node.shape(), first, place(node.input(1)), out);
       case SoftmaxCrossEntropy _ ->
-          Rows.crossEntropy(node.input(0).shape(), first, segment(node.input(1)), out);
+          Rows.crossEntropy(node.input(0).shape(), first, place(node.input(1)), out);
       case SoftmaxCrossEntropyGradient _ ->
           Rows.crossEntropyGradient(
-              node.shape(), first, segment(node.input(1)), segment(node.input(2)), out);
+              node.shape(), first, place(node.input(1)), place(node.input(2)), out);
       case Normalize op -> Rows.normalize(op.epsilon(), node.shape(), first, out);
       case NormalizeGradient op ->
           Rows.normalizeGradient(
-              op.epsilon(),
-              node.shape(),
-              first,
-              segment(node.input(1)),
-              segment(node.input(2)),
-              out);
+              op.epsilon(), node.shape(), first, place(node.input(1)), place(node.input(2)), out);
       case MaxPool op -> Pooling.maximum(op.size(), node.shape(), first, out);
       case MaxPoolGradient op ->
           Pooling.gradient(
               op.size(),
               node.input(1).shape(),
               first,
-              segment(node.input(1)),
-              segment(node.input(2)),
+              place(node.input(1)),
+              place(node.input(2)),
               out);
       default -> throw new IllegalStateException(node + " was not lowered.");
     };
   }
 
   private Kernel of(Primitive primitive, Node node) {
-    MemorySegment out = segment(node);
+    Place out = place(node);
     return switch (primitive) {
       case Primitive.Input _, Primitive.Parameter _, Primitive.Reshape _ ->
           throw new IllegalStateException(node + " is no step.");
@@ -95,11 +89,11 @@ final class Kernels {
           Elementwise.store(compilation, node, out);
       case Primitive.Reduce reduce -> Reduction.of(compilation, reduce, node, out);
       case Primitive.Iota iota -> Movement.iota(iota, out);
-      case Primitive.Pad pad -> Movement.pad(pad, node, segment(node.input(0)), out);
-      case Primitive.Gather _ -> Movement.gather(node, segment(node.input(0)), rows(node), out);
+      case Primitive.Pad pad -> Movement.pad(pad, node, place(node.input(0)), out);
+      case Primitive.Gather _ -> Movement.gather(node, place(node.input(0)), rows(node), out);
       case Primitive.ScatterAdd _ ->
-          Movement.scatterAdd(node, segment(node.input(0)), rows(node), out);
-      case Primitive.OneHot _ -> Movement.oneHot(node, segment(node.input(0)), out);
+          Movement.scatterAdd(node, place(node.input(0)), rows(node), out);
+      case Primitive.OneHot _ -> Movement.oneHot(node, place(node.input(0)), out);
       case Primitive.MatMul op ->
           products.matMul(op, operand(node.input(0)), operand(node.input(1)), operand(node));
       case Primitive.Convolution op ->
@@ -111,15 +105,15 @@ final class Kernels {
     };
   }
 
-  private MemorySegment rows(Node node) {
-    return segment(node.input(1));
+  private Place rows(Node node) {
+    return place(node.input(1));
   }
 
   private Products.Operand operand(Node node) {
-    return new Products.Operand(segment(node), node.shape());
+    return new Products.Operand(place(node), node.shape());
   }
 
-  private MemorySegment segment(Node node) {
-    return compilation.segment(node);
+  private Place place(Node node) {
+    return compilation.place(node);
   }
 }

@@ -14,18 +14,19 @@ final class Movement {
 
   private Movement() {}
 
-  static Kernel iota(Primitive.Iota op, MemorySegment out) {
+  static Kernel iota(Primitive.Iota op, Place out) {
     int stride = op.shape().strides()[op.axis()];
     int extent = op.shape().extent(op.axis());
     int elements = op.shape().elements();
     return () -> {
+      MemorySegment to = out.segment();
       for (int i = 0; i < elements; i++) {
-        out.setAtIndex(FLOAT, i, i / stride % extent);
+        to.setAtIndex(FLOAT, i, i / stride % extent);
       }
     };
   }
 
-  static Kernel pad(Primitive.Pad op, Node node, MemorySegment in, MemorySegment out) {
+  static Kernel pad(Primitive.Pad op, Node node, Place in, Place out) {
     Shape from = node.input(0).shape();
     long run = 4L * from.elements(op.axis(), from.rank());
     long wide = 4L * node.shape().elements(op.axis(), from.rank());
@@ -33,26 +34,27 @@ final class Movement {
     int count = from.elements(0, op.axis());
     long bytes = wide * count;
     return () -> {
-      out.asSlice(0, bytes).fill((byte) 0);
+      MemorySegment to = out.segment();
+      to.asSlice(0, bytes).fill((byte) 0);
       for (int i = 0; i < count; i++) {
-        MemorySegment.copy(in, i * run, out, i * wide + lead, run);
+        MemorySegment.copy(in.segment(), i * run, to, i * wide + lead, run);
       }
     };
   }
 
-  static Kernel gather(Node node, MemorySegment table, MemorySegment rows, MemorySegment out) {
+  static Kernel gather(Node node, Place table, Place rows, Place out) {
     int height = node.input(0).shape().extent(0);
     int count = node.input(1).shape().elements();
     long bytes = 4L * node.shape().extent(-1);
     return () -> {
       for (int i = 0; i < count; i++) {
-        int row = row(rows, i, height);
-        MemorySegment.copy(table, row * bytes, out, i * bytes, bytes);
+        int row = row(rows.segment(), i, height);
+        MemorySegment.copy(table.segment(), row * bytes, out.segment(), i * bytes, bytes);
       }
     };
   }
 
-  static Kernel scatterAdd(Node node, MemorySegment values, MemorySegment rows, MemorySegment out) {
+  static Kernel scatterAdd(Node node, Place values, Place rows, Place out) {
     int height = node.shape().extent(0);
     int width = node.shape().extent(1);
     int count = node.input(1).shape().elements();
@@ -61,23 +63,24 @@ final class Movement {
     return () -> {
       Arrays.fill(sums, 0);
       for (int i = 0; i < count; i++) {
-        MemorySegment.copy(values, FLOAT, 4L * i * width, value, 0, width);
-        int first = row(rows, i, height) * width;
+        MemorySegment.copy(values.segment(), FLOAT, 4L * i * width, value, 0, width);
+        int first = row(rows.segment(), i, height) * width;
         for (int j = 0; j < width; j++) {
           sums[first + j] += value[j];
         }
       }
-      MemorySegment.copy(sums, 0, out, FLOAT, 0, sums.length);
+      MemorySegment.copy(sums, 0, out.segment(), FLOAT, 0, sums.length);
     };
   }
 
-  static Kernel oneHot(Node node, MemorySegment classes, MemorySegment out) {
+  static Kernel oneHot(Node node, Place classes, Place out) {
     int depth = node.shape().extent(-1);
     int count = node.input(0).shape().elements();
     return () -> {
-      out.asSlice(0, 4L * count * depth).fill((byte) 0);
+      MemorySegment to = out.segment();
+      to.asSlice(0, 4L * count * depth).fill((byte) 0);
       for (int i = 0; i < count; i++) {
-        out.setAtIndex(FLOAT, (long) i * depth + row(classes, i, depth), 1);
+        to.setAtIndex(FLOAT, (long) i * depth + row(classes.segment(), i, depth), 1);
       }
     };
   }

@@ -78,8 +78,19 @@ final class OneDnn {
     return new memory.desc(extents, memory.data_type.f32, memory.format_tag.any);
   }
 
-  /** A view of our memory. */
-  memory bind(memory.desc layout, MemorySegment segment) {
-    return new memory(layout, device, new Pointer(segment.asByteBuffer()));
+  private static final class Address extends Pointer {
+    Address(long address) {
+      this.address = address;
+    }
+  }
+
+  /** A memory object without memory. */
+  memory unbound(memory.desc layout) {
+    return new memory(layout, device, new Pointer());
+  }
+
+  /** Where a segment begins. */
+  static Pointer pointer(MemorySegment segment) {
+    return new Address(segment.address());
   }
 }

@@ -13,19 +13,40 @@ import org.bytedeco.javacpp.Pointer;
 final class OneDnnKernel implements Kernel {
   private record Call(primitive work, IntMemoryMap arguments) {}
 
+  /** A memory object of oneDNN that follows a place. */
+  private static final class Operand {
+    private final memory bound;
+    private final Place place;
+    private long address;
+
+    Operand(memory bound, Place place) {
+      this.bound = bound;
+      this.place = place;
+    }
+
+    void follow() {
+      MemorySegment segment = place.segment();
+      if (segment.address() != address) {
+        address = segment.address();
+        bound.set_data_handle(OneDnn.pointer(segment));
+      }
+    }
+  }
+
   private final OneDnn oneDnn;
   private final List<Call> calls = new ArrayList<>();
   private final List<Pointer> owned = new ArrayList<>();
   private final IntMemoryMap arguments = new IntMemoryMap();
   private final List<Call> after = new ArrayList<>();
+  private final List<Operand> operands = new ArrayList<>();
 
   OneDnnKernel(OneDnn oneDnn) {
     this.oneDnn = oneDnn;
   }
 
   /** Adds an input, reordered first if the primitive wants another layout than ours. */
-  OneDnnKernel input(int argument, memory.desc ours, memory.desc wanted, MemorySegment segment) {
-    memory bound = own(oneDnn.bind(ours, segment));
+  OneDnnKernel input(int argument, memory.desc ours, memory.desc wanted, Place place) {
+    memory bound = bound(ours, place);
     if (ours.equals(wanted)) {
       arguments.put(argument, bound);
     } else {
@@ -37,8 +58,8 @@ final class OneDnnKernel implements Kernel {
   }
 
   /** Adds the result, reordered last if the primitive gives another layout than ours. */
-  OneDnnKernel output(int argument, memory.desc ours, memory.desc given, MemorySegment segment) {
-    memory bound = own(oneDnn.bind(ours, segment));
+  OneDnnKernel output(int argument, memory.desc ours, memory.desc given, Place place) {
+    memory bound = bound(ours, place);
     if (ours.equals(given)) {
       arguments.put(argument, bound);
     } else {
@@ -56,6 +77,12 @@ final class OneDnnKernel implements Kernel {
     return this;
   }
 
+  private memory bound(memory.desc layout, Place place) {
+    memory bound = own(oneDnn.unbound(layout));
+    operands.add(new Operand(bound, place));
+    return bound;
+  }
+
   private Call reorder(memory from, memory to) {
     IntMemoryMap fromTo = own(new IntMemoryMap());
     fromTo.put(org.bytedeco.dnnl.global.dnnl.DNNL_ARG_FROM, from);
@@ -70,6 +97,7 @@ final class OneDnnKernel implements Kernel {
 
   @Override
   public void run() {
+    operands.forEach(Operand::follow);
     for (Call call : calls) {
       call.work.execute(oneDnn.stream(), call.arguments);
     }

@@ -10,7 +10,7 @@ final class Pooling {
 
   private Pooling() {}
 
-  static Kernel maximum(int size, Shape pooled, MemorySegment image, MemorySegment out) {
+  static Kernel maximum(int size, Shape pooled, Place image, Place out) {
     int channels = pooled.extent(3);
     int windows = pooled.extent(2);
     float[] line = new float[windows * size * channels];
@@ -44,12 +44,7 @@ final class Pooling {
   }
 
   static Kernel gradient(
-      int size,
-      Shape pooled,
-      MemorySegment image,
-      MemorySegment maxima,
-      MemorySegment gradient,
-      MemorySegment out) {
+      int size, Shape pooled, Place image, Place maxima, Place gradient, Place out) {
     int channels = pooled.extent(3);
     int width = pooled.extent(2) * size * channels;
     float[][] lines = new float[size][width];
@@ -92,11 +87,11 @@ final class Pooling {
     }
   }
 
-  private static void load(MemorySegment from, int line, float[] to) {
-    MemorySegment.copy(from, FLOAT, 4L * line * to.length, to, 0, to.length);
+  private static void load(Place from, int line, float[] to) {
+    MemorySegment.copy(from.segment(), FLOAT, 4L * line * to.length, to, 0, to.length);
   }
 
-  private static void store(float[] from, MemorySegment to, int line) {
-    MemorySegment.copy(from, 0, to, FLOAT, 4L * line * from.length, from.length);
+  private static void store(float[] from, Place to, int line) {
+    MemorySegment.copy(from, 0, to.segment(), FLOAT, 4L * line * from.length, from.length);
   }
 }

@@ -2,7 +2,6 @@ package dev.kastor.engine.backend.cpu;
 
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Shape;
-import java.lang.foreign.MemorySegment;
 import org.bytedeco.dnnl.convolution_backward_data;
 import org.bytedeco.dnnl.convolution_backward_weights;
 import org.bytedeco.dnnl.convolution_forward;
@@ -21,8 +20,8 @@ final class Products {
     this.oneDnn = oneDnn;
   }
 
-  /** An operand: memory under a shape. */
-  record Operand(MemorySegment segment, Shape shape) {}
+  /** An operand: a place under a shape. */
+  record Operand(Place place, Shape shape) {}
 
   Kernel matMul(Primitive.MatMul op, Operand left, Operand right, Operand result) {
     memory.desc a = matrix(left.shape, op.transposeLeft());
@@ -30,9 +29,9 @@ final class Products {
     memory.desc c = matrix(result.shape, false);
     var plan = new matmul.primitive_desc(oneDnn.engine(), a, b, c, OneDnn.deterministic(), false);
     return new OneDnnKernel(oneDnn)
-        .input(dnnl.DNNL_ARG_SRC, a, a, left.segment)
-        .input(dnnl.DNNL_ARG_WEIGHTS, b, b, right.segment)
-        .output(dnnl.DNNL_ARG_DST, c, c, result.segment)
+        .input(dnnl.DNNL_ARG_SRC, a, a, left.place)
+        .input(dnnl.DNNL_ARG_WEIGHTS, b, b, right.place)
+        .output(dnnl.DNNL_ARG_DST, c, c, result.place)
         .of(new matmul(plan));
   }
 
@@ -54,9 +53,9 @@ final class Products {
   Kernel convolution(Primitive.Convolution op, Operand image, Operand kernel, Operand result) {
     var plan = forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape);
     return new OneDnnKernel(oneDnn)
-        .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.segment)
-        .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.segment)
-        .output(dnnl.DNNL_ARG_DST, image(result), plan.dst_desc(), result.segment)
+        .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.place)
+        .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.place)
+        .output(dnnl.DNNL_ARG_DST, image(result), plan.dst_desc(), result.place)
         .of(new convolution_forward(plan));
   }
 
@@ -75,9 +74,9 @@ final class Products {
             OneDnn.deterministic(),
             false);
     return new OneDnnKernel(oneDnn)
-        .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.segment)
-        .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.segment)
-        .output(dnnl.DNNL_ARG_DIFF_SRC, image(image), plan.diff_src_desc(), image.segment)
+        .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.place)
+        .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.place)
+        .output(dnnl.DNNL_ARG_DIFF_SRC, image(image), plan.diff_src_desc(), image.place)
         .of(new convolution_backward_data(plan));
   }
 
@@ -96,10 +95,9 @@ final class Products {
             OneDnn.deterministic(),
             false);
     return new OneDnnKernel(oneDnn)
-        .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.segment)
-        .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.segment)
-        .output(
-            dnnl.DNNL_ARG_DIFF_WEIGHTS, kernel(kernel), plan.diff_weights_desc(), kernel.segment)
+        .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.place)
+        .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.place)
+        .output(dnnl.DNNL_ARG_DIFF_WEIGHTS, kernel(kernel), plan.diff_weights_desc(), kernel.place)
         .of(new convolution_backward_weights(plan));
   }
 

@@ -3,7 +3,6 @@ package dev.kastor.engine.backend.cpu;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Shape;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
@@ -19,7 +18,7 @@ final class Reduction implements Kernel {
   private final int outer;
   private final int folded;
   private final int inner;
-  private final MemorySegment out;
+  private final Place out;
   private final double[] totals;
   private final float[] partial;
 
@@ -30,7 +29,7 @@ final class Reduction implements Kernel {
       int outer,
       int folded,
       int inner,
-      MemorySegment out) {
+      Place out) {
     this.kind = kind;
     this.expression = expression;
     this.values = values;
@@ -42,7 +41,7 @@ final class Reduction implements Kernel {
     this.partial = new float[inner];
   }
 
-  static Kernel of(Compilation compilation, Primitive.Reduce reduce, Node node, MemorySegment out) {
+  static Kernel of(Compilation compilation, Primitive.Reduce reduce, Node node, Place out) {
     Shape shape = node.input(0).shape();
     int folded = shape.elements(reduce.from(), reduce.to());
     int inner = shape.elements(reduce.to(), shape.rank());
@@ -70,7 +69,7 @@ final class Reduction implements Kernel {
         fold(count);
       }
       for (int i = 0; i < inner; i++) {
-        out.setAtIndex(ValueLayout.JAVA_FLOAT, (long) o * inner + i, (float) totals[i]);
+        out.segment().setAtIndex(ValueLayout.JAVA_FLOAT, (long) o * inner + i, (float) totals[i]);
       }
     }
   }

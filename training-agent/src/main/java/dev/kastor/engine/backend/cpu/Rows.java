@@ -25,15 +25,15 @@ final class Rows {
     };
   }
 
-  private static void load(MemorySegment from, int row, float[] to) {
-    MemorySegment.copy(from, FLOAT, 4L * row * to.length, to, 0, to.length);
+  private static void load(Place from, int row, float[] to) {
+    MemorySegment.copy(from.segment(), FLOAT, 4L * row * to.length, to, 0, to.length);
   }
 
-  private static void store(float[] from, MemorySegment to, int row) {
-    MemorySegment.copy(from, 0, to, FLOAT, 4L * row * from.length, from.length);
+  private static void store(float[] from, Place to, int row) {
+    MemorySegment.copy(from, 0, to.segment(), FLOAT, 4L * row * from.length, from.length);
   }
 
-  static Kernel softmax(Softmax op, Shape shape, MemorySegment scores, MemorySegment out) {
+  static Kernel softmax(Softmax op, Shape shape, Place scores, Place out) {
     int n = shape.extent(-1);
     float[] x = new float[n];
     return each(
@@ -63,8 +63,7 @@ final class Rows {
     }
   }
 
-  static Kernel softmaxGradient(
-      Shape shape, MemorySegment softmax, MemorySegment gradient, MemorySegment out) {
+  static Kernel softmaxGradient(Shape shape, Place softmax, Place gradient, Place out) {
     int n = shape.extent(-1);
     float[] y = new float[n];
     float[] g = new float[n];
@@ -81,42 +80,37 @@ final class Rows {
         });
   }
 
-  static Kernel crossEntropy(
-      Shape shape, MemorySegment logits, MemorySegment targets, MemorySegment out) {
+  static Kernel crossEntropy(Shape shape, Place logits, Place targets, Place out) {
     int n = shape.extent(-1);
     float[] x = new float[n];
     return each(
         shape,
         row -> {
           load(logits, row, x);
-          float target = x[Movement.row(targets, row, n)];
+          float target = x[Movement.row(targets.segment(), row, n)];
           float top = exponentials(x, n);
           double loss = Math.log(Loops.sum(x, 0, n)) + top - target;
-          out.setAtIndex(FLOAT, row, (float) loss);
+          out.segment().setAtIndex(FLOAT, row, (float) loss);
         });
   }
 
   static Kernel crossEntropyGradient(
-      Shape shape,
-      MemorySegment logits,
-      MemorySegment targets,
-      MemorySegment gradient,
-      MemorySegment out) {
+      Shape shape, Place logits, Place targets, Place gradient, Place out) {
     int n = shape.extent(-1);
     float[] x = new float[n];
     return each(
         shape,
         row -> {
           load(logits, row, x);
-          float g = gradient.getAtIndex(FLOAT, row);
+          float g = gradient.segment().getAtIndex(FLOAT, row);
           exponentials(x, n);
           scale(x, g / Loops.sum(x, 0, n), n);
-          x[Movement.row(targets, row, n)] -= g;
+          x[Movement.row(targets.segment(), row, n)] -= g;
           store(x, out, row);
         });
   }
 
-  static Kernel normalize(float epsilon, Shape shape, MemorySegment in, MemorySegment out) {
+  static Kernel normalize(float epsilon, Shape shape, Place in, Place out) {
     float[] x = new float[shape.extent(-1)];
     return each(
         shape,
@@ -138,12 +132,7 @@ final class Rows {
   }
 
   static Kernel normalizeGradient(
-      float epsilon,
-      Shape shape,
-      MemorySegment in,
-      MemorySegment normal,
-      MemorySegment gradient,
-      MemorySegment out) {
+      float epsilon, Shape shape, Place in, Place normal, Place gradient, Place out) {
     int n = shape.extent(-1);
     float[] x = new float[n];
     float[] y = new float[n];

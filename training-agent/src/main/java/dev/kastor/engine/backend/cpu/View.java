@@ -9,24 +9,24 @@ import java.util.Arrays;
 final class View {
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
-  private final MemorySegment segment;
+  private final Place place;
   private final int offset;
   // Neighbouring axes that one stride can walk are merged; the last is the inner run.
   private final int[] extents;
   private final int[] strides;
 
-  private View(MemorySegment segment, int offset, int[] extents, int[] strides) {
-    this.segment = segment;
+  private View(Place place, int offset, int[] extents, int[] strides) {
+    this.place = place;
     this.offset = offset;
     this.extents = extents;
     this.strides = strides;
   }
 
-  static View dense(MemorySegment segment, Shape shape) {
-    return new View(segment, 0, new int[] {shape.elements()}, new int[] {1});
+  static View dense(Place place, Shape shape) {
+    return new View(place, 0, new int[] {shape.elements()}, new int[] {1});
   }
 
-  static View strided(MemorySegment segment, int offset, Shape shape, int[] strides) {
+  static View strided(Place place, int offset, Shape shape, int[] strides) {
     int[] extents = new int[shape.rank() + 1];
     int[] steps = new int[shape.rank() + 1];
     int count = 0;
@@ -46,7 +46,7 @@ final class View {
     if (count == 0) {
       extents[count++] = 1;
     }
-    return new View(segment, offset, Arrays.copyOf(extents, count), Arrays.copyOf(steps, count));
+    return new View(place, offset, Arrays.copyOf(extents, count), Arrays.copyOf(steps, count));
   }
 
   /** The length after which the values repeat, or 0 if they do not. */
@@ -81,6 +81,7 @@ final class View {
   private void copy(float[] block, int to, int base, int within, int run) {
     int step = strides[extents.length - 1];
     long from = 4L * (base + within * step);
+    MemorySegment segment = place.segment();
     switch (step) {
       case 0 -> Arrays.fill(block, to, to + run, segment.get(FLOAT, from));
       case 1 -> MemorySegment.copy(segment, FLOAT, from, block, to, run);

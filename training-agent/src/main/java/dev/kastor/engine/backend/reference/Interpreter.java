@@ -31,7 +31,7 @@ final class Interpreter {
   }
 
   private List<double[]> evaluate(List<Node> wanted, Map<Node, double[][]> values) {
-    for (Node node : new Graph(wanted).topological(Set.copyOf(values.keySet()))) {
+    for (Node node : new Graph(wanted).topological(Set.copyOf(values.keySet())::contains)) {
       values.put(node, compute(node, values));
     }
     return wanted.stream().map(node -> values(values, node)[0]).toList();

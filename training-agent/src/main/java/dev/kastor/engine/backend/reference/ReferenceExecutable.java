@@ -4,6 +4,7 @@ import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -33,6 +34,19 @@ final class ReferenceExecutable implements Executable {
       throw new IllegalArgumentException("The graph does not depend on " + leaf + ".");
     }
     return tensor;
+  }
+
+  @Override
+  public void bind(Node leaf, MemorySegment segment) {
+    Tensor own = input(leaf);
+    inputs.put(leaf, new Tensor(segment, own.shape(), own.dtype()));
+  }
+
+  @Override
+  public boolean bindOutput(int index, MemorySegment segment) {
+    Tensor own = outputs.get(index);
+    outputs.set(index, new Tensor(segment, own.shape(), own.dtype()));
+    return true;
   }
 
   @Override
