@@ -59,10 +59,15 @@ public final class Layers {
 
   /** {@code [n, h, w, c]} to {@code [n, h, w, outputs]} with a square kernel of odd side. */
   public Node convolution(String label, Node x, int outputs, int side) {
+    return convolution(label, x, outputs, side, 1);
+  }
+
+  /** The same at every stride-th place only: {@code [n, h / stride, w / stride, outputs]}. */
+  public Node convolution(String label, Node x, int outputs, int side, int stride) {
     int channels = x.shape().extent(3);
     Shape shape = Shape.of(side, side, channels, outputs);
     Node kernel = parameter(label + ".kernel", shape, Initial.scaled(side * side * channels));
-    return x.convolve(kernel, 1, side / 2);
+    return x.convolve(kernel, stride, side / 2);
   }
 
   /**
