@@ -8,14 +8,21 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "bench",
     description =
-        "Measures what replays and decisions cost on this machine, and what policies achieve.",
+        "Measures what replays, decisions and training steps cost on this machine, and what policies"
+            + " achieve.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {BenchReplayCommand.class, BenchDecideCommand.class, BenchPolicyCommand.class},
+    subcommands = {
+      BenchReplayCommand.class,
+      BenchDecideCommand.class,
+      BenchPolicyCommand.class,
+      BenchEngineCommand.class
+    },
     footerHeading = "%nExamples:%n",
     footer = {
       "  taskset -c 0 kastor bench replay --traces ../shared/traces --only tiresias",
       "  taskset -c 0 kastor bench decide --json decide.json",
-      "  kastor bench policy --traces ../shared/traces --json policy.json"
+      "  kastor bench policy --traces ../shared/traces --json policy.json",
+      "  kastor bench engine --json engine.json"
     })
 final class BenchCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();

@@ -52,7 +52,7 @@ public record Installation(Path root) {
   }
 
   /** The class path of the agent: its own jar first. */
-  String agentClassPath() throws LocalException {
+  public String agentClassPath() throws LocalException {
     Path target = root.resolve("training-agent/target");
     List<String> entries = new ArrayList<>();
     try (Stream<Path> files = Files.isDirectory(target) ? Files.list(target) : Stream.empty()) {
@@ -74,7 +74,7 @@ public record Installation(Path root) {
   }
 
   /** The {@code java} of the JDK that runs this process. */
-  static String java() {
+  public static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }
 }

@@ -102,6 +102,11 @@ public final class StateFolder implements AutoCloseable {
 
   /** Where agents unpack native libraries, once for all of them. */
   Path nativeLibraries() {
+    return nativeLibraries(root);
+  }
+
+  /** Where agents unpack native libraries in a state folder. */
+  public static Path nativeLibraries(Path root) {
     return root.resolve("native");
   }
 

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,9 @@
+/**
+ * The side of {@code kastor bench engine} that is ours: {@link
+ * dev.kastor.engine.bench.StepProcess}, a program that repeats one training step and tells how long
+ * it took. Depends on {@code nn}, {@code optim} and {@code backend}.
+ */
+@NullMarked
+package dev.kastor.engine.bench;
+
+import org.jspecify.annotations.NullMarked;
