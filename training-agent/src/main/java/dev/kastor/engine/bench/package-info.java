@@ -1,7 +1,8 @@
 /**
  * The side of {@code kastor bench engine} that is ours: {@link
  * dev.kastor.engine.bench.StepProcess}, a program that repeats one training step and tells how long
- * it took. Depends on {@code nn}, {@code optim} and {@code backend}.
+ * it took; and {@link dev.kastor.engine.bench.ExecutorRates}, what the executor itself costs.
+ * Depends on {@code nn}, {@code optim}, {@code exec}, {@code eager} and {@code backend}.
  */
 @NullMarked
 package dev.kastor.engine.bench;

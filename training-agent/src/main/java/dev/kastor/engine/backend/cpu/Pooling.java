@@ -3,6 +3,7 @@ package dev.kastor.engine.backend.cpu;
 import dev.kastor.engine.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /** Max pooling over windows side by side, one line of windows at a time. */
 final class Pooling {
@@ -46,44 +47,68 @@ final class Pooling {
   static Kernel gradient(
       int size, Shape pooled, Place image, Place maxima, Place gradient, Place out) {
     int channels = pooled.extent(3);
-    int width = pooled.extent(2) * size * channels;
-    float[][] lines = new float[size][width];
+    float[] line = new float[pooled.extent(2) * size * channels];
     float[] top = new float[pooled.extent(2) * channels];
     float[] share = new float[top.length];
+    float[] winners = new float[top.length];
+    // One array for each place of a window, so that all loops have one index and become vectors.
+    float[][] places = new float[size * size][top.length];
     int count = pooled.elements(0, 2);
     return () -> {
       for (int i = 0; i < count; i++) {
         load(maxima, i, top);
         load(gradient, i, share);
+        Arrays.fill(winners, 0);
         for (int y = 0; y < size; y++) {
-          load(image, i * size + y, lines[y]);
+          load(image, i * size + y, line);
+          for (int x = 0; x < size; x++) {
+            float[] place = places[y * size + x];
+            split(line, x, place, size, channels);
+            count(place, top, winners);
+          }
         }
-        share(lines, top, share, size, channels);
+        divide(share, winners);
         for (int y = 0; y < size; y++) {
-          store(lines[y], out, i * size + y);
+          for (int x = 0; x < size; x++) {
+            float[] place = places[y * size + x];
+            share(place, top, share);
+            join(place, line, x, size, channels);
+          }
+          store(line, out, i * size + y);
         }
       }
     };
   }
 
-  /** Replaces the image's lines by their gradient. */
-  private static void share(
-      float[][] lines, float[] top, float[] gradient, int size, int channels) {
-    for (int at = 0; at < top.length; at++) {
-      int corner = at / channels * size * channels + at % channels;
-      int winners = 0;
-      for (float[] line : lines) {
-        for (int x = 0; x < size; x++) {
-          winners += line[corner + x * channels] >= top[at] ? 1 : 0;
-        }
-      }
-      float share = gradient[at] / winners;
-      for (float[] line : lines) {
-        for (int x = 0; x < size; x++) {
-          int place = corner + x * channels;
-          line[place] = line[place] >= top[at] ? share : 0;
-        }
-      }
+  private static void split(float[] line, int x, float[] place, int size, int channels) {
+    for (int at = 0; at < place.length; at += channels) {
+      System.arraycopy(line, at * size + x * channels, place, at, channels);
+    }
+  }
+
+  private static void join(float[] place, float[] line, int x, int size, int channels) {
+    for (int at = 0; at < place.length; at += channels) {
+      System.arraycopy(place, at, line, at * size + x * channels, channels);
+    }
+  }
+
+  /** Counts in each window who is its maximum. */
+  private static void count(float[] place, float[] top, float[] winners) {
+    for (int i = 0; i < top.length; i++) {
+      winners[i] += 1 - Loops.exceeds(top[i], place[i]);
+    }
+  }
+
+  private static void divide(float[] gradient, float[] winners) {
+    for (int i = 0; i < gradient.length; i++) {
+      gradient[i] /= winners[i];
+    }
+  }
+
+  /** Replaces elements by their gradient: an equal share for each of the winners. */
+  private static void share(float[] place, float[] top, float[] share) {
+    for (int i = 0; i < top.length; i++) {
+      place[i] = (1 - Loops.exceeds(top[i], place[i])) * share[i];
     }
   }
 

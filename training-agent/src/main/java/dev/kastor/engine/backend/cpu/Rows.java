@@ -52,8 +52,9 @@ final class Rows {
   private static float exponentials(float[] x, int n) {
     float top = Loops.maximum(x, 0, n);
     for (int i = 0; i < n; i++) {
-      x[i] = Loops.exp(x[i] - top);
+      x[i] -= top;
     }
+    Loops.exp(x, x, n);
     return top;
   }
 

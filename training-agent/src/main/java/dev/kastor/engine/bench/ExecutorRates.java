@@ -1,0 +1,103 @@
+package dev.kastor.engine.bench;
+
+import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.eager.Eager;
+import dev.kastor.engine.eager.Staged;
+import dev.kastor.engine.exec.Session;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.tensor.Shape;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What the executor itself costs: nodes that do nothing, and small ops eager and staged. Figures
+ * are of processor time of one thread, medians over rounds.
+ */
+public final class ExecutorRates {
+  private static final long CAP = 1 << 26;
+  private static final int LAYERS = 1000;
+  private static final int LAYER = 100;
+  private static final int WIDTH = 16;
+  private static final int DEPTH = 50;
+  private static final int CALLS = 20;
+
+  private ExecutorRates() {}
+
+  /** Prints one line of JSON; the only argument is the number of rounds. */
+  public static void main(String[] arguments) throws InterruptedException {
+    int rounds = arguments.length == 0 ? 20 : Integer.parseInt(arguments[0]);
+    double nodes = nullNodesPerSecond(rounds);
+    double eager = callSeconds(rounds, false);
+    double staged = callSeconds(rounds, true);
+    System.out.printf(
+        "{\"nullNodesPerSecond\": %.0f, \"eagerMicrosPerOp\": %.3f, \"stagedMicrosPerOp\": %.3f,"
+            + " \"eagerOverStaged\": %.1f}%n",
+        nodes, eager / DEPTH / 2 * 1e6, staged / DEPTH / 2 * 1e6, eager / staged);
+  }
+
+  /** Layers of nodes, each of which comes after two of the layer before. */
+  private static double nullNodesPerSecond(int rounds) throws InterruptedException {
+    List<Node> layer = new ArrayList<>();
+    for (int i = 0; i < LAYER; i++) {
+      layer.add(Node.group(List.of()));
+    }
+    for (int depth = 1; depth < LAYERS; depth++) {
+      List<Node> next = new ArrayList<>();
+      for (int i = 0; i < LAYER; i++) {
+        next.add(Node.group(List.of(layer.get(i), layer.get((i * 7 + depth) % LAYER))));
+      }
+      layer = next;
+    }
+    Node end = Node.group(layer);
+    double[] seconds = new double[rounds];
+    try (Session session = new Session(Backends.fastest(1).backend(), CAP, 1)) {
+      for (int i = -rounds; i < rounds; i++) {
+        double begun = cpuSeconds();
+        session.run(List.of(end)).close();
+        if (i >= 0) {
+          seconds[i] = cpuSeconds() - begun;
+        }
+      }
+    }
+    return LAYERS * LAYER / median(seconds);
+  }
+
+  /** A chain of additions and tanh of a few elements each. */
+  private static double callSeconds(int rounds, boolean stage) throws InterruptedException {
+    double[] seconds = new double[rounds];
+    try (Eager eager = new Eager(Backends.fastest(1).backend(), CAP)) {
+      Staged staged = new Staged(eager, (inputs, _) -> List.of(chain(inputs.getFirst())));
+      Node x = eager.of(Shape.of(WIDTH), new float[WIDTH]);
+      for (int i = -rounds; i < rounds; i++) {
+        double begun = cpuSeconds();
+        for (int call = 0; call < CALLS; call++) {
+          eager.run(stage ? staged.call(List.of(x)).getFirst() : chain(x));
+        }
+        if (i >= 0) {
+          seconds[i] = (cpuSeconds() - begun) / CALLS;
+        }
+      }
+    }
+    return median(seconds);
+  }
+
+  private static Node chain(Node x) {
+    Node y = x;
+    for (int i = 0; i < DEPTH; i++) {
+      y = y.add(x).tanh();
+    }
+    return y;
+  }
+
+  private static double cpuSeconds() {
+    return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() / 1e9;
+  }
+
+  private static double median(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[sorted.length / 2];
+  }
+}
