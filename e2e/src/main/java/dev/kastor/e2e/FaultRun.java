@@ -101,6 +101,8 @@ final class FaultRun {
   }
 
   private void suffer(Fault fault, Ground ground, List<String> names) throws Exception {
+    // The fault before may have been its restart.
+    until("the API server answers", () -> client.namespaces().withName(team).get() != null);
     Set<String> hit = names.stream().filter(name -> !ended(name)).collect(Collectors.toSet());
     List<Pod> replicas = ground.replicas();
     List<String> operators = ground.operators();

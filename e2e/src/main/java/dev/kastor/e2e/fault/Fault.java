@@ -1,6 +1,8 @@
 package dev.kastor.e2e.fault;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -93,10 +95,10 @@ public enum Fault {
                 .leases()
                 .inNamespace(ground.system())
                 .withName(nameOf(lease))
-                .edit(found -> {
-                  found.getSpec().setHolderIdentity("somebody-else");
-                  return found;
-                });
+                // Whatever its holder writes at the same moment.
+                .patch(
+                    PatchContext.of(PatchType.JSON_MERGE),
+                    "{\"spec\": {\"holderIdentity\": \"somebody-else\"}}");
             return Wound.passing("the lease is somebody else's");
           });
     }
