@@ -6,9 +6,9 @@ import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.Cnn;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
-import dev.kastor.engine.nn.RecurrentCell;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
 import dev.kastor.engine.nn.ResNet;
+import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ record BenchModel(Network network, int examples) {
               number(json, "vocabulary"),
               number(json, "embedding"),
               number(json, "hidden"),
-              RecurrentCell.valueOf(json.path("cell").asText().toUpperCase(Locale.ROOT)));
+              Recurrent.Cell.valueOf(json.path("cell").asText().toUpperCase(Locale.ROOT)));
       default -> throw new IllegalArgumentException("There is no kind of model '" + kind + "'.");
     };
   }

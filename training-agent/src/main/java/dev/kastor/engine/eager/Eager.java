@@ -15,8 +15,10 @@ import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -25,15 +27,17 @@ import java.util.function.Consumer;
  * <p>A node knows how it came about, so the nodes are the tape from which {@code Gradients} are
  * taken; what was computed on the way is remembered for as long as the program can reach it.
  * Branches and loops may be written in Java, on values. Each op is compiled once for the types of
- * its inputs. One thread at a time.
+ * its inputs, and again if a thousand others came between. One thread at a time.
  */
 public final class Eager implements AutoCloseable {
+  private static final int MOST_KERNELS = 1000;
+
   private record Key(Op op, List<Type> operands) {}
 
   private record Kernel(List<Node> operands, Node result) {}
 
   private final Session session;
-  private final Map<Key, Kernel> kernels = new HashMap<>();
+  private final Map<Key, Kernel> kernels = new LinkedHashMap<>(16, 0.75f, true);
   private final KnownValues known = new KnownValues();
 
   /**
@@ -156,6 +160,7 @@ public final class Eager implements AutoCloseable {
     List<Type> types = node.inputs().stream().map(Node::type).toList();
     if (node.op() instanceof Pure) {
       Kernel kernel = kernels.computeIfAbsent(new Key(node.op(), types), Eager::kernel);
+      forgetOldest();
       return session.values(feeds(kernel, operands), List.of(kernel.result));
     }
     // Bodies are new each time that a program comes to them, and effects are few.
@@ -167,6 +172,16 @@ public final class Eager implements AutoCloseable {
       return List.of();
     }
     return session.valuesOnce(feeds(kernel, operands), fetches);
+  }
+
+  /** A program may use constants or slices without end that are all different. */
+  private void forgetOldest() {
+    if (kernels.size() > MOST_KERNELS) {
+      var oldest = kernels.entrySet().iterator();
+      Kernel kernel = oldest.next().getValue();
+      oldest.remove();
+      session.forget(Set.copyOf(kernel.operands), List.of(kernel.result));
+    }
   }
 
   private static Kernel kernel(Key key) {

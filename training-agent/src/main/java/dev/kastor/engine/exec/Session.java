@@ -94,6 +94,17 @@ public final class Session implements AutoCloseable {
     }
   }
 
+  /** Frees what is kept of a combination, until it comes again; no run of it may be under way. */
+  public void forget(Set<Node> feeds, List<Node> fetches) {
+    Plan plan;
+    synchronized (plans) {
+      plan = plans.remove(new Key(feeds, fetches));
+    }
+    if (plan != null) {
+      plan.close();
+    }
+  }
+
   /** Makes a node without a result take place that does not come again. */
   public void runOnce(Map<Node, Value> feeds, Node node) throws InterruptedException {
     Plan plan = Lowering.plan(backend, memory, List.copyOf(feeds.keySet()), List.of(node));

@@ -2,21 +2,21 @@ package dev.kastor.engine.nn;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
- * A recurrent layer over embedded tokens that predicts the next token at each position, unrolled
- * over the context. The state starts at zero.
+ * A recurrent layer over embedded tokens that predicts the next token at each position. The state
+ * starts at zero.
  *
  * @param context tokens per example; targets are the tokens one place further on
  * @param embedding width of an embedded token
  * @param hidden width of the state
  */
 public record RecurrentLanguageModel(
-    int context, int vocabulary, int embedding, int hidden, RecurrentCell cell) implements Network {
+    int context, int vocabulary, int embedding, int hidden, Recurrent.Cell cell)
+    implements Network {
   @Override
   public Type example() {
     return new Type(Shape.of(context), DType.I32);
@@ -37,19 +37,12 @@ public record RecurrentLanguageModel(
     int batch = tokens.shape().extent(0);
     int width = cell.gates() * hidden;
     Node x = build.embedding("embedding", tokens, vocabulary, embedding).permute(1, 0, 2);
-    List<Node> inputs = Sequence.split(build.dense("cell.input", x, width));
+    Node inputs = build.dense("cell.input", x, width);
     Initial small = Initial.uniform(1 / Math.sqrt(hidden));
     Node weight = build.parameter("cell.state.weight", Shape.of(hidden, width), small);
     Node bias = build.parameter("cell.state.bias", Shape.of(width), Initial.ZEROS);
-    Node zero = Node.constant(0).broadcast(Shape.of(batch, hidden));
-    RecurrentCell.State state = new RecurrentCell.State(zero, zero);
-    List<Node> outputs = new ArrayList<>();
-    for (Node input : inputs) {
-      Node fromState = state.output().matMul(weight).add(bias);
-      state = cell.step(input.reshape(batch, width), fromState, state);
-      outputs.add(state.output().reshape(1, batch, hidden));
-    }
-    Node sequence = Sequence.join(outputs).permute(1, 0, 2).reshape(batch * context, hidden);
+    Node states = Node.of(new Recurrent(cell), inputs, weight, bias);
+    Node sequence = Recurrent.output(states).permute(1, 0, 2).reshape(batch * context, hidden);
     return build.dense("head", sequence, vocabulary);
   }
 }

@@ -164,6 +164,20 @@ class EagerTest {
   }
 
   @Test
+  void opsThatAreAllDifferentDoNotPileUp() throws InterruptedException {
+    Node x = vector(0);
+    for (int i = 1; i <= 3000; i++) {
+      x = eager.detach(x.add(i));
+    }
+    assertThat(eager.scalar(x)).isEqualTo(3000 * 3001 / 2);
+    long compiled = eager.session().memory().compiledBytes();
+    for (int i = 1; i <= 1500; i++) {
+      x = eager.detach(x.add(-i));
+    }
+    assertThat(eager.session().memory().compiledBytes()).isEqualTo(compiled);
+  }
+
+  @Test
   void aLeafWithoutAValueIsNamed() {
     Node leaf = Node.input("nothing", Type.f32(2));
     assertThatThrownBy(() -> eager.value(leaf.add(1)))

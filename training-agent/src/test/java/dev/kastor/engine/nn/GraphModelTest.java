@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -44,8 +45,8 @@ class GraphModelTest {
   private static final Network LANGUAGE = new ByteLanguageModel(12, 16, 4, 2);
   private static final Network POOLED = new Cnn(2, 8, 8, 4, List.of(6, 8), 12);
   private static final Network RESIDUAL = new ResNet(3, 8, 8, 4, 6, List.of(1, 2));
-  private static final Network LSTM = new RecurrentLanguageModel(7, 20, 6, 16, RecurrentCell.LSTM);
-  private static final Network GRU = new RecurrentLanguageModel(7, 20, 6, 16, RecurrentCell.GRU);
+  private static final Network LSTM = new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM);
+  private static final Network GRU = new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.GRU);
 
   static Stream<Network> networks() {
     return Stream.of(MLP, CONV, LANGUAGE, POOLED, RESIDUAL, LSTM, GRU);

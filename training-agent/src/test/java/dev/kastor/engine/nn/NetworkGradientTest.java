@@ -8,6 +8,7 @@ import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
@@ -32,8 +33,8 @@ class NetworkGradientTest {
     return Stream.of(
         new Cnn(2, 4, 4, 3, List.of(3), 5),
         new ResNet(2, 5, 4, 3, 2, List.of(1, 2)),
-        new RecurrentLanguageModel(5, 6, 3, 2, RecurrentCell.LSTM),
-        new RecurrentLanguageModel(5, 6, 3, 2, RecurrentCell.GRU));
+        new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.LSTM),
+        new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.GRU));
   }
 
   @ParameterizedTest

@@ -143,6 +143,13 @@ final class OpCases {
     Node pooled = Node.of(new MaxPool(2), image);
     Node pulled = Node.of(new MaxPoolGradient(2), image, pooled, gradient);
     cases.add(new Case("MaxPoolGradient", pulled, List.of(image, gradient), -2, 2, 1));
+    for (Recurrent.Cell cell : Recurrent.Cell.values()) {
+      int width = cell.gates() * 3;
+      add(new Recurrent(cell), floats(4, 2, width), floats(3, width), floats(width));
+      add(new Recurrent(cell), floats(1, 2, width), floats(3, width), floats(width));
+      Type states = floats(3, 2, cell.parts() * 3);
+      add(new RecurrentGradient(cell), -1, 1, 1, states, floats(3, width), states);
+    }
     add(new Normalize(1e-5f), floats(3, 7));
     add(new NormalizeGradient(1e-5f), floats(3, 7), floats(3, 7), floats(3, 7));
   }

@@ -140,6 +140,32 @@ class ResourcesTest {
     assertThat(fetch(step)).containsExactly(1, -0.5f);
   }
 
+  /** The example of docs/engine.md. */
+  @Test
+  void trainsThroughALoop() throws InterruptedException {
+    Node x = Node.input("x", Type.f32(1, 3));
+    Tensor input = Tensor.allocate(arena, Shape.of(1, 3), DType.F32);
+    input.write(new float[] {0.5f, -1, 0.25f}, 0);
+    Variable weights =
+        new Variable("w", Shape.of(3, 3), new float[] {1, 0.5f, 0, 0, 1, 0.5f, 0.5f, 0, 1});
+    Node w = weights.read();
+    Node state =
+        ControlFlow.loop(
+                List.of(Node.constant(0), x),
+                values -> Node.constant(9.5).greater(values.get(0)),
+                values -> List.of(values.get(0).add(1), values.get(1).matMul(w).tanh()))
+            .get(1);
+    Node loss = state.multiply(state).sum(0, 2);
+    Node step = weights.addAndRead(Gradients.of(loss, List.of(w)).getFirst().multiply(-0.1));
+    List<Float> losses = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      try (Results results = session.run(Map.of(x, input), List.of(loss, step))) {
+        losses.add(results.get(0).get(0));
+      }
+    }
+    assertThat(losses.getLast()).isLessThan(losses.getFirst() / 10);
+  }
+
   @Test
   void anEffectInALoopTakesPlaceOnceInEachIteration() throws InterruptedException {
     Variable v = variable(0, 0);

@@ -9,6 +9,8 @@ import dev.kastor.engine.op.MaxPool;
 import dev.kastor.engine.op.MaxPoolGradient;
 import dev.kastor.engine.op.Normalize;
 import dev.kastor.engine.op.NormalizeGradient;
+import dev.kastor.engine.op.Recurrent;
+import dev.kastor.engine.op.RecurrentGradient;
 import dev.kastor.engine.op.Softmax;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.op.SoftmaxCrossEntropyGradient;
@@ -18,8 +20,10 @@ import dev.kastor.engine.op.SoftmaxGradient;
 final class Kernels {
   private final Compilation compilation;
   private final Products products;
+  private final OneDnn oneDnn;
 
   Kernels(OneDnn oneDnn, Compilation compilation) {
+    this.oneDnn = oneDnn;
     this.compilation = compilation;
     this.products = new Products(oneDnn);
   }
@@ -32,6 +36,8 @@ final class Kernels {
         || op instanceof SoftmaxCrossEntropyGradient
         || op instanceof Normalize
         || op instanceof NormalizeGradient
+        || op instanceof Recurrent
+        || op instanceof RecurrentGradient
         || op instanceof MaxPool
         || op instanceof MaxPoolGradient;
   }
@@ -61,6 +67,24 @@ final class Kernels {
       case NormalizeGradient op ->
           Rows.normalizeGradient(
               op.epsilon(), node.shape(), first, place(node.input(1)), place(node.input(2)), out);
+      case Recurrent op ->
+          new Recurrence(
+              oneDnn,
+              op.cell(),
+              node.shape(),
+              first,
+              place(node.input(1)),
+              place(node.input(2)),
+              out);
+      case RecurrentGradient op ->
+          new RecurrenceGradient(
+              oneDnn,
+              op.cell(),
+              node.input(0).shape(),
+              first,
+              place(node.input(1)),
+              place(node.input(2)),
+              out);
       case MaxPool op -> Pooling.maximum(op.size(), node.shape(), first, out);
       case MaxPoolGradient op ->
           Pooling.gradient(

@@ -96,19 +96,19 @@ final class Loops {
     }
   }
 
-  private static void add(float[] a, float[] b, float[] out, int n) {
+  static void add(float[] a, float[] b, float[] out, int n) {
     for (int i = 0; i < n; i++) {
       out[i] = a[i] + b[i];
     }
   }
 
-  private static void subtract(float[] a, float[] b, float[] out, int n) {
+  static void subtract(float[] a, float[] b, float[] out, int n) {
     for (int i = 0; i < n; i++) {
       out[i] = a[i] - b[i];
     }
   }
 
-  private static void multiply(float[] a, float[] b, float[] out, int n) {
+  static void multiply(float[] a, float[] b, float[] out, int n) {
     for (int i = 0; i < n; i++) {
       out[i] = a[i] * b[i];
     }
