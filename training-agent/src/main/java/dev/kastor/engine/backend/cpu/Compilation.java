@@ -158,6 +158,10 @@ final class Compilation {
     return new CpuExecutable(oneDnn, memory, inputs, each, results);
   }
 
+  Team team() {
+    return oneDnn.team();
+  }
+
   /** Where a node is that is not inlined. */
   Place place(Node node) {
     return get(places, base(node));

@@ -21,15 +21,28 @@ final class Elementwise {
 
   /** A kernel that computes a node's elements into memory. */
   static Kernel store(Compilation compilation, Node node, Place out) {
-    Expression expression = new Expression(Math.max(1, period(compilation, node)));
+    int unit = Math.max(1, period(compilation, node));
+    int elements = node.shape().elements();
+    int block = new Expression(unit).size();
+    return compilation
+        .team()
+        .loop(
+            (elements - 1) / block + 1,
+            elements,
+            () -> part(compilation, node, out, unit, elements));
+  }
+
+  private static Team.Part part(
+      Compilation compilation, Node node, Place out, int unit, int elements) {
+    Expression expression = new Expression(unit);
     int root = new Elementwise(compilation, expression).compute(node);
     float[] values = expression.values(root);
-    int elements = node.shape().elements();
-    return () -> {
+    int block = expression.size();
+    return (first, last) -> {
       expression.begin(elements);
       MemorySegment to = out.segment();
-      for (int start = 0; start < elements; start += expression.size()) {
-        int count = Math.min(expression.size(), elements - start);
+      for (int start = first * block; start < Math.min(last * block, elements); start += block) {
+        int count = Math.min(block, elements - start);
         expression.evaluate(start, count);
         MemorySegment.copy(values, 0, to, ValueLayout.JAVA_FLOAT, 4L * start, count);
       }

@@ -55,18 +55,24 @@ final class Kernels {
     Place out = place(node);
     Place first = place(node.input(0));
     return switch (fused) {
-      case Softmax op -> Rows.softmax(op, node.shape(), first, out);
+      case Softmax op -> Rows.softmax(oneDnn.team(), op, node.shape(), first, out);
       case SoftmaxGradient _ ->
-          Rows.softmaxGradient(node.shape(), first, place(node.input(1)), out);
+          Rows.softmaxGradient(oneDnn.team(), node.shape(), first, place(node.input(1)), out);
       case SoftmaxCrossEntropy _ ->
-          Rows.crossEntropy(node.input(0).shape(), first, place(node.input(1)), out);
+          Rows.crossEntropy(oneDnn.team(), node.input(0).shape(), first, place(node.input(1)), out);
       case SoftmaxCrossEntropyGradient _ ->
           Rows.crossEntropyGradient(
-              node.shape(), first, place(node.input(1)), place(node.input(2)), out);
-      case Normalize op -> Rows.normalize(op.epsilon(), node.shape(), first, out);
+              oneDnn.team(), node.shape(), first, place(node.input(1)), place(node.input(2)), out);
+      case Normalize op -> Rows.normalize(oneDnn.team(), op.epsilon(), node.shape(), first, out);
       case NormalizeGradient op ->
           Rows.normalizeGradient(
-              op.epsilon(), node.shape(), first, place(node.input(1)), place(node.input(2)), out);
+              oneDnn.team(),
+              op.epsilon(),
+              node.shape(),
+              first,
+              place(node.input(1)),
+              place(node.input(2)),
+              out);
       case Recurrent op ->
           new Recurrence(
               oneDnn,
@@ -85,9 +91,10 @@ final class Kernels {
               place(node.input(1)),
               place(node.input(2)),
               out);
-      case MaxPool op -> Pooling.maximum(op.size(), node.shape(), first, out);
+      case MaxPool op -> Pooling.maximum(oneDnn.team(), op.size(), node.shape(), first, out);
       case MaxPoolGradient op ->
           Pooling.gradient(
+              oneDnn.team(),
               op.size(),
               node.input(1).shape(),
               first,
@@ -113,8 +120,9 @@ final class Kernels {
           Elementwise.store(compilation, node, out);
       case Primitive.Reduce reduce -> Reduction.of(compilation, reduce, node, out);
       case Primitive.Iota iota -> Movement.iota(iota, out);
-      case Primitive.Pad pad -> Movement.pad(pad, node, place(node.input(0)), out);
-      case Primitive.Gather _ -> Movement.gather(node, place(node.input(0)), rows(node), out);
+      case Primitive.Pad pad -> Movement.pad(oneDnn.team(), pad, node, place(node.input(0)), out);
+      case Primitive.Gather _ ->
+          Movement.gather(oneDnn.team(), node, place(node.input(0)), rows(node), out);
       case Primitive.ScatterAdd _ ->
           Movement.scatterAdd(node, place(node.input(0)), rows(node), out);
       case Primitive.OneHot _ -> Movement.oneHot(node, place(node.input(0)), out);

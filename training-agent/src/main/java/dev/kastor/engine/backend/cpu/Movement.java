@@ -26,32 +26,39 @@ final class Movement {
     };
   }
 
-  static Kernel pad(Primitive.Pad op, Node node, Place in, Place out) {
+  static Kernel pad(Team team, Primitive.Pad op, Node node, Place in, Place out) {
     Shape from = node.input(0).shape();
     long run = 4L * from.elements(op.axis(), from.rank());
     long wide = 4L * node.shape().elements(op.axis(), from.rank());
     long lead = 4L * op.before() * from.elements(op.axis() + 1, from.rank());
     int count = from.elements(0, op.axis());
-    long bytes = wide * count;
-    return () -> {
-      MemorySegment to = out.segment();
-      to.asSlice(0, bytes).fill((byte) 0);
-      for (int i = 0; i < count; i++) {
-        MemorySegment.copy(in.segment(), i * run, to, i * wide + lead, run);
-      }
-    };
+    return team.loop(
+        count,
+        node.shape().elements(),
+        () ->
+            (first, last) -> {
+              MemorySegment target = out.segment();
+              target.asSlice(first * wide, (last - first) * wide).fill((byte) 0);
+              for (int i = first; i < last; i++) {
+                MemorySegment.copy(in.segment(), i * run, target, i * wide + lead, run);
+              }
+            });
   }
 
-  static Kernel gather(Node node, Place table, Place rows, Place out) {
+  static Kernel gather(Team team, Node node, Place table, Place rows, Place out) {
     int height = node.input(0).shape().extent(0);
     int count = node.input(1).shape().elements();
     long bytes = 4L * node.shape().extent(-1);
-    return () -> {
-      for (int i = 0; i < count; i++) {
-        int row = row(rows.segment(), i, height);
-        MemorySegment.copy(table.segment(), row * bytes, out.segment(), i * bytes, bytes);
-      }
-    };
+    return team.loop(
+        count,
+        node.shape().elements(),
+        () ->
+            (first, last) -> {
+              for (int i = first; i < last; i++) {
+                int row = row(rows.segment(), i, height);
+                MemorySegment.copy(table.segment(), row * bytes, out.segment(), i * bytes, bytes);
+              }
+            });
   }
 
   static Kernel scatterAdd(Node node, Place values, Place rows, Place out) {

@@ -18,6 +18,7 @@ final class OneDnn {
   private final stream queue;
   private final MethodHandle setThreads;
   private final int threads;
+  private final Team team;
 
   /**
    * @throws LinkageError if the library is absent or does not fit this machine
@@ -28,6 +29,7 @@ final class OneDnn {
       System.setProperty("org.bytedeco.javacpp.maxPhysicalBytes", "0");
     }
     this.threads = threads;
+    this.team = new Team(threads);
     this.device = new engine(org.bytedeco.dnnl.engine.kind.cpu, 0);
     this.setThreads = threadBound();
     boundThreads();
@@ -51,6 +53,11 @@ final class OneDnn {
     } catch (Throwable e) { // A method handle declares Throwable; this function throws nothing.
       throw new IllegalStateException("omp_set_num_threads failed", e);
     }
+  }
+
+  /** The same number of threads for loops in Java. */
+  Team team() {
+    return team;
   }
 
   engine engine() {

@@ -11,14 +11,19 @@ final class Pooling {
 
   private Pooling() {}
 
-  static Kernel maximum(int size, Shape pooled, Place image, Place out) {
+  static Kernel maximum(Team team, int size, Shape pooled, Place image, Place out) {
     int channels = pooled.extent(3);
     int windows = pooled.extent(2);
+    int lines = pooled.elements(0, 2);
+    long elements = (long) size * size * pooled.elements();
+    return team.loop(lines, elements, () -> maximum(size, channels, windows, image, out));
+  }
+
+  private static Team.Part maximum(int size, int channels, int windows, Place image, Place out) {
     float[] line = new float[windows * size * channels];
     float[] top = new float[windows * channels];
-    int lines = pooled.elements(0, 2);
-    return () -> {
-      for (int i = 0; i < lines; i++) {
+    return (first, last) -> {
+      for (int i = first; i < last; i++) {
         for (int y = 0; y < size; y++) {
           load(image, i * size + y, line);
           for (int window = 0; window < windows; window++) {
@@ -45,6 +50,14 @@ final class Pooling {
   }
 
   static Kernel gradient(
+      Team team, int size, Shape pooled, Place image, Place maxima, Place gradient, Place out) {
+    return team.loop(
+        pooled.elements(0, 2),
+        (long) size * size * pooled.elements(),
+        () -> gradient(size, pooled, image, maxima, gradient, out));
+  }
+
+  private static Team.Part gradient(
       int size, Shape pooled, Place image, Place maxima, Place gradient, Place out) {
     int channels = pooled.extent(3);
     float[] line = new float[pooled.extent(2) * size * channels];
@@ -53,9 +66,8 @@ final class Pooling {
     float[] winners = new float[top.length];
     // One array for each place of a window, so that all loops have one index and become vectors.
     float[][] places = new float[size * size][top.length];
-    int count = pooled.elements(0, 2);
-    return () -> {
-      for (int i = 0; i < count; i++) {
+    return (first, last) -> {
+      for (int i = first; i < last; i++) {
         load(maxima, i, top);
         load(gradient, i, share);
         Arrays.fill(winners, 0);

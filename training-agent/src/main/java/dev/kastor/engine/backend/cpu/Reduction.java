@@ -11,7 +11,7 @@ import java.util.Arrays;
  *
  * <p>Sums are in float within a block and in double across blocks.
  */
-final class Reduction implements Kernel {
+final class Reduction implements Team.Part {
   private final Primitive.Reduce.Kind kind;
   private final Expression expression;
   private final float[] values;
@@ -45,22 +45,33 @@ final class Reduction implements Kernel {
     Shape shape = node.input(0).shape();
     int folded = shape.elements(reduce.from(), reduce.to());
     int inner = shape.elements(reduce.to(), shape.rank());
+    int outer = shape.elements(0, reduce.from());
+    return compilation
+        .team()
+        .loop(
+            outer,
+            shape.elements(),
+            () -> part(compilation, reduce, node, out, outer, folded, inner));
+  }
+
+  private static Reduction part(
+      Compilation compilation,
+      Primitive.Reduce reduce,
+      Node node,
+      Place out,
+      int outer,
+      int folded,
+      int inner) {
     Expression expression = new Expression(inner);
     int root = Elementwise.operand(compilation, expression, node.input(0));
     return new Reduction(
-        reduce.kind(),
-        expression,
-        expression.values(root),
-        shape.elements(0, reduce.from()),
-        folded,
-        inner,
-        out);
+        reduce.kind(), expression, expression.values(root), outer, folded, inner, out);
   }
 
   @Override
-  public void run() {
+  public void run(int first, int last) {
     expression.begin(outer * folded * inner);
-    for (int o = 0; o < outer; o++) {
+    for (int o = first; o < last; o++) {
       Arrays.fill(totals, kind == Primitive.Reduce.Kind.SUM ? 0 : Double.NEGATIVE_INFINITY);
       int end = (o + 1) * folded * inner;
       for (int start = o * folded * inner; start < end; start += expression.size()) {
