@@ -8,7 +8,8 @@ public interface Action extends Effect {
   /**
    * Takes place once.
    *
-   * @param inputs held by the caller until this returns; retain what is kept for longer
+   * @param inputs held by the caller until this returns; {@linkplain Value#keep keep} what lasts
+   *     longer
    * @return a held value for each result
    * @throws InterruptedException if the run ends early while this waits
    */

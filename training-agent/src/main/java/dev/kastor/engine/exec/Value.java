@@ -1,6 +1,8 @@
 package dev.kastor.engine.exec;
 
+import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,22 @@ public final class Value {
       throw new IllegalStateException("A value was used after its release: " + tensor.shape());
     }
     return this;
+  }
+
+  /**
+   * Holds it for longer than the run: itself, or a copy if its memory is that of a feed, which its
+   * owner may write to later.
+   *
+   * @param who is named if there is no memory for a copy
+   */
+  public Value keep(Memory memory, Object who) {
+    if (owner != null) {
+      return retain();
+    }
+    Value copy = memory.allocate(new Type(tensor.shape(), tensor.dtype()), who);
+    long bytes = (long) tensor.shape().elements() * tensor.dtype().bytes();
+    MemorySegment.copy(tensor.segment(), 0, copy.tensor.segment(), 0, bytes);
+    return copy;
   }
 
   /** Lets go of it once. */

@@ -17,7 +17,7 @@ final class QueueState {
     this.capacity = capacity;
   }
 
-  /** Waits for room; holds the values from then on. */
+  /** Waits for room; takes over held values unless it throws. */
   synchronized void add(List<Value> tuple) throws InterruptedException {
     while (tuples.size() == capacity && !closed) {
       wait();
@@ -25,7 +25,6 @@ final class QueueState {
     if (closed) {
       throw new QueueClosedException("Queue %s is closed; nothing can be added.".formatted(label));
     }
-    tuple.forEach(Value::retain);
     tuples.add(List.copyOf(tuple));
     notifyAll();
   }

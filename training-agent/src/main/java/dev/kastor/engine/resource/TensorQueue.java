@@ -7,6 +7,7 @@ import dev.kastor.engine.exec.Value;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.ShapeException;
 import dev.kastor.engine.graph.Type;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -79,7 +80,16 @@ public final class TensorQueue implements Resource<QueueState> {
     @Override
     public List<Value> run(List<Value> inputs, Surroundings surroundings)
         throws InterruptedException {
-      queue.state(surroundings).add(inputs);
+      List<Value> kept = new ArrayList<>();
+      try {
+        for (Value input : inputs) {
+          kept.add(input.keep(surroundings.memory(), this));
+        }
+        queue.state(surroundings).add(kept);
+        kept.clear();
+      } finally {
+        kept.forEach(Value::release);
+      }
       return List.of();
     }
 

@@ -113,8 +113,8 @@ public final class Variable implements Resource<VariableState> {
 
     @Override
     public List<Value> run(List<Value> inputs, Surroundings surroundings) {
-      variable.state(surroundings).assign(inputs.getFirst());
-      return List.of(inputs.getFirst().retain());
+      Value next = inputs.getFirst().keep(surroundings.memory(), this);
+      return List.of(variable.state(surroundings).assign(next));
     }
 
     @Override

@@ -22,10 +22,12 @@ final class VariableState {
     return value.retain();
   }
 
-  synchronized void assign(Value next) {
+  /** Takes over a held value; gives it, held once more. */
+  synchronized Value assign(Value next) {
     Value before = value;
-    value = next.retain();
+    value = next;
     before.release();
+    return next.retain();
   }
 
   synchronized Value add(Value delta, Memory memory, Object who) {

@@ -81,6 +81,20 @@ class ResourcesTest {
   }
 
   @Test
+  void whatWasFedMayChangeLater() throws InterruptedException {
+    Variable v = variable(0, 0);
+    TensorQueue queue = new TensorQueue("q", List.of(Type.f32(2)), 1);
+    Node fed = Node.input("fed", Type.f32(2));
+    Tensor tensor = Tensor.allocate(arena, Shape.of(2), DType.F32);
+    tensor.write(new float[] {1, 2}, 0);
+    session.run(Map.of(fed, tensor), List.of(v.assign(fed), queue.enqueue(List.of(fed)))).close();
+    tensor.write(new float[] {3, 4}, 0);
+    assertThat(fetch(v.read())).containsExactly(1, 2);
+    assertThat(fetch(queue.dequeue())).containsExactly(1, 2);
+    assertThat(fetch(v.addAndRead(vector(1, 1)))).containsExactly(2, 3);
+  }
+
+  @Test
   void additionsOfConcurrentRunsAreAllThere() throws Exception {
     Variable v = variable(0, 0);
     Node add = v.addAndRead(vector(1, 2));
