@@ -25,4 +25,31 @@ final class Iteration {
       pending[i] = frame.def.steps.get(i).pending;
     }
   }
+
+  /** The value in a step's slot. */
+  Value value(Step step, int slot) {
+    Value value = slots[step.firstSlot + slot];
+    if (value == null) {
+      throw new IllegalStateException("Input " + slot + " of " + step + " is missing.");
+    }
+    return value;
+  }
+
+  /** The value in a step's slot, which is empty from then on. */
+  Value take(Step step, int slot) {
+    Value value = value(step, slot);
+    slots[step.firstSlot + slot] = null;
+    return value;
+  }
+
+  /** Lets go of what a step's slots hold. */
+  void release(Step step) {
+    for (int i = step.firstSlot; i < step.firstSlot + step.slots; i++) {
+      Value value = slots[i];
+      if (value != null) {
+        slots[i] = null;
+        value.release();
+      }
+    }
+  }
 }
