@@ -15,10 +15,10 @@ import java.util.concurrent.TimeUnit;
 /**
  * A client whose every request has an end.
  *
- * <p>Who asks waits without a limit for the answer that the client beneath promises, and a
- * connection that breaks at the wrong moment has left such a promise open for good; whoever waits
- * for it, say the reconciliation of a job, would never be heard of again. Watches and streams have
- * no end of themselves and pass as they are.
+ * <p>Who asks waits without a limit for the answer that the client beneath promises, and an answer
+ * whose body stops half-way leaves that promise open; whoever waits for it, say the reconciliation
+ * of a job, would never be heard of again. Watches and streams have no end of themselves and pass
+ * as they are.
  *
  * @param limit from the first attempt to the end of the body, retries included
  */

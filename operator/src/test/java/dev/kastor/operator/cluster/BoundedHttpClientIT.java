@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Requests whose answer begins and never ends. */
-class BoundedHttpClientTest {
+class BoundedHttpClientIT {
   private static final String HALF_AN_ANSWER =
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"kind\":";
 

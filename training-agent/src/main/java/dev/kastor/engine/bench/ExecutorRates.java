@@ -27,7 +27,12 @@ public final class ExecutorRates {
 
   /** Prints one line of JSON; the only argument is the number of rounds. */
   public static void main(String[] arguments) throws InterruptedException {
-    int rounds = arguments.length == 0 ? 20 : Integer.parseInt(arguments[0]);
+    String given = arguments.length == 0 ? "20" : arguments[0];
+    if (arguments.length > 1 || !given.matches("[1-9][0-9]{0,5}")) {
+      System.err.println("Usage: bench/executor [ROUNDS], at least 1");
+      System.exit(2);
+    }
+    int rounds = Integer.parseInt(given);
     double nodes = nullNodesPerSecond(rounds);
     double eager = callSeconds(rounds, false);
     double staged = callSeconds(rounds, true);
