@@ -59,6 +59,9 @@ public record TrainingJobStatus(
   public record AllocationStatus(
       @JsonPropertyDescription("Replicas on all nodes together.") @StatusReplicas int replicas,
       @JsonPropertyDescription("Replicas by node.") Map<String, Integer> nodes,
+      @JsonPropertyDescription(
+              "Most replicas at any moment, old and new together; absent without a quota.")
+          @Nullable Integer atMost,
       @JsonPropertyDescription("Grows with each decision.") long version,
       @JsonPropertyDescription("When it was decided.") String since,
       @JsonPropertyDescription("Why, as one word.") String reason,

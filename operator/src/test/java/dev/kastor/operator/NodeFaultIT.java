@@ -3,6 +3,7 @@ package dev.kastor.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import io.fabric8.kubernetes.api.model.Node;
@@ -11,6 +12,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.QuarkusTestProfile;
@@ -100,6 +102,10 @@ class NodeFaultIT {
 
   @Test
   void aNodeWhoseReplicasAndKubeletAreSilentIsLeft() {
+    goesSilent();
+  }
+
+  private void goesSilent() {
     String node = node();
     long start = System.nanoTime();
     lease(node, ZonedDateTime.now(ZoneOffset.UTC).minusMinutes(1));
@@ -107,6 +113,28 @@ class NodeFaultIT {
     await(
         "it trains on the other node", () -> members() == 2 && nodes().equals(Set.of(other(node))));
     assertThat((System.nanoTime() - start) / 1e9).isLessThan(20);
+  }
+
+  @Test
+  void whatIsOnALostNodeTakesNothingOfAFullQuota() {
+    client
+        .resource(
+            Serialization.unmarshal(
+                """
+                apiVersion: kastor.dev/v1alpha1
+                kind: Queue
+                metadata: {name: %s}
+                spec: {quota: {gpus: 2}}
+                """
+                    .formatted(Queue.DEFAULT),
+                Queue.class))
+        .create();
+    try {
+      goesSilent();
+      assertThat(status().allocation().atMost()).isEqualTo(2);
+    } finally {
+      client.resources(Queue.class).withName(Queue.DEFAULT).delete();
+    }
   }
 
   @Test

@@ -337,7 +337,7 @@ class OperatorIT {
 
   private void allocate(int replicas) {
     allocations.write(
-        job(), Allocation.on("n1", replicas), Reason.of("Test", "The test wants it so."));
+        job(), Allocation.on("n1", replicas), null, Reason.of("Test", "The test wants it so."));
   }
 
   private void suspend(boolean suspend) {

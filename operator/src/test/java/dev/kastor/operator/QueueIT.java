@@ -165,6 +165,63 @@ class QueueIT {
     assertThat(message(one)).contains("queue default may never hold more than 1");
   }
 
+  @Test
+  void aJobThatMovesWithinAFullQuotaNeverHoldsBothPlaces() {
+    queue("red", "{quota: {gpus: 2}}");
+    submit(one, "red");
+    await("it runs", () -> phase(one) == Phase.Running);
+    List<String> before = nodes();
+    leave(before.getFirst());
+    await(
+        "it runs on the other node",
+        () -> {
+          assertThat(pods()).as("pods, those that leave included").isLessThanOrEqualTo(2);
+          List<String> now = nodes();
+          return phase(one) == Phase.Running
+              && now.size() == 2
+              && !now.contains(before.getFirst())
+              && job(one).allocation().replicas() == 2;
+        });
+    assertThat(job(one).allocation().atMost()).isEqualTo(2);
+    assertThat(job(one).failuresSinceProgress()).isZero();
+  }
+
+  @Test
+  void aJobThatMovesWithinAQuotaWithRoomTrainsOnMeanwhile() {
+    queue("red", "{quota: {gpus: 4}}");
+    submit(one, "red");
+    await("it runs", () -> phase(one) == Phase.Running);
+    String before = nodes().getFirst();
+    leave(before);
+    await("it runs on the other node", () -> nodes().size() == 2 && !nodes().contains(before));
+    assertThat(job(one).allocation().atMost()).isEqualTo(4);
+    assertThat(job(one).generation()).as("it was not stopped in between").isEqualTo(2);
+  }
+
+  /** A notice that the node is about to go. */
+  private void leave(String node) {
+    client
+        .nodes()
+        .withName(node)
+        .edit(now ->
+            new NodeBuilder(now)
+                .editOrNewSpec()
+                .addNewTaint()
+                .withKey("aws-node-termination-handler/spot-itn")
+                .withEffect("NoSchedule")
+                .endTaint()
+                .endSpec()
+                .build());
+  }
+
+  /** Nodes of the pods, one for each. */
+  private List<String> nodes() {
+    return client.pods().inNamespace(NAMESPACE).list().getItems().stream()
+        .filter(SlotCount::occupies)
+        .map(SlotCount::nodeOf)
+        .toList();
+  }
+
   /** Pods that hold a slot. */
   private int pods() {
     return (int)

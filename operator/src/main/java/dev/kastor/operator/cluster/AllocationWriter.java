@@ -58,29 +58,36 @@ public final class AllocationWriter {
     return own;
   }
 
-  /** Gives the job an allocation; two of one job wait for each other, those of others do not. */
-  public void write(TrainingJob job, Allocation allocation, Reason reason) {
+  /**
+   * Gives the job an allocation; two of one job wait for each other, those of others do not.
+   *
+   * @param atMost replicas that it may have at any moment on the way there; null without a limit
+   */
+  public void write(
+      TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     synchronized (locks.computeIfAbsent(job.getMetadata().getUid(), uid -> new Object())) {
-      writeAlone(job, allocation, reason);
+      writeAlone(job, allocation, atMost, reason);
     }
   }
 
   /** An allocation as it is stored. */
   static AllocationStatus status(
-      Allocation allocation, long version, Instant since, Reason reason) {
+      Allocation allocation, @Nullable Integer atMost, long version, Instant since, Reason reason) {
     return new AllocationStatus(
         allocation.replicas(),
         Map.copyOf(allocation.replicasByNode()),
+        atMost,
         version,
         since.toString(),
         reason.code(),
         reason.message());
   }
 
-  private void writeAlone(TrainingJob job, Allocation allocation, Reason reason) {
+  private void writeAlone(
+      TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     AllocationStatus before = current(job);
     Instant now = clock.instant();
-    var after = status(allocation, before == null ? 1 : before.version() + 1, now, reason);
+    var after = status(allocation, atMost, before == null ? 1 : before.version() + 1, now, reason);
     if (!writer.patch(job, Map.of("allocation", after))) {
       return;
     }
@@ -103,7 +110,7 @@ public final class AllocationWriter {
   public void release(TrainingJob job, Reason reason) {
     AllocationStatus current = current(job);
     if (current != null && current.replicas() > 0) {
-      write(job, Allocation.NONE, reason);
+      write(job, Allocation.NONE, null, reason);
       signals.round();
     }
   }

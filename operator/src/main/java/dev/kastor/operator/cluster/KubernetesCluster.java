@@ -136,50 +136,60 @@ public final class KubernetesCluster implements Cluster {
   public void apply(List<Change> changes) {
     // Whatever is stored while this looks at quotas may be what it finds missing.
     heldBack = true;
-    List<Change> open = withinQuotas(changes);
+    List<QuotaGate.Open> open = withinQuotas(changes);
     heldBack = open.size() < changes.size();
     open.forEach(change ->
-        cache.job(change.job()).filter(this::wantsToRun).ifPresent(job -> begin(job, change)));
+        cache
+            .job(change.change().job())
+            .filter(this::wantsToRun)
+            .ifPresent(job -> begin(job, change)));
   }
 
-  private void begin(TrainingJob job, Change change) {
+  private void begin(TrainingJob job, QuotaGate.Open open) {
     AllocationStatus before = allocations.current(job);
-    writes.start(
-        job,
-        AllocationWriter.status(QuotaGate.target(change), 0, clock.instant(), change.reason()),
-        () -> store(job, before, change),
-        signals::round);
+    Change change = open.change();
+    AllocationStatus decided =
+        AllocationWriter.status(
+            QuotaGate.target(change), open.atMost(), 0, clock.instant(), change.reason());
+    writes.start(job, decided, () -> store(job, before, open), signals::round);
   }
 
   /** Those for which there is room beside what jobs hold now, their leaving pods included. */
-  private List<Change> withinQuotas(List<Change> changes) {
+  private List<QuotaGate.Open> withinQuotas(List<Change> changes) {
     QueueDirectory directory = queues.directory();
     Quotas quotas = Quotas.of(directory.queues());
     if (quotas.none()) {
-      return changes;
+      return changes.stream().map(change -> new QuotaGate.Open(change, null)).toList();
     }
     Map<JobId, QuotaGate.Holding> holdings = new HashMap<>();
     for (TrainingJob job : cache.jobs()) {
       JobId id = Labels.id(job);
-      int given =
-          Math.max(
-              JobMapper.allocation(allocations.current(job)).replicas(),
-              JobMapper.allocation(decided(job)).replicas());
-      int held = Math.max(given, slots.held(cache.pods(id)));
-      holdings.put(id, new QuotaGate.Holding(directory.of(job), held));
+      Map<String, Integer> byNode = slots.heldByNode(cache.pods(id));
+      byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
+      QuotaGate.Holding given = holding(directory.of(job), allocations.current(job), byNode);
+      QuotaGate.Holding decided = holding(directory.of(job), decided(job), byNode);
+      holdings.put(id, given.slots() < decided.slots() ? decided : given);
     }
     return new QuotaGate(quotas, holdings).open(changes);
   }
 
+  private static QuotaGate.Holding holding(
+      String queue, @Nullable AllocationStatus allocation, Map<String, Integer> byNode) {
+    Integer atMost = allocation == null ? null : allocation.atMost();
+    return QuotaGate.Holding.of(queue, JobMapper.allocation(allocation), atMost, byNode);
+  }
+
   /** Stores a change, unless the job ended or was given something else since it was decided. */
-  private void store(TrainingJob job, @Nullable AllocationStatus before, Change change) {
+  private void store(TrainingJob job, @Nullable AllocationStatus before, QuotaGate.Open open) {
+    Change change = open.change();
     try {
       cache
           .job(change.job())
           .filter(now -> now.getMetadata().getUid().equals(job.getMetadata().getUid()))
           .filter(this::wantsToRun)
           .filter(now -> version(allocations.current(now)) == version(before))
-          .ifPresent(now -> allocations.write(now, QuotaGate.target(change), change.reason()));
+          .ifPresent(now ->
+              allocations.write(now, QuotaGate.target(change), open.atMost(), change.reason()));
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());

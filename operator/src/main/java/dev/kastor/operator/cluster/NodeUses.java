@@ -32,6 +32,11 @@ public final class NodeUses {
     return of(node) == NodeUse.OPEN;
   }
 
+  /** Whether what is on the node counts for nothing any more. */
+  public boolean lost(Node node) {
+    return of(node) == NodeUse.LOST;
+  }
+
   /**
    * Takes in who was heard.
    *

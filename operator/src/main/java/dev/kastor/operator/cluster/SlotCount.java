@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Collection;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Counts slots: who has them and how many are left. */
@@ -64,6 +65,15 @@ public final class SlotCount {
   /** Slots that these pods hold together. */
   public int held(Collection<Pod> pods) {
     return pods.stream().filter(SlotCount::occupies).mapToInt(this::requested).sum();
+  }
+
+  /** Slots that these pods hold on each node. */
+  public Map<String, Integer> heldByNode(Collection<Pod> pods) {
+    Map<String, Integer> held = new TreeMap<>();
+    pods.stream()
+        .filter(SlotCount::occupies)
+        .forEach(pod -> held.merge(nodeOf(pod), requested(pod), Integer::sum));
+    return held;
   }
 
   /** Slots of the node that are left beside these pods. */

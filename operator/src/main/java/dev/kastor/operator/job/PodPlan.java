@@ -57,8 +57,16 @@ public record PodPlan(
     return new PodPlan(wanted, surplus, missing);
   }
 
-  /** Pods still to be made on all nodes together. */
-  public int missingCount() {
-    return missing.values().stream().mapToInt(Integer::intValue).sum();
+  /** So many of the missing pods, by node; none if the number is not positive. */
+  static SequencedMap<String, Integer> first(int most, Map<String, Integer> missing) {
+    SequencedMap<String, Integer> part = new TreeMap<>();
+    int left = most;
+    for (var entry : missing.entrySet()) {
+      if (left > 0) {
+        part.put(entry.getKey(), Math.min(left, entry.getValue()));
+        left -= entry.getValue();
+      }
+    }
+    return part;
   }
 }

@@ -90,6 +90,8 @@ public final class PodSteering {
    * One step towards the target; says when the next is due unless something happens before.
    *
    * @param view who trains and who was told to go, no newer than the target
+   * @param target the replicas that it is to have
+   * @param atMost how many it may have at any moment; null without a limit
    */
   public Duration steer(
       TrainingJob job,
@@ -97,7 +99,8 @@ public final class PodSteering {
       Failures failures,
       @Nullable FaultToleranceSpec tolerance,
       MembershipService.View view,
-      Allocation target) {
+      Allocation target,
+      @Nullable Integer atMost) {
     Instant now = clock.instant();
     announce(job, failures);
     failures.forgiven().forEach(pod -> remove(job, pod));
@@ -122,7 +125,7 @@ public final class PodSteering {
     if (now.isBefore(attempt)) {
       return Duration.between(now, attempt).plusMillis(10);
     }
-    return fill(job, views, plan) ? LATER : SOON;
+    return fill(job, views, plan, atMost) ? LATER : SOON;
   }
 
   /**
@@ -156,14 +159,19 @@ public final class PodSteering {
   }
 
   /** Makes missing pods where slots are free; true if all could be made. */
-  private boolean fill(TrainingJob job, List<PodView> views, PodPlan plan) {
+  private boolean fill(
+      TrainingJob job, List<PodView> views, PodPlan plan, @Nullable Integer atMost) {
+    int held = (int) views.stream().filter(pod -> !pod.ended() && !lost(pod)).count();
+    Map<String, Integer> allowed =
+        atMost == null ? plan.missing() : PodPlan.first(atMost - held, plan.missing());
     // Before the look, so that a slot that gets free meanwhile is heard of.
     waiters.wait(Labels.id(job), plan.missing().keySet());
-    try (SlotClaims.Claim claim = pods.claim(job, plan.missing(), uses::open)) {
+    try (SlotClaims.Claim claim = pods.claim(job, allowed, uses::open)) {
       Set<String> gated = pods.gated(job);
       List<PodView> live = views.stream().filter(PodView::live).toList();
+      boolean whole = claim.whole() && allowed.equals(plan.missing());
       // A gang takes its slots together: half of one would hold slots and do nothing.
-      if (claim.total() == 0 || (live.isEmpty() && !claim.whole())) {
+      if (claim.total() == 0 || (live.isEmpty() && !whole)) {
         return false;
       }
       Optional<ProfileStore.Applied> profile = profiles.of(job);
@@ -191,10 +199,10 @@ public final class PodSteering {
           pods.create(pod);
         }
       }
-      if (claim.whole()) {
+      if (whole) {
         waiters.done(Labels.id(job), plan.missing().keySet());
       }
-      return claim.whole();
+      return whole;
     }
   }
 
@@ -202,11 +210,15 @@ public final class PodSteering {
   private boolean dismiss(TrainingJob job, PodView pod, Instant now) {
     Instant since = surplusSince.computeIfAbsent(key(job, pod), key -> now);
     boolean neverRan = pod.state() == PodView.State.PENDING;
-    if (neverRan || !now.isBefore(since.plus(config.leaveGrace()))) {
+    if (neverRan || lost(pod) || !now.isBefore(since.plus(config.leaveGrace()))) {
       remove(job, pod);
       return true;
     }
     return false;
+  }
+
+  private boolean lost(PodView pod) {
+    return cache.node(pod.node()).filter(uses::lost).isPresent();
   }
 
   private void replaceIfSilent(TrainingJob job, PodView pod, Instant now) {

@@ -311,7 +311,10 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     MembershipService.View view = membership.view(job);
     // The target after the view: a pod dismissed because of a change must not be replaced without
     // it.
-    return steering.steer(job, views, failures, tolerance, view, target(latest(job)));
+    TrainingJob newest = latest(job);
+    AllocationStatus allocation = allocations.current(newest);
+    Integer atMost = allocation == null ? null : allocation.atMost();
+    return steering.steer(job, views, failures, tolerance, view, target(newest), atMost);
   }
 
   private Duration steerGang(

@@ -77,7 +77,10 @@ public final class Unbound {
     left.values().removeIf(count -> count < 1);
     if (!left.isEmpty()) {
       allocations.write(
-          job, new Allocation(left), Reason.of(JobReason.PodUnschedulable.name(), message));
+          job,
+          new Allocation(left),
+          current.atMost(),
+          Reason.of(JobReason.PodUnschedulable.name(), message));
     }
   }
 }

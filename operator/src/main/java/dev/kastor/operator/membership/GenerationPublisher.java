@@ -2,6 +2,7 @@ package dev.kastor.operator.membership;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
@@ -11,6 +12,7 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.job.PodPlan;
 import dev.kastor.operator.job.PodView;
@@ -48,6 +50,7 @@ final class GenerationPublisher {
   private static final int APART_MILLIS = 2000;
 
   private final ClusterCache cache;
+  private final NodeUses uses;
   private final AllocationWriter allocations;
   private final StatusWriter writer;
   private final TelemetryStore telemetry;
@@ -58,6 +61,7 @@ final class GenerationPublisher {
 
   GenerationPublisher(
       ClusterCache cache,
+      NodeUses uses,
       AllocationWriter allocations,
       StatusWriter writer,
       TelemetryStore telemetry,
@@ -66,6 +70,7 @@ final class GenerationPublisher {
       OperatorConfig.Agent config,
       InstantSource clock) {
     this.cache = cache;
+    this.uses = uses;
     this.allocations = allocations;
     this.writer = writer;
     this.telemetry = telemetry;
@@ -141,6 +146,8 @@ final class GenerationPublisher {
   private Situation situation(TrainingJob job, JobMembership membership, List<PodView> pods) {
     Instant now = clock.instant();
     JobSpec spec = JobSpecs.of(job);
+    AllocationStatus allocation = allocations.current(job);
+    Integer atMost = allocation == null ? null : allocation.atMost();
     Allocation target = target(job);
     PodPlan plan = plan(job, membership, pods);
     Set<String> live =
@@ -177,9 +184,18 @@ final class GenerationPublisher {
             BetterBatch.initial(
                 spec, telemetry.model(job), shape(members), globalBatch(membership.current)),
         betterBatch(job, spec, membership, now),
+        atMost != null && !plan.missing().isEmpty() && holding(pods) >= atMost,
         membership.migrationSince,
         new Situation.Patience(config.brokenGrace(), config.migrationPatience()),
         now);
+  }
+
+  /** Pods that are in the way of others; those that leave are not for much longer. */
+  private long holding(List<PodView> pods) {
+    return pods.stream()
+        .filter(PodView::live)
+        .filter(pod -> cache.node(pod.node()).filter(uses::lost).isEmpty())
+        .count();
   }
 
   private Optional<BatchPlan> betterBatch(

@@ -22,6 +22,8 @@ import java.util.stream.Collectors;
  * <ul>
  *   <li>Nothing trains: all pods of the target must be ready, then they start together.
  *   <li>Growth: members train on until all pods of the target are ready.
+ *   <li>A move for which there is no room beside the members: those of the target who are there go
+ *       on alone as soon as they are ready; if they cannot, the members stop at a checkpoint.
  *   <li>Shrink: at once, so that slots are given back soon.
  *   <li>A member died: the survivors go on at once, as long as the job may have that size.
  *   <li>A ring broke and nobody died: after a while those who report it go on, without the silent.
@@ -86,6 +88,9 @@ public final class GenerationRules {
     Set<String> staying = new LinkedHashSet<>(alive);
     staying.retainAll(wanted);
     staying.removeAll(silent);
+    if (at.full() && ready.size() == at.wanted().size() && !wanted.containsAll(alive)) {
+      return Optional.of(makeRoom(silent));
+    }
     if (staying.isEmpty()) {
       // All members are to go: they train until the others are there, or stop if that takes long.
       boolean overdue = !at.now().minus(at.patience().migration()).isBefore(at.migrationSince());
@@ -105,6 +110,12 @@ public final class GenerationRules {
       return Optional.empty();
     }
     return Optional.of(run(pods));
+  }
+
+  /** Members who are not wanted leave, so that others can be made. */
+  private Membership makeRoom(Set<String> silent) {
+    List<PodView> able = ready.stream().filter(pod -> !silent.contains(pod.name())).toList();
+    return !able.isEmpty() && at.elasticity().allows(able.size()) ? run(able) : stop();
   }
 
   /** Whether members have waited long enough for a ring that broke without a death. */

@@ -8,6 +8,7 @@ import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
@@ -65,6 +66,7 @@ public final class MembershipService {
 
   public MembershipService(
       ClusterCache cache,
+      NodeUses uses,
       AllocationWriter allocations,
       StatusWriter writer,
       TelemetryStore telemetry,
@@ -80,7 +82,7 @@ public final class MembershipService {
     this.clock = clock;
     publisher =
         new GenerationPublisher(
-            cache, allocations, writer, telemetry, signals, metrics, config.agent(), clock);
+            cache, uses, allocations, writer, telemetry, signals, metrics, config.agent(), clock);
   }
 
   /**

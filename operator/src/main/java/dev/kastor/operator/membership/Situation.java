@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
  * @param current newest membership; empty before the first
  * @param batches the batch for a number of nodes and replicas
  * @param betterBatch a batch that is enough better than the current one to change to
+ * @param full whether pods of the target can be made only when others of the job are gone
  * @param migrationSince since when the target has had nothing in common with the members
  * @param patience how long members wait for each other
  * @param now the present
@@ -43,6 +44,7 @@ public record Situation(
     Optional<Membership> current,
     Function<List<PodView>, BatchPlan> batches,
     Optional<BatchPlan> betterBatch,
+    boolean full,
     Instant migrationSince,
     Patience patience,
     Instant now) {

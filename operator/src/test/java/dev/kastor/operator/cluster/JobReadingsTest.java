@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 class JobReadingsTest {
   private static final AllocationStatus GIVEN =
-      new AllocationStatus(3, Map.of("n1", 3), 5, "2026-01-01T00:00:30Z", "Grown", "It grew.");
+      new AllocationStatus(
+          3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.");
 
   private final JobReadings readings = new JobReadings();
 

@@ -106,6 +106,7 @@ final class NodeUseTest {
                 new AllocationStatus(
                     allocation.replicas(),
                     allocation.replicasByNode(),
+                    null,
                     1,
                     "2026-01-01T00:00:00Z",
                     "Started",

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 class WritesUnderWayTest {
   private static final TrainingJob JOB = TestJobs.job("bert", 1, 4, Mode.Adaptive);
   private static final AllocationStatus GIVEN =
-      new AllocationStatus(3, Map.of("n1", 3), 5, "2026-01-01T00:00:30Z", "Grown", "It grew.");
+      new AllocationStatus(
+          3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.");
 
   private final WritesUnderWay writes = new WritesUnderWay();
   private final CountDownLatch answer = new CountDownLatch(1);

@@ -20,7 +20,9 @@ class PodPlanTest {
     PodPlan plan = plan(TWO_AND_ONE, Set.of(), Set.of(), live("a", 0, "n1"));
     assertThat(plan.wanted()).extracting(PodView::name).containsExactly("a");
     assertThat(plan.missing()).isEqualTo(Map.of("n1", 1, "n2", 1));
-    assertThat(plan.missingCount()).isEqualTo(2);
+    assertThat(PodPlan.first(1, plan.missing())).isEqualTo(Map.of("n1", 1));
+    assertThat(PodPlan.first(2, plan.missing())).isEqualTo(plan.missing());
+    assertThat(PodPlan.first(0, plan.missing())).isEmpty();
     assertThat(plan.surplus()).isEmpty();
   }
 

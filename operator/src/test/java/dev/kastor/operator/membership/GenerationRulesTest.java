@@ -136,6 +136,39 @@ class GenerationRulesTest {
   }
 
   @Test
+  void aMoveGoesOnWithThoseForWhomThereIsRoom() {
+    job.running("a", "b");
+    job.target(4).unwanted("a").unwanted("b").pod("c", "n2").pod("d", "n2").full(true);
+    job.migrating();
+    job.ready("c");
+    assertThat(job.next()).as("d is not ready yet").isEmpty();
+    job.ready("d");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("c", "d");
+    job.dies("a").dies("b").full(false).pod("e", "n2").pod("f", "n2");
+    job.training("c").training("d").ready("e").ready("f");
+    assertThat(job.publish().members()).hasSize(4);
+  }
+
+  @Test
+  void aMoveWithoutAnyRoomStopsAtOnce() {
+    job.running("a", "b");
+    job.target(2).unwanted("a").unwanted("b").full(true);
+    job.migrating();
+    assertThat(job.publish().action()).isEqualTo(Action.STOP);
+    assertThat(job.next()).as("once is enough").isEmpty();
+    job.dies("a").dies("b").full(false).pod("c", "n2").pod("d", "n2").ready("c").ready("d");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("c", "d");
+  }
+
+  @Test
+  void aMoveStopsIfThoseForWhomThereIsRoomAreTooFew() {
+    job.elasticity(new Elasticity.Elastic(2, 4, new AllowedReplicas.Any()));
+    job.running("a", "b");
+    job.target(2).unwanted("a").pod("c", "n2").unwanted("c").full(true);
+    assertThat(job.publish().action()).isEqualTo(Action.STOP);
+  }
+
+  @Test
   void aBetterBatchIsAGenerationOfTheSameMembers() {
     job.running("a", "b");
     job.better(new BatchPlan(64, 1));

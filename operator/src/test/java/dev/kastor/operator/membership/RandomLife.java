@@ -29,12 +29,13 @@ final class RandomLife {
   private void event() {
     List<String> live = job.live();
     String some = live.isEmpty() ? "" : live.get(random.nextInt(live.size()));
-    switch (random.nextInt(7)) {
+    switch (random.nextInt(8)) {
       case 0 -> job.target(random.nextInt(5));
       case 1 -> job.pod("p" + pods++, "n" + random.nextInt(2));
       case 2 -> act(some, () -> job.dies(some));
       case 3, 4 -> act(some, () -> speak(some));
       case 5 -> act(some, () -> job.broken(some));
+      case 6 -> job.full(random.nextBoolean());
       default -> job.wait(random.nextInt(5));
     }
   }
@@ -78,7 +79,7 @@ final class RandomLife {
 
   /** Without further faults every job ends up with what the scheduler gave it. */
   private void settle() {
-    job.target(3);
+    job.target(3).full(false);
     while (job.live().size() < 3) {
       job.pod("p" + pods++, "n1");
     }

@@ -33,6 +33,7 @@ final class RuledJob {
   private @Nullable Membership current;
   private Instant migrationSince = Instant.MAX;
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+  private boolean full;
   private int target;
   private long number;
 
@@ -90,6 +91,12 @@ final class RuledJob {
 
   void migrating() {
     migrationSince = now;
+  }
+
+  /** No more pods can be made until some have left. */
+  RuledJob full(boolean now) {
+    full = now;
+    return this;
   }
 
   void better(BatchPlan plan) {
@@ -177,6 +184,7 @@ final class RuledJob {
         Optional.ofNullable(current),
         members -> new BatchPlan(32, 0),
         better,
+        full,
         migrationSince,
         new Situation.Patience(Duration.ofSeconds(3), Duration.ofSeconds(30)),
         now);
