@@ -28,6 +28,9 @@ final class FaultRun {
   /** From the end of the leader to another that answers agents. */
   static final String FAILOVER = "failover";
 
+  /** The same where the other had itself just ended, and kubelet lets it wait. */
+  static final String BOTH_ENDED = "failover without another operator that is ready";
+
   /** From the end of a node to the first step of a job that had replicas on it. */
   static final String NODE_LOSS = "node loss to training again";
 
@@ -106,6 +109,7 @@ final class FaultRun {
     Set<String> hit = names.stream().filter(name -> !ended(name)).collect(Collectors.toSet());
     List<Pod> replicas = ground.replicas();
     List<String> operators = ground.operators();
+    boolean standby = ground.readyOperators() > 1;
     Instant begun = Instant.now();
     Optional<Wound> struck = fault.strike(ground);
     if (struck.isEmpty()) {
@@ -115,7 +119,7 @@ final class FaultRun {
     Wound wound = struck.get();
     Progress.say(fault + ": " + wound.what());
     try {
-      feel(fault, wound, hit, replicas, operators, begun);
+      feel(fault, wound, hit, replicas, operators, standby, begun);
       Duration left = wound.lasts().minus(Duration.between(begun, Instant.now()));
       if (left.isPositive()) {
         Thread.sleep(left);
@@ -132,12 +136,14 @@ final class FaultRun {
       Set<String> hit,
       List<Pod> replicas,
       List<String> operators,
+      boolean standby,
       Instant begun)
       throws Exception {
     switch (fault) {
       case OPERATOR_KILLED -> {
         until("a leader answers", leader::answers);
-        measured.add(FAILOVER, wound.what(), Duration.between(begun, Instant.now()));
+        measured.add(
+            standby ? FAILOVER : BOTH_ENDED, wound.what(), Duration.between(begun, Instant.now()));
       }
       case NODE_OFF -> {
         hit.retainAll(jobsOn(wound.node(), replicas));

@@ -53,6 +53,7 @@ final class FaultScenario {
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   private static final Duration NODE_LOSS = Duration.ofSeconds(60);
+  private static final Duration BOTH_ENDED = Duration.ofSeconds(60);
   private static final Duration ALL_LOST = Duration.ofSeconds(150);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
@@ -133,6 +134,9 @@ final class FaultScenario {
     if (!measured.of(FaultRun.NODE_LOSS).times().isEmpty()) {
       assertThat(measured.of(FaultRun.NODE_LOSS).p95()).isLessThanOrEqualTo(NODE_LOSS);
     }
+    assertThat(measured.of(FaultRun.BOTH_ENDED).times())
+        .as("both operators ended one after the other")
+        .allMatch(time -> time.compareTo(BOTH_ENDED) <= 0);
     assertThat(measured.of(FaultRun.ALL_LOST).times())
         .as("a node with all operators is lost")
         .allMatch(time -> time.compareTo(ALL_LOST) <= 0);

@@ -3,6 +3,7 @@ package dev.kastor.e2e.fault;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.readiness.Readiness;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -50,6 +51,20 @@ public record Ground(KubernetesClient client, String system, String team, Random
         .filter(Ground::runs)
         .map(pod -> pod.getSpec().getNodeName())
         .toList();
+  }
+
+  /** How many operators could lead. */
+  public long readyOperators() {
+    return client
+        .pods()
+        .inNamespace(system)
+        .withLabel("app.kubernetes.io/part-of", "kastor")
+        .list()
+        .getItems()
+        .stream()
+        .filter(Ground::runs)
+        .filter(Readiness::isPodReady)
+        .count();
   }
 
   /** Replicas that run on a node. */
