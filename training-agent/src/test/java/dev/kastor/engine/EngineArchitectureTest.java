@@ -33,6 +33,9 @@ class EngineArchitectureTest {
               "dev.kastor.engine.exec..",
               "dev.kastor.engine.resource..",
               "dev.kastor.engine.eager..",
+              "dev.kastor.engine.placement..",
+              "dev.kastor.engine.partition..",
+              "dev.kastor.engine.parameters..",
               "dev.kastor.engine.nn..")
           .should()
           .dependOnClassesThat()
@@ -49,7 +52,10 @@ class EngineArchitectureTest {
           .resideInAnyPackage(
               "dev.kastor.engine.exec..",
               "dev.kastor.engine.resource..",
-              "dev.kastor.engine.eager..")
+              "dev.kastor.engine.eager..",
+              "dev.kastor.engine.placement..",
+              "dev.kastor.engine.partition..",
+              "dev.kastor.engine.parameters..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

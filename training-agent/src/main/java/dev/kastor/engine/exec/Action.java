@@ -2,6 +2,7 @@ package dev.kastor.engine.exec;
 
 import dev.kastor.engine.graph.Effect;
 import java.util.List;
+import java.util.Optional;
 
 /** An effect that knows how to take place. */
 public interface Action extends Effect {
@@ -14,6 +15,11 @@ public interface Action extends Effect {
    * @throws InterruptedException if the run ends early while this waits
    */
   List<Value> run(List<Value> inputs, Surroundings surroundings) throws InterruptedException;
+
+  /** What it reads or changes, all of whose actions take place on one device; empty if nothing. */
+  default Optional<Resource<?>> resource() {
+    return Optional.empty();
+  }
 
   /** Whether it may wait for something outside the run, so that it has a thread of its own. */
   default boolean waits() {

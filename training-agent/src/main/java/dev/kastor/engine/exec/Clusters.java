@@ -1,5 +1,6 @@
 package dev.kastor.engine.exec;
 
+import dev.kastor.engine.graph.Effect;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Pure;
 import java.util.ArrayList;
@@ -47,7 +48,7 @@ final class Clusters {
 
   private void visit(Node node) {
     int own = isPure(node) ? 0 : 1;
-    int depth = 0;
+    int depth = node.op() instanceof Effect effect ? effect.depth() : 0;
     for (Node input : node.inputs()) {
       depth = Math.max(depth, depth(input) + own);
     }

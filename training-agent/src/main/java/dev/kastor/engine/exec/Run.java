@@ -20,7 +20,9 @@ final class Run {
   private final Condition news = lock.newCondition();
   private final Set<Thread> waiting = new HashSet<>();
   private final Tokens tokens;
-  private final Surroundings surroundings;
+  private final Memory memory;
+  private final States states;
+  private final String name;
   private final Executor pool;
   private int helpers;
   private int atWork;
@@ -28,17 +30,23 @@ final class Run {
   private @Nullable Throwable failure;
 
   /**
+   * A run that has not begun.
+   *
+   * @param name tells it from others of the session
    * @param mostHelpers threads beside the one that asks
    */
   Run(
       Plan plan,
+      String name,
       Memory memory,
-      Surroundings surroundings,
+      States states,
       Executor pool,
       int mostHelpers,
       List<Value> feeds) {
     this.tokens = new Tokens(plan, memory, feeds);
-    this.surroundings = surroundings;
+    this.memory = memory;
+    this.states = states;
+    this.name = name;
     this.pool = pool;
     this.helpers = mostHelpers;
   }
@@ -176,7 +184,8 @@ final class Run {
     Step step = task.step();
     return switch (step.work) {
       case Work.Compute compute -> compute.region().run(task.iteration().slots, step.firstSlot);
-      case Work.Act act -> act.action().run(inputs(task), surroundings);
+      case Work.Act act ->
+          act.action().run(inputs(task), new Occasion(memory, states, name, task.iteration()));
       default -> throw new IllegalStateException(step + " is cheap.");
     };
   }

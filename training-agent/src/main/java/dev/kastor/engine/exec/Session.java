@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,8 @@ public final class Session implements AutoCloseable {
   private final int threads;
   private final ExecutorService pool;
   private final Map<Key, Plan> plans = new HashMap<>();
-  private final Surroundings surroundings;
+  private final States states = new States();
+  private final AtomicLong runs = new AtomicLong();
 
   /**
    * A session without state.
@@ -46,7 +48,6 @@ public final class Session implements AutoCloseable {
     }
     this.backend = backend;
     this.memory = new Memory(capBytes);
-    this.surroundings = new States(memory);
     this.threads = threads;
     this.pool =
         Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name("step-", 0).factory());
@@ -67,9 +68,20 @@ public final class Session implements AutoCloseable {
    * @throws InterruptedException if this thread is interrupted; what was begun has ended
    */
   public Results run(Map<Node, Tensor> feeds, List<Node> fetches) throws InterruptedException {
+    return run("run " + runs.incrementAndGet(), feeds, fetches);
+  }
+
+  /**
+   * Computes nodes in a run that has parts elsewhere.
+   *
+   * @param run what the parts are known by to each other; no other run has the same
+   * @see #run(Map, List)
+   */
+  public Results run(String run, Map<Node, Tensor> feeds, List<Node> fetches)
+      throws InterruptedException {
     Map<Node, Value> values = new HashMap<>();
     feeds.forEach((node, tensor) -> values.put(node, Value.borrowed(checked(node, tensor))));
-    return new Results(run(plan(new Key(feeds.keySet(), fetches)), values));
+    return new Results(run(plan(new Key(feeds.keySet(), fetches)), run, values));
   }
 
   /**
@@ -120,9 +132,14 @@ public final class Session implements AutoCloseable {
   }
 
   private @Nullable Value[] run(Plan plan, Map<Node, Value> feeds) throws InterruptedException {
+    return run(plan, "run " + runs.incrementAndGet(), feeds);
+  }
+
+  private @Nullable Value[] run(Plan plan, String run, Map<Node, Value> feeds)
+      throws InterruptedException {
     List<Value> values =
         plan.feeds().stream().map(feeds::get).map(Objects::requireNonNull).toList();
-    return new Run(plan, memory, surroundings, pool, threads - 1, values).run();
+    return new Run(plan, run, memory, states, pool, threads - 1, values).run();
   }
 
   private static Tensor checked(Node node, @Nullable Tensor tensor) {

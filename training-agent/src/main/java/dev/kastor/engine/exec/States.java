@@ -5,21 +5,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /** The states of a session's resources. Thread-safe. */
-final class States implements Surroundings {
-  private final Memory memory;
+final class States {
   private final Map<Resource<?>, Object> states = new ConcurrentHashMap<>();
 
-  States(Memory memory) {
-    this.memory = memory;
-  }
-
-  @Override
-  public Memory memory() {
-    return memory;
-  }
-
-  @Override
-  public <S> S state(Resource<S> resource, Supplier<S> first) {
+  <S> S state(Resource<S> resource, Supplier<S> first) {
     return resource.kind().cast(states.computeIfAbsent(resource, _ -> first.get()));
   }
 }

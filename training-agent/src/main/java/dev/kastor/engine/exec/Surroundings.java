@@ -7,6 +7,12 @@ public interface Surroundings {
   /** Where results are allocated. */
   Memory memory();
 
+  /** The name of the run: the same in all parts of one that is partitioned. */
+  String run();
+
+  /** The iterations of the loops around this, from the outermost, as {@code /3/0}; else empty. */
+  String iterations();
+
   /**
    * The session's state of a resource, made when it is first asked for.
    *

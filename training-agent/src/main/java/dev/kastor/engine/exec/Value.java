@@ -46,9 +46,19 @@ public final class Value {
    * @param who is named if there is no memory for a copy
    */
   public Value keep(Memory memory, Object who) {
-    if (owner != null) {
-      return retain();
-    }
+    return owner != null ? retain() : copy(memory, who);
+  }
+
+  /**
+   * Holds it in a certain memory: itself if it is there, else a copy.
+   *
+   * @param who is named if there is no memory for a copy
+   */
+  public Value in(Memory memory, Object who) {
+    return owner == memory ? retain() : copy(memory, who);
+  }
+
+  private Value copy(Memory memory, Object who) {
     Value copy = memory.allocate(new Type(tensor.shape(), tensor.dtype()), who);
     long bytes = (long) tensor.shape().elements() * tensor.dtype().bytes();
     MemorySegment.copy(tensor.segment(), 0, copy.tensor.segment(), 0, bytes);

@@ -7,4 +7,12 @@ package dev.kastor.engine.graph;
  * inside a loop), after its inputs and what it comes {@linkplain Node#after() after}. It has no
  * gradient: what it gives is a variable to those who differentiate.
  */
-public non-sealed interface Effect extends Op {}
+public non-sealed interface Effect extends Op {
+  /**
+   * How many effects and control flow come before it at least, some of them perhaps elsewhere. What
+   * has fewer before it is never held up until this has taken place.
+   */
+  default int depth() {
+    return 0;
+  }
+}

@@ -21,9 +21,11 @@ public final class Node {
   private final List<Node> inputs;
   private final List<Node> after;
   private final List<Type> types;
+  private final String place;
 
-  private Node(Op op, List<Node> inputs, List<Node> after) {
+  private Node(Op op, List<Node> inputs, List<Node> after, String place) {
     this.op = op;
+    this.place = place;
     this.inputs = List.copyOf(inputs);
     this.after = List.copyOf(after);
     this.types =
@@ -40,7 +42,7 @@ public final class Node {
    * @throws ShapeException if the inputs do not fit
    */
   public static Node of(Op op, List<Node> inputs) {
-    return new Node(op, inputs, List.of());
+    return new Node(op, inputs, List.of(), "");
   }
 
   /**
@@ -49,7 +51,7 @@ public final class Node {
    * @throws ShapeException if the inputs do not fit
    */
   public static Node of(Op op, List<Node> inputs, List<Node> after) {
-    return new Node(op, inputs, after);
+    return new Node(op, inputs, after, "");
   }
 
   /** Applies an op. */
@@ -128,7 +130,21 @@ public final class Node {
   Node with(List<Node> inputs, List<Node> after) {
     return inputs.equals(this.inputs) && after.equals(this.after)
         ? this
-        : new Node(op, inputs, after);
+        : new Node(op, inputs, after, place);
+  }
+
+  /**
+   * The same op, to be computed in a certain place where the graph is spread over devices.
+   *
+   * @param place the name of a device, or of a process that has devices; empty for anywhere
+   */
+  public Node at(String place) {
+    return new Node(op, inputs, after, place);
+  }
+
+  /** Where it is to be computed; empty for anywhere. */
+  public String place() {
+    return place;
   }
 
   public Shape shape() {

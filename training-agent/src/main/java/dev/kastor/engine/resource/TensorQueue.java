@@ -9,6 +9,7 @@ import dev.kastor.engine.graph.ShapeException;
 import dev.kastor.engine.graph.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A queue of tuples of tensors, first in first out, between concurrent runs; equal only to itself.
@@ -70,6 +71,11 @@ public final class TensorQueue implements Resource<QueueState> {
 
   private record Enqueue(TensorQueue queue) implements Action {
     @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(queue);
+    }
+
+    @Override
     public List<Type> results(List<Type> inputs) {
       if (!inputs.equals(queue.types)) {
         throw new ShapeException(this, "a tuple of " + queue.types, inputs);
@@ -106,6 +112,11 @@ public final class TensorQueue implements Resource<QueueState> {
 
   private record Dequeue(TensorQueue queue) implements Action {
     @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(queue);
+    }
+
+    @Override
     public List<Type> results(List<Type> inputs) {
       return queue.types;
     }
@@ -128,6 +139,11 @@ public final class TensorQueue implements Resource<QueueState> {
   }
 
   private record Close(TensorQueue queue) implements Action {
+    @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(queue);
+    }
+
     @Override
     public List<Type> results(List<Type> inputs) {
       return List.of();

@@ -11,6 +11,7 @@ import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A tensor of 32-bit floats that outlives runs; equal only to itself.
@@ -90,6 +91,11 @@ public final class Variable implements Resource<VariableState> {
 
   private record Read(Variable variable) implements Action {
     @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(variable);
+    }
+
+    @Override
     public List<Type> results(List<Type> inputs) {
       return List.of(variable.type);
     }
@@ -106,6 +112,11 @@ public final class Variable implements Resource<VariableState> {
   }
 
   private record Assign(Variable variable) implements Action {
+    @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(variable);
+    }
+
     @Override
     public List<Type> results(List<Type> inputs) {
       return List.of(variable.required(this, inputs));
@@ -125,6 +136,11 @@ public final class Variable implements Resource<VariableState> {
 
   private record Add(Variable variable) implements Action {
     @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(variable);
+    }
+
+    @Override
     public List<Type> results(List<Type> inputs) {
       return List.of(variable.required(this, inputs));
     }
@@ -142,6 +158,11 @@ public final class Variable implements Resource<VariableState> {
   }
 
   private record AddRows(Variable variable) implements Action {
+    @Override
+    public Optional<Resource<?>> resource() {
+      return Optional.of(variable);
+    }
+
     @Override
     public List<Type> results(List<Type> inputs) {
       boolean fits = inputs.size() == 2 && variable.type.shape().rank() == 2;

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kastor.engine.autodiff.Gradients;
 import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
-import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
@@ -18,48 +17,25 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 
 /** A session computes what the interpreter does, and leaves no memory behind. */
 class SessionTest {
-  private static final int WIDTH = 3;
   private static final long CAP = 1 << 24;
 
   private final Arena arena = Arena.ofShared();
   private final ReferenceBackend reference = new ReferenceBackend();
   private final Session session = new Session(reference, CAP, 2);
-  private final Node x = Node.input("x", Type.f32(2, WIDTH));
-  private final Node weights = Node.parameter("w", Type.f32(WIDTH, WIDTH).shape());
-  private final Node bias = Node.parameter("b", Type.f32(WIDTH).shape());
+  private final ControlCases cases = new ControlCases();
 
   @AfterEach
   void close() {
     session.close();
     arena.close();
-  }
-
-  private Node cell(Node state) {
-    return state.matMul(weights).add(bias).tanh().add(x.multiply(0.1));
-  }
-
-  private static Node loop(Node initial, int times, UnaryOperator<Node> body) {
-    return ControlFlow.loop(
-            List.of(Node.constant(0), initial),
-            values -> Node.constant(times - 0.5).greater(values.get(0)),
-            values -> List.of(values.get(0).add(1), body.apply(values.get(1))))
-        .get(1);
-  }
-
-  private Map<Node, double[]> leaves() {
-    SplittableRandom random = new SplittableRandom(5);
-    Map<Node, double[]> leaves = new HashMap<>();
-    for (Node leaf : List.of(x, weights, bias)) {
-      leaves.put(leaf, random.doubles(leaf.shape().elements(), -1, 1).toArray());
-    }
-    return leaves;
   }
 
   private Map<Node, Tensor> feeds(Map<Node, double[]> leaves) {
@@ -91,10 +67,10 @@ class SessionTest {
   private void agrees(Session session, Node result, double close) throws InterruptedException {
     Node loss = result.multiply(result).reshape(result.shape().elements()).sum(0, 1);
     List<Node> outputs = new ArrayList<>(List.of(result, loss));
-    outputs.addAll(Gradients.of(loss, List.of(x, weights, bias)));
-    List<double[]> expected = reference.evaluate(new Graph(outputs), leaves());
+    outputs.addAll(Gradients.of(loss, cases.leaves()));
+    List<double[]> expected = reference.evaluate(new Graph(outputs), cases.values());
     for (int round = 0; round < 2; round++) {
-      try (Results results = session.run(feeds(leaves()), outputs)) {
+      try (Results results = session.run(feeds(cases.values()), outputs)) {
         for (int i = 0; i < outputs.size(); i++) {
           float[] actual = results.get(i).floats();
           for (int j = 0; j < actual.length; j++) {
@@ -110,101 +86,15 @@ class SessionTest {
     }
   }
 
-  @Test
-  void straightLine() throws InterruptedException {
-    agrees(cell(cell(x)));
-  }
-
-  @Test
-  void loop() throws InterruptedException {
-    agrees(loop(x, 5, this::cell));
-  }
-
-  @Test
-  void loopThatNeverRuns() throws InterruptedException {
-    agrees(loop(x, 0, this::cell));
-  }
-
-  @Test
-  void oneIterationAtATime() throws InterruptedException {
-    agrees(
-        ControlFlow.loop(
-                List.of(Node.constant(0), x),
-                values -> Node.constant(3.5).greater(values.get(0)),
-                values -> List.of(values.get(0).add(1), cell(values.get(1))),
-                1)
-            .get(1));
-  }
-
-  @Test
-  void loopInLoop() throws InterruptedException {
-    agrees(loop(x, 3, state -> loop(state, 2, this::cell).multiply(0.7)));
-  }
-
-  @Test
-  void innerLoopAsLongAsTheOuterSays() throws InterruptedException {
-    agrees(
-        ControlFlow.loop(
-                List.of(Node.constant(0), x),
-                values -> Node.constant(3.5).greater(values.get(0)),
-                values -> {
-                  Node times = values.get(0);
-                  List<Node> inner =
-                      ControlFlow.loop(
-                          List.of(Node.constant(0), values.get(1)),
-                          v -> times.add(-0.5).greater(v.get(0)),
-                          v -> List.of(v.get(0).add(1), cell(v.get(1))));
-                  return List.of(times.add(1), inner.get(1));
-                })
-            .get(1));
-  }
-
-  @Test
-  void eitherBranch() throws InterruptedException {
-    for (int sign : new int[] {-1, 1}) {
-      Node predicate = Node.constant(sign).greater(Node.constant(0));
-      agrees(
-          ControlFlow.cond(
-                  predicate,
-                  List.of(x),
-                  operands -> List.of(cell(operands.getFirst()).exp()),
-                  operands -> List.of(operands.getFirst().multiply(bias)))
-              .getFirst());
-    }
-  }
-
-  @Test
-  void loopInABranchThatIsNotTaken() throws InterruptedException {
-    for (int sign : new int[] {-1, 1}) {
-      Node predicate = x.sum(0, 2).multiply(0).add(sign).greater(Node.constant(0));
-      agrees(
-          ControlFlow.cond(
-                  predicate,
-                  List.of(x),
-                  operands -> List.of(loop(operands.getFirst(), 3, this::cell)),
-                  operands -> List.of(Node.constant(2).broadcast(x.shape())))
-              .getFirst());
-    }
-  }
-
-  @Test
-  void branchInLoop() throws InterruptedException {
-    agrees(
-        loop(
-            x,
-            4,
-            state ->
-                ControlFlow.cond(
-                        state.sum(0, 2).greater(Node.constant(0.3)),
-                        List.of(state),
-                        operands -> List.of(cell(operands.getFirst()).negate()),
-                        operands -> List.of(operands.getFirst().multiply(bias).add(1)))
-                    .getFirst()));
+  @TestFactory
+  Stream<DynamicTest> agreesWithTheInterpreter() {
+    return cases.all().entrySet().stream()
+        .map(graph -> DynamicTest.dynamicTest(graph.getKey(), () -> agrees(graph.getValue())));
   }
 
   @Test
   void whatIsFedNeedsNothingBehindIt() throws InterruptedException {
-    Node middle = cell(x);
+    Node middle = cases.cell(cases.x);
     Node end = middle.add(1);
     try (Results results =
         session.run(Map.of(middle, tensor(middle.type(), 1, 2, 3, 4, 5, 6)), List.of(end))) {
@@ -214,7 +104,7 @@ class SessionTest {
 
   @Test
   void aMissingLeafIsNamed() {
-    assertThatThrownBy(() -> session.run(Map.of(), List.of(cell(x))))
+    assertThatThrownBy(() -> session.run(Map.of(), List.of(cases.cell(cases.x))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("Input[2, 3]");
   }

@@ -1,0 +1,210 @@
+package dev.kastor.engine.partition;
+
+import dev.kastor.engine.exec.MemoryCapException;
+import dev.kastor.engine.exec.Results;
+import dev.kastor.engine.exec.Session;
+import dev.kastor.engine.exec.Value;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.placement.Device;
+import dev.kastor.engine.placement.Placer;
+import dev.kastor.engine.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs parts of graphs on several devices, each with a session of its own.
+ *
+ * <p>Devices may be in several processes. Each process then makes the same graph, placed by an
+ * equal placer, and asks for the same runs in the same order; it does what is on its own devices,
+ * and has the results that are there. Where all devices are in one process, any number of runs may
+ * be under way. Thread-safe.
+ */
+public final class PartitionedSession implements AutoCloseable {
+  private record Key(Set<Node> feeds, List<Node> fetches) {
+    Key {
+      feeds = Set.copyOf(feeds);
+      fetches = List.copyOf(fetches);
+    }
+  }
+
+  private record Plan(Map<Device, Part> parts, Map<Device, Set<Node>> feeds) {}
+
+  private final String name;
+  private final Map<Device, Session> sessions;
+  private final Placer placer;
+  private final Rendezvous rendezvous;
+  private final Map<Key, Plan> plans = new HashMap<>();
+  private final AtomicLong runs = new AtomicLong();
+  private final ExecutorService pool =
+      Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name("part-", 0).factory());
+
+  /**
+   * A session without state.
+   *
+   * @param name tells its runs from those of others at the same rendezvous
+   * @param sessions of the devices of this process; not closed with this
+   */
+  public PartitionedSession(
+      String name, Map<Device, Session> sessions, Placer placer, Rendezvous rendezvous) {
+    this.name = name;
+    this.sessions = Map.copyOf(sessions);
+    this.placer = placer;
+    this.rendezvous = rendezvous;
+  }
+
+  /**
+   * Computes nodes.
+   *
+   * @param feeds values of leaves, or of any other nodes; read until this returns
+   * @param fetches nodes; those on devices of other processes have no value here
+   * @throws IllegalArgumentException if the graph cannot be placed, or a value is missing
+   * @throws MemoryCapException if a device has too little memory; the session lives on
+   * @throws IllegalStateException if a part elsewhere failed
+   * @throws InterruptedException if this thread is interrupted; what was begun has ended
+   */
+  public Results run(Map<Node, Tensor> feeds, List<Node> fetches) throws InterruptedException {
+    Plan plan = plan(new Key(feeds.keySet(), fetches));
+    String run = name + " " + runs.incrementAndGet();
+    @Nullable Value[] values = new Value[fetches.size()];
+    Map<Device, Future<?>> parts = new HashMap<>();
+    Failure failure = new Failure(run);
+    try {
+      plan.parts()
+          .forEach((device, part) -> {
+            Session session = sessions.get(device);
+            if (session != null) {
+              Map<Node, Tensor> here = new HashMap<>(feeds);
+              here.keySet().retainAll(plan.feeds().getOrDefault(device, Set.of()));
+              parts.put(device, pool.submit(() -> failure.watch(session, here, part, values)));
+            }
+          });
+      await(parts, failure);
+      failure.check();
+      return new Results(values);
+    } catch (RuntimeException | InterruptedException e) {
+      for (Value value : values) {
+        if (value != null) {
+          value.release();
+        }
+      }
+      throw e;
+    } finally {
+      rendezvous.forget(run);
+    }
+  }
+
+  /** Waits until all parts have ended, however they do. */
+  private static void await(Map<Device, Future<?>> parts, Failure failure)
+      throws InterruptedException {
+    InterruptedException interrupted = null;
+    for (Future<?> part : parts.values()) {
+      while (true) {
+        try {
+          part.get();
+          break;
+        } catch (InterruptedException e) {
+          interrupted = e;
+          failure.happened(new IllegalStateException("The run was interrupted."));
+        } catch (ExecutionException e) {
+          failure.happened(e);
+          break;
+        }
+      }
+    }
+    if (interrupted != null) {
+      throw interrupted;
+    }
+  }
+
+  /** The first thing that went wrong in a run; the other parts end because of it. */
+  private final class Failure {
+    private final String run;
+    private final Set<Thread> atWork = new HashSet<>();
+    private @Nullable Throwable first;
+
+    Failure(String run) {
+      this.run = run;
+    }
+
+    /** Does a part. */
+    @Nullable Void watch(
+        Session session, Map<Node, Tensor> feeds, Part part, @Nullable Value[] values) {
+      begin();
+      try (Results results = session.run(run, feeds, part.fetches())) {
+        for (int i = 0; i < part.numbers().size(); i++) {
+          values[part.numbers().get(i)] = results.held(i).orElse(null);
+        }
+      } catch (RuntimeException | Error | InterruptedException e) {
+        happened(e);
+      } finally {
+        end();
+      }
+      return null;
+    }
+
+    private synchronized void begin() {
+      atWork.add(Thread.currentThread());
+      if (first != null) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private synchronized void end() {
+      atWork.remove(Thread.currentThread());
+      boolean _ = Thread.interrupted(); // The thread goes on to other runs.
+    }
+
+    synchronized void happened(Throwable problem) {
+      if (first == null) {
+        first = problem;
+        rendezvous.fail(run, "Another part of the run failed: " + problem.getMessage());
+        atWork.stream()
+            .filter(thread -> !thread.equals(Thread.currentThread()))
+            .forEach(Thread::interrupt);
+      }
+    }
+
+    synchronized void check() {
+      switch (first) {
+        case null -> {}
+        case RuntimeException unchecked -> throw unchecked;
+        default -> throw new IllegalStateException("A part of the run failed: " + first, first);
+      }
+    }
+  }
+
+  private Plan plan(Key key) {
+    synchronized (plans) {
+      return plans.computeIfAbsent(key, this::makePlan);
+    }
+  }
+
+  private Plan makePlan(Key key) {
+    var placement = placer.place(key.fetches(), key.feeds());
+    Map<Device, Part> parts = Partitioner.parts(key.fetches(), key.feeds(), placement, rendezvous);
+    Map<Device, Set<Node>> feeds = new HashMap<>();
+    parts.forEach((device, part) -> {
+      List<Node> here = new ArrayList<>(key.feeds());
+      here.removeIf(feed -> !placement.of(feed).equals(Optional.of(device)));
+      feeds.put(device, Set.copyOf(here));
+    });
+    return new Plan(parts, feeds);
+  }
+
+  /** Ends its threads; no run may be under way. */
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,214 @@
+package dev.kastor.engine.partition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.engine.autodiff.Gradients;
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.cpu.CpuBackend;
+import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.exec.ControlCases;
+import dev.kastor.engine.exec.MemoryCapException;
+import dev.kastor.engine.exec.Results;
+import dev.kastor.engine.exec.Session;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.placement.Device;
+import dev.kastor.engine.placement.Placer;
+import dev.kastor.engine.placement.RandomCosts;
+import dev.kastor.engine.placement.RoughCosts;
+import dev.kastor.engine.resource.HostCall;
+import dev.kastor.engine.resource.TensorQueue;
+import dev.kastor.engine.resource.Variable;
+import dev.kastor.engine.tensor.Shape;
+import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+
+/** A graph on several devices gives, bit for bit, what it gives on one. */
+@Timeout(120)
+class PartitionedSessionTest {
+  private static final long CAP = 1 << 24;
+  private static final int PLACEMENTS = 12;
+  private static final List<Device> DEVICES =
+      List.of(new Device("here", "cpu:0"), new Device("here", "cpu:1"), new Device("b", "cpu:0"));
+
+  private final Arena arena = Arena.ofShared();
+  private final List<Session> opened = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    opened.forEach(Session::close);
+    arena.close();
+  }
+
+  private PartitionedSession session(Placer placer, Backend backend) {
+    Map<Device, Session> sessions = new HashMap<>();
+    DEVICES.forEach(device -> sessions.put(device, new Session(backend, CAP, 1)));
+    opened.addAll(sessions.values());
+    return new PartitionedSession("test", sessions, placer, new LocalRendezvous());
+  }
+
+  private PartitionedSession session() {
+    return session(new Placer(DEVICES, RoughCosts.TYPICAL), new ReferenceBackend());
+  }
+
+  private static Backend fastest() {
+    return CpuBackend.load(1) instanceof CpuBackend.Availability.Available available
+        ? available.backend()
+        : new ReferenceBackend();
+  }
+
+  private Map<Node, Tensor> feeds(ControlCases cases) {
+    Map<Node, Tensor> feeds = new HashMap<>();
+    cases
+        .values()
+        .forEach((leaf, values) -> {
+          Tensor tensor = Tensor.allocate(arena, leaf.shape(), leaf.type().dtype());
+          float[] floats = new float[values.length];
+          for (int i = 0; i < values.length; i++) {
+            floats[i] = (float) values[i];
+          }
+          tensor.write(floats, 0);
+          feeds.put(leaf, tensor);
+        });
+    return feeds;
+  }
+
+  @TestFactory
+  Stream<DynamicTest> isTheSameBitForBitOnAnyDevices() {
+    ControlCases cases = new ControlCases();
+    return cases.all().entrySet().stream()
+        .map(graph ->
+            DynamicTest.dynamicTest(graph.getKey(), () -> isTheSame(cases, graph.getValue())));
+  }
+
+  private void isTheSame(ControlCases cases, Node result) throws InterruptedException {
+    Node loss = result.multiply(result).reshape(result.shape().elements()).sum(0, 1);
+    List<Node> fetches = new ArrayList<>(List.of(result, loss));
+    fetches.addAll(Gradients.of(loss, cases.leaves()));
+    Map<Node, Tensor> feeds = feeds(cases);
+    List<float[]> expected = new ArrayList<>();
+    try (Session whole = new Session(fastest(), CAP, 1);
+        Results results = whole.run(feeds, fetches)) {
+      for (int i = 0; i < fetches.size(); i++) {
+        expected.add(results.get(i).floats());
+      }
+    }
+    for (int seed = 0; seed < PLACEMENTS; seed++) {
+      Placer placer = new Placer(DEVICES, new RandomCosts(seed));
+      try (PartitionedSession parts = session(placer, fastest())) {
+        for (int round = 0; round < 2; round++) {
+          try (Results results = parts.run(feeds, fetches)) {
+            for (int i = 0; i < fetches.size(); i++) {
+              assertThat(results.get(i).floats())
+                  .as("output %d with placement %d", i, seed)
+                  .containsExactly(expected.get(i));
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void variablesAreWhereTheyAreSaidToBe() throws InterruptedException {
+    Variable v = new Variable("v", Shape.of(2), new float[] {1, 2});
+    Node read = v.read().at("b");
+    Node product = read.multiply(3).at("here/cpu:1");
+    Node after = v.addAndRead(product, product);
+    Session here = new Session(new ReferenceBackend(), CAP, 1);
+    Session alsoHere = new Session(new ReferenceBackend(), CAP, 1);
+    Session there = new Session(new ReferenceBackend(), CAP, 1);
+    Map<Device, Session> sessions =
+        Map.of(DEVICES.get(0), here, DEVICES.get(1), alsoHere, DEVICES.get(2), there);
+    opened.addAll(sessions.values());
+    try (PartitionedSession session =
+        new PartitionedSession(
+            "test", sessions, new Placer(DEVICES, RoughCosts.TYPICAL), new LocalRendezvous())) {
+      for (float expected : new float[] {4, 16}) {
+        try (Results results = session.run(Map.of(), List.of(after))) {
+          assertThat(results.get(0).get(0)).isEqualTo(expected);
+        }
+      }
+      assertThat(there.memory().usedBytes()).as("where it is").isPositive();
+      assertThat(here.memory().peakBytes()).as("elsewhere").isZero();
+    }
+  }
+
+  @Test
+  void whatComesAfterSomethingElsewhereWaitsForIt() throws InterruptedException {
+    Variable v = new Variable("v", Shape.of(1), new float[] {0});
+    List<String> happened = java.util.Collections.synchronizedList(new ArrayList<>());
+    Node slow =
+        new HostCall(
+                "slow",
+                List.of(),
+                List.of(),
+                (operands, results) -> {
+                  try {
+                    Thread.sleep(50);
+                  } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                  }
+                  happened.add("slow");
+                })
+            .call(List.of())
+            .at("here/cpu:1");
+    Node quick =
+        new HostCall("quick", List.of(), List.of(), (operands, results) -> happened.add("quick"))
+            .call(List.of(), slow)
+            .at("b");
+    try (PartitionedSession session = session();
+        Results results = session.run(Map.of(), List.of(quick, v.read()))) {
+      assertThat(happened).containsExactly("slow", "quick");
+      assertThat(results.get(1).get(0)).isZero();
+    }
+  }
+
+  @Test
+  void aFailureEndsAllPartsAndTheSessionLivesOn() throws InterruptedException {
+    TensorQueue queue = new TensorQueue("q", List.of(Type.f32(1)), 1);
+    Node never = queue.dequeue().at("here/cpu:1");
+    Node vector = Node.iota(Shape.of(1024), 0);
+    Node read = new Variable("v", Shape.of(1), new float[] {1}).read().at("b");
+    Node huge =
+        Node.of(
+                new Primitive.Broadcast(Shape.of(64, 1024, 1024)),
+                vector.reshape(1, 1, 1024).add(read.reshape(1, 1, 1)))
+            .at("b");
+    Node sum = huge.sum(0, 3).at("here/cpu:0").add(never.part(0).sum(0, 1));
+    try (PartitionedSession session = session()) {
+      assertThatThrownBy(() -> session.run(Map.of(), List.of(sum)))
+          .isInstanceOf(MemoryCapException.class)
+          .hasMessageContaining("268,435,456");
+      try (Results results = session.run(Map.of(), List.of(read.add(1)))) {
+        assertThat(results.get(0).get(0)).isEqualTo(2);
+      }
+    }
+  }
+
+  @Test
+  void whoIsInterruptedEndsWhatItBegan() throws InterruptedException {
+    TensorQueue queue = new TensorQueue("q", List.of(Type.f32(1)), 1);
+    Node never = queue.dequeue().at("here/cpu:1").part(0).add(1).at("b");
+    try (PartitionedSession session = session()) {
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> session.run(Map.of(), List.of(never)))
+          .isInstanceOf(InterruptedException.class);
+      try (Results results = session.run(Map.of(), List.of(Node.constant(3)))) {
+        assertThat(results.get(0).get(0)).isEqualTo(3);
+      }
+    }
+  }
+}
