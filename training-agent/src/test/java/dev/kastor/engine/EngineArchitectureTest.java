@@ -36,6 +36,7 @@ class EngineArchitectureTest {
               "dev.kastor.engine.placement..",
               "dev.kastor.engine.partition..",
               "dev.kastor.engine.parameters..",
+              "dev.kastor.engine.saving..",
               "dev.kastor.engine.nn..")
           .should()
           .dependOnClassesThat()
@@ -55,7 +56,8 @@ class EngineArchitectureTest {
               "dev.kastor.engine.eager..",
               "dev.kastor.engine.placement..",
               "dev.kastor.engine.partition..",
-              "dev.kastor.engine.parameters..")
+              "dev.kastor.engine.parameters..",
+              "dev.kastor.engine.saving..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

@@ -1,15 +1,18 @@
 package dev.kastor.engine.bench;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.optim.Sgd;
 import dev.kastor.engine.train.Optimizer;
+import java.io.IOException;
 
 /**
  * One model's step on one batch, again and again: forward, backward, update. One thread owns it.
  */
-final class TrainingStep implements AutoCloseable {
+public final class TrainingStep implements AutoCloseable {
   private static final long SEED = 1;
   private static final double LEARNING_RATE = 0.01;
 
@@ -29,14 +32,41 @@ final class TrainingStep implements AutoCloseable {
     state = new float[optimizer.stateLength(parameters())];
   }
 
+  /** What happens to a gradient before it is applied. */
+  public interface Exchange {
+    /** Makes it that of all replicas. */
+    void happen() throws IOException;
+  }
+
+  /**
+   * A step of the fastest backend that there is.
+   *
+   * @param model as JSON; see {@link BenchModel}
+   */
+  public static TrainingStep of(String model, int threads) throws IOException {
+    return new TrainingStep(
+        BenchModel.of(new ObjectMapper().readTree(model)), Backends.fastest(threads).backend());
+  }
+
   /** Trained values. */
   int parameters() {
     return model.parameters().length;
   }
 
+  /** The gradient of the step that is being taken; live. */
+  public float[] gradient() {
+    return gradient;
+  }
+
   /** Takes a step and returns the loss before it. */
-  double run() {
+  double run() throws IOException {
+    return run(() -> {});
+  }
+
+  /** Takes a step together with others and returns the loss before it. */
+  public double run(Exchange exchange) throws IOException {
     double loss = model.pass(batch, gradient, statistics);
+    exchange.happen();
     optimizer.apply(model.parameters(), gradient, state, LEARNING_RATE, steps++);
     model.applyStatistics(statistics);
     return loss;

@@ -64,6 +64,9 @@ final class Spreading {
       for (Node input : making.inputs) {
         depth = Math.max(depth, all.depth(input) + 1);
       }
+      for (Node earlier : making.after) {
+        depth = Math.max(depth, all.depth(earlier) + 1);
+      }
     }
     SequencedMap<Device, Node> nodes = new LinkedHashMap<>();
     for (var entry : makings.entrySet()) {

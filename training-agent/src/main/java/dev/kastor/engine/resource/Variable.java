@@ -21,6 +21,9 @@ import java.util.Optional;
  * say what they come after.
  */
 public final class Variable implements Resource<VariableState> {
+  /** The number that stands for no row. */
+  public static final int NO_ROW = -1;
+
   private final String label;
   private final Type type;
   private final float[] initial;
@@ -63,7 +66,7 @@ public final class Variable implements Resource<VariableState> {
 
   /**
    * Adds rows {@code [.., width]} to those of this {@code [rows, width]} with the numbers {@code
-   * [..]}, touching no others; has no result.
+   * [..]}, touching no others; rows for {@link #NO_ROW} are left out. Has no result.
    */
   public Node addRows(Node rows, Node numbers, Node... after) {
     return Node.of(new AddRows(this), List.of(rows, numbers), List.of(after));

@@ -47,6 +47,9 @@ final class VariableState {
     int count = numbers.tensor().shape().elements();
     for (int i = 0; i < count; i++) {
       int row = numbers.tensor().segment().getAtIndex(ValueLayout.JAVA_INT, i);
+      if (row == Variable.NO_ROW) {
+        continue;
+      }
       if (row < 0 || row >= own.shape().extent(0)) {
         throw new IllegalArgumentException(
             "%s: there is no row %d in %s.".formatted(who, row, own.shape()));

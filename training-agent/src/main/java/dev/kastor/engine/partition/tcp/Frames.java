@@ -26,6 +26,7 @@ final class Frames {
   private static final int MAGIC = 0x4B415331; // "KAS1"
   private static final int VALUE = 1;
   private static final int FAILURE = 2;
+  private static final int SPARSE = 3;
   private static final int FLOATS = 0;
   private static final int INTEGERS = 1;
   private static final int MOST_AXES = 16;
@@ -59,9 +60,11 @@ final class Frames {
     return in.readUTF();
   }
 
-  static void value(DataOutputStream out, Rendezvous.Key key, String device, Tensor tensor)
+  /** Writes a value; rows of zeros are left out where that makes it smaller. Gives its bytes. */
+  static long value(DataOutputStream out, Rendezvous.Key key, String device, Tensor tensor)
       throws IOException {
-    out.writeByte(VALUE);
+    Rows rows = Rows.of(tensor);
+    out.writeByte(rows.worthwhile() ? SPARSE : VALUE);
     out.writeUTF(key.run());
     out.writeUTF(key.name());
     out.writeUTF(device);
@@ -71,15 +74,36 @@ final class Frames {
     for (int extent : extents) {
       out.writeInt(extent);
     }
-    byte[] chunk = new byte[CHUNK];
-    MemorySegment segment = tensor.segment();
     long bytes = (long) tensor.shape().elements() * tensor.dtype().bytes();
-    for (long at = 0; at < bytes; at += CHUNK) {
-      int length = (int) Math.min(CHUNK, bytes - at);
-      MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
-      out.write(chunk, 0, length);
+    if (rows.worthwhile()) {
+      bytes = rows.write(out);
+    } else {
+      write(out, tensor.segment(), 0, bytes);
     }
     out.flush();
+    return bytes;
+  }
+
+  /** Writes bytes of a tensor. */
+  static void write(DataOutputStream out, MemorySegment segment, long from, long bytes)
+      throws IOException {
+    byte[] chunk = new byte[(int) Math.min(CHUNK, bytes)];
+    for (long at = 0; at < bytes; at += chunk.length) {
+      int length = (int) Math.min(chunk.length, bytes - at);
+      MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, from + at, chunk, 0, length);
+      out.write(chunk, 0, length);
+    }
+  }
+
+  /** Reads bytes of a tensor. */
+  static void read(DataInputStream in, MemorySegment segment, long from, long bytes)
+      throws IOException {
+    byte[] chunk = new byte[(int) Math.min(CHUNK, bytes)];
+    for (long at = 0; at < bytes; at += chunk.length) {
+      int length = (int) Math.min(chunk.length, bytes - at);
+      in.readFully(chunk, 0, length);
+      MemorySegment.copy(chunk, 0, segment, ValueLayout.JAVA_BYTE, from + at, length);
+    }
   }
 
   static void failure(DataOutputStream out, String run, String why) throws IOException {
@@ -100,13 +124,14 @@ final class Frames {
     int kind = in.read();
     return switch (kind) {
       case -1 -> null;
-      case VALUE -> arrival(in, memories);
+      case VALUE, SPARSE -> arrival(in, kind == SPARSE, memories);
       case FAILURE -> new Frame.Failure(in.readUTF(), in.readUTF());
       default -> throw new StreamCorruptedException("a frame is of kind " + kind);
     };
   }
 
-  private static Frame arrival(DataInputStream in, Function<String, @Nullable Memory> memories)
+  private static Frame arrival(
+      DataInputStream in, boolean sparse, Function<String, @Nullable Memory> memories)
       throws IOException {
     Rendezvous.Key key = new Rendezvous.Key(in.readUTF(), in.readUTF());
     String device = in.readUTF();
@@ -121,16 +146,18 @@ final class Frames {
     try {
       value = memory.allocate(type, key.name());
     } catch (MemoryCapException e) {
-      in.skipNBytes(bytes); // What else comes over this connection goes on.
+      if (sparse) {
+        Rows.skip(in, type);
+      } else {
+        in.skipNBytes(bytes); // What else comes over this connection goes on.
+      }
       return new Frame.Failure(key.run(), String.valueOf(e.getMessage()));
     }
     try {
-      MemorySegment segment = value.tensor().segment();
-      byte[] chunk = new byte[CHUNK];
-      for (long at = 0; at < bytes; at += CHUNK) {
-        int length = (int) Math.min(CHUNK, bytes - at);
-        in.readFully(chunk, 0, length);
-        MemorySegment.copy(chunk, 0, segment, ValueLayout.JAVA_BYTE, at, length);
+      if (sparse) {
+        Rows.read(in, value.tensor());
+      } else {
+        read(in, value.tensor().segment(), 0, bytes);
       }
       return new Frame.Arrival(key, device, value);
     } catch (IOException e) {

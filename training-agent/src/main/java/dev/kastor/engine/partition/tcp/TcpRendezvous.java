@@ -16,6 +16,7 @@ import java.net.Socket;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
@@ -41,6 +42,7 @@ public final class TcpRendezvous implements Rendezvous, AutoCloseable {
   private final LocalRendezvous here = new LocalRendezvous();
   private final SSLServerSocket server;
   private final Map<String, Peer> peers = new ConcurrentHashMap<>();
+  private final AtomicLong sentBytes = new AtomicLong();
   private final Set<Socket> accepted = ConcurrentHashMap.newKeySet();
 
   /**
@@ -72,6 +74,11 @@ public final class TcpRendezvous implements Rendezvous, AutoCloseable {
   /** The port where it listens. */
   public int port() {
     return server.getLocalPort();
+  }
+
+  /** Bytes of values that were sent to others so far, without what frames and TLS add. */
+  public long sentBytes() {
+    return sentBytes.get();
   }
 
   @Override
@@ -213,7 +220,7 @@ public final class TcpRendezvous implements Rendezvous, AutoCloseable {
 
     synchronized void value(Key key, String device, Value value) throws IOException {
       try {
-        Frames.value(out, key, device, value.tensor());
+        sentBytes.addAndGet(Frames.value(out, key, device, value.tensor()));
       } catch (IOException e) {
         close(); // Half a frame cannot be taken back.
         throw e;

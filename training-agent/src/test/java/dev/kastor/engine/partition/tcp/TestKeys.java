@@ -70,7 +70,7 @@ public final class TestKeys {
   }
 
   /** Shows the key of a store and trusts it alone. */
-  static SSLContext context(Path file) throws IOException, GeneralSecurityException {
+  public static SSLContext context(Path file) throws IOException, GeneralSecurityException {
     KeyStore keys = load(file);
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);

@@ -1,0 +1,206 @@
+package dev.kastor.agent.bench;
+
+import dev.kastor.agent.ring.Ring;
+import dev.kastor.agent.ring.RingKey;
+import dev.kastor.agent.ring.RingLimits;
+import dev.kastor.agent.ring.RingListener;
+import dev.kastor.engine.bench.TrainingStep;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Two processes over loopback: how fast an all-reduce moves bytes beside a plain copy that does
+ * nothing else, and how much faster two replicas train than one. Both alternate; medians of ratios.
+ */
+public final class RingRates {
+  private static final int FLOATS = 1 << 22;
+  private static final int TIMES = 20;
+  private static final int STEPS = 40;
+
+  /** The convolutional network of {@code kastor bench engine}. */
+  private static final String MODEL =
+      """
+      {"kind": "cnn", "batch": 128, "channels": 1, "side": 28, "classes": 10,
+       "widths": [32, 64], "hidden": 128}\
+      """;
+
+  private final Ring ring;
+  private final PlainCopy copy;
+  private final float[] data = new float[FLOATS];
+
+  private RingRates(Ring ring, PlainCopy copy) {
+    this.ring = ring;
+    this.copy = copy;
+  }
+
+  /** Prints one line of JSON; the only argument is the number of rounds. */
+  public static void main(String[] arguments) throws IOException, InterruptedException {
+    if (arguments.length == 3 && arguments[0].equals("follow")) {
+      follow(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+      return;
+    }
+    String given = arguments.length == 0 ? "5" : arguments[0];
+    if (arguments.length > 1 || !given.matches("[1-9][0-9]{0,3}")) {
+      System.err.println("Usage: bench/ring [ROUNDS], at least 1");
+      System.exit(2);
+    }
+    lead(Integer.parseInt(given));
+  }
+
+  private static RingListener listener() throws IOException {
+    byte[] secret = "between two processes of one benchmark".getBytes(StandardCharsets.UTF_8);
+    return RingListener.open(
+        new RingKey("bench/ring", secret), RingLimits.DEFAULT, InetAddress.getLoopbackAddress());
+  }
+
+  private static Ring ring(RingListener own, int rank, int first, int second) throws IOException {
+    List<InetSocketAddress> members =
+        List.of(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), first),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), second));
+    return Ring.open(own, 1, rank, members, RingLimits.DEFAULT, () -> false);
+  }
+
+  private static void follow(int leadersPort, int copyPort) throws IOException {
+    try (RingListener listener = listener()) {
+      System.out.println(listener.port());
+      try (Ring ring = ring(listener, 1, leadersPort, listener.port());
+          PlainCopy copy = PlainCopy.connect(copyPort);
+          TrainingStep step = TrainingStep.of(MODEL, 1)) {
+        RingRates rates = new RingRates(ring, copy);
+        BufferedReader in =
+            new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String order = in.readLine(); order != null; order = in.readLine()) {
+          switch (order) {
+            case "copy" -> rates.copy();
+            case "reduce" -> rates.reduce();
+            default -> rates.train(step);
+          }
+        }
+      }
+    }
+  }
+
+  private static void lead(int rounds) throws IOException, InterruptedException {
+    try (RingListener listener = listener();
+        ServerSocketChannel server = PlainCopy.listen()) {
+      int copyPort = ((InetSocketAddress) server.getLocalAddress()).getPort();
+      Process follower =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-Xmx1g",
+                  "-XX:+UseSerialGC",
+                  "--enable-native-access=ALL-UNNAMED",
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  RingRates.class.getName(),
+                  "follow",
+                  Integer.toString(listener.port()),
+                  Integer.toString(copyPort))
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+      try (BufferedReader said = follower.inputReader(StandardCharsets.UTF_8);
+          PrintStream orders =
+              new PrintStream(follower.getOutputStream(), true, StandardCharsets.UTF_8)) {
+        String port = said.readLine();
+        if (port == null) {
+          throw new IOException("The second process did not start.");
+        }
+        try (Ring ring = ring(listener, 0, listener.port(), Integer.parseInt(port));
+            PlainCopy copy = PlainCopy.accept(server);
+            TrainingStep step = TrainingStep.of(MODEL, 1)) {
+          new RingRates(ring, copy).measure(rounds, step, orders);
+        }
+      } finally {
+        follower.destroy();
+        follower.waitFor();
+      }
+    }
+  }
+
+  private void measure(int rounds, TrainingStep step, PrintStream orders) throws IOException {
+    double[] copies = new double[rounds];
+    double[] reduces = new double[rounds];
+    double[] ratios = new double[rounds];
+    double[] alone = new double[rounds];
+    double[] together = new double[rounds];
+    double[] gains = new double[rounds];
+    for (int round = -1; round < rounds; round++) {
+      orders.println("copy");
+      double copied = copy();
+      orders.println("reduce");
+      double reduced = reduce();
+      double one = train(step, () -> {});
+      orders.println("train");
+      double two = train(step);
+      System.err.printf(
+          "round %d: copy %.2f GB/s, all-reduce %.2f GB/s; %.1f and %.1f steps/s%n",
+          round + 1, copied / 1e9, reduced / 1e9, one, two);
+      if (round >= 0) { // The first warms up.
+        copies[round] = copied;
+        reduces[round] = reduced;
+        ratios[round] = reduced / copied;
+        alone[round] = one;
+        together[round] = two;
+        gains[round] = 2 * two / one;
+      }
+    }
+    System.out.printf(
+        "{\"copyBytesPerSecond\": %.3g, \"allReduceBytesPerSecond\": %.3g, \"ratio\": %.3f,"
+            + " \"stepsPerSecondAlone\": %.2f, \"stepsPerSecondTogether\": %.2f,"
+            + " \"scaling\": %.3f}%n",
+        median(copies),
+        median(reduces),
+        median(ratios),
+        median(alone),
+        median(together),
+        median(gains));
+  }
+
+  private static double median(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[sorted.length / 2];
+  }
+
+  /** Bytes a second that each process sends, and receives at the same time. */
+  private double copy() throws IOException {
+    long bytes = (long) TIMES * FLOATS * Float.BYTES;
+    long start = System.nanoTime();
+    copy.exchange(bytes);
+    return bytes / ((System.nanoTime() - start) * 1e-9);
+  }
+
+  /** The same of an all-reduce: with two members, each sends as much as it has. */
+  private double reduce() throws IOException {
+    Arrays.fill(data, 1e-9f);
+    long start = System.nanoTime();
+    for (int i = 0; i < TIMES; i++) {
+      ring.allReduce(data);
+    }
+    return (long) TIMES * FLOATS * Float.BYTES / ((System.nanoTime() - start) * 1e-9);
+  }
+
+  private double train(TrainingStep step) throws IOException {
+    return train(step, () -> ring.allReduce(step.gradient()));
+  }
+
+  /** Steps a second. */
+  private static double train(TrainingStep step, TrainingStep.Exchange exchange)
+      throws IOException {
+    long start = System.nanoTime();
+    for (int i = 0; i < STEPS; i++) {
+      double _ = step.run(exchange);
+    }
+    return STEPS / ((System.nanoTime() - start) * 1e-9);
+  }
+}
