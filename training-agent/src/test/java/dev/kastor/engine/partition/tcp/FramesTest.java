@@ -122,7 +122,7 @@ class FramesTest {
               Frames.Frame.Failure.class,
               failure -> {
                 assertThat(failure.run()).isEqualTo("run 1");
-                assertThat(failure.why()).contains("value 2/3").contains("2,400,000");
+                assertThat(failure.why()).contains("value 2/3").contains("1,048,576");
               });
     }
     assertThat(content(arrival(in).value().tensor())).isEqualTo(content(small));
