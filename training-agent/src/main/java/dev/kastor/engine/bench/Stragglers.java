@@ -37,7 +37,7 @@ import java.util.concurrent.TimeUnit;
 public final class Stragglers {
   private static final long CAP = 1 << 26;
   private static final int WIDTH = 16;
-  private static final int MOST_SPARE = 6;
+  private static final int MOST_SPARE = 12;
   private static final int MOST_STALENESS = 40;
 
   /** Milliseconds that a worker takes when nothing is in its way. */
