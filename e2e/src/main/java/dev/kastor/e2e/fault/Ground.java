@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * Where faults happen, and what they are drawn with.
@@ -41,20 +42,15 @@ public record Ground(KubernetesClient client, String system, String team, Random
 
   /** The nodes of the operators that run. */
   public List<String> operators() {
-    return client
-        .pods()
-        .inNamespace(system)
-        .withLabel("app.kubernetes.io/part-of", "kastor")
-        .list()
-        .getItems()
-        .stream()
-        .filter(Ground::runs)
-        .map(pod -> pod.getSpec().getNodeName())
-        .toList();
+    return runningOperators().map(pod -> pod.getSpec().getNodeName()).toList();
   }
 
   /** How many operators could lead. */
   public long readyOperators() {
+    return runningOperators().filter(Readiness::isPodReady).count();
+  }
+
+  private Stream<Pod> runningOperators() {
     return client
         .pods()
         .inNamespace(system)
@@ -62,9 +58,7 @@ public record Ground(KubernetesClient client, String system, String team, Random
         .list()
         .getItems()
         .stream()
-        .filter(Ground::runs)
-        .filter(Readiness::isPodReady)
-        .count();
+        .filter(Ground::runs);
   }
 
   /** Replicas that run on a node. */

@@ -68,9 +68,12 @@ final class SaveFolder {
     }
     sync(place);
     Path done = folder.resolve("step-" + step);
-    if (Files.isDirectory(done)) {
+    if (isWhole(step)) {
       remove(place); // It was saved before: steps are the same whoever takes them.
     } else {
+      if (Files.isDirectory(done)) {
+        remove(done);
+      }
       Files.move(place, done, StandardCopyOption.ATOMIC_MOVE);
     }
     sync(folder);
@@ -145,14 +148,23 @@ final class SaveFolder {
   /** The newest step all of whose pieces are whole; what is not is logged. */
   Optional<Long> newest() throws IOException {
     for (long step : steps()) {
-      try (Arena arena = Arena.ofConfined()) {
-        int _ = pieces(step, arena).size();
+      if (isWhole(step)) {
         return Optional.of(step);
-      } catch (SaveException | NoSuchFileException e) {
-        LOG.warn("skips a save: {}", e.getMessage());
       }
     }
     return Optional.empty();
+  }
+
+  private boolean isWhole(long step) throws IOException {
+    if (!Files.isDirectory(folder.resolve("step-" + step))) {
+      return false;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      return !pieces(step, arena).isEmpty();
+    } catch (SaveException | NoSuchFileException e) {
+      LOG.warn("skips a save: {}", e.getMessage());
+      return false;
+    }
   }
 
   private List<PieceFile> pieces(long step, Arena arena) throws IOException {

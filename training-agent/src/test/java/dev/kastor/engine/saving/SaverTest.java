@@ -108,6 +108,8 @@ class SaverTest {
         .hasMessageContaining("0.piece");
     Files.delete(piece);
     assertThat(saver.newest()).contains(1L);
+    run(session, saver.save(step), 2);
+    assertThat(saver.newest()).as("saved once more").contains(2L);
   }
 
   @Test
