@@ -3,6 +3,8 @@ package dev.kastor.engine.exec;
 import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,6 +36,22 @@ public final class ControlCases {
       values.put(leaf, random.doubles(leaf.shape().elements(), -1, 1).toArray());
     }
     return values;
+  }
+
+  /** The same as tensors. */
+  public Map<Node, Tensor> feeds(Arena arena) {
+    Map<Node, Tensor> feeds = new HashMap<>();
+    values()
+        .forEach((leaf, values) -> {
+          Tensor tensor = Tensor.allocate(arena, leaf.shape(), leaf.type().dtype());
+          float[] floats = new float[values.length];
+          for (int i = 0; i < values.length; i++) {
+            floats[i] = (float) values[i];
+          }
+          tensor.write(floats, 0);
+          feeds.put(leaf, tensor);
+        });
+    return feeds;
   }
 
   /** A step of a simple recurrent network. */

@@ -69,22 +69,6 @@ class PartitionedSessionTest {
         : new ReferenceBackend();
   }
 
-  private Map<Node, Tensor> feeds(ControlCases cases) {
-    Map<Node, Tensor> feeds = new HashMap<>();
-    cases
-        .values()
-        .forEach((leaf, values) -> {
-          Tensor tensor = Tensor.allocate(arena, leaf.shape(), leaf.type().dtype());
-          float[] floats = new float[values.length];
-          for (int i = 0; i < values.length; i++) {
-            floats[i] = (float) values[i];
-          }
-          tensor.write(floats, 0);
-          feeds.put(leaf, tensor);
-        });
-    return feeds;
-  }
-
   @TestFactory
   Stream<DynamicTest> isTheSameBitForBitOnAnyDevices() {
     ControlCases cases = new ControlCases();
@@ -97,7 +81,7 @@ class PartitionedSessionTest {
     Node loss = result.multiply(result).reshape(result.shape().elements()).sum(0, 1);
     List<Node> fetches = new ArrayList<>(List.of(result, loss));
     fetches.addAll(Gradients.of(loss, cases.leaves()));
-    Map<Node, Tensor> feeds = feeds(cases);
+    Map<Node, Tensor> feeds = cases.feeds(arena);
     List<float[]> expected = new ArrayList<>();
     try (Session whole = new Session(fastest(), CAP, 1);
         Results results = whole.run(feeds, fetches)) {

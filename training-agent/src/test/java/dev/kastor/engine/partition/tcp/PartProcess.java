@@ -13,7 +13,6 @@ import dev.kastor.engine.placement.Device;
 import dev.kastor.engine.placement.Placer;
 import dev.kastor.engine.placement.RandomCosts;
 import dev.kastor.engine.resource.TensorQueue;
-import dev.kastor.engine.tensor.Tensor;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -81,7 +80,7 @@ final class PartProcess implements AutoCloseable {
     for (var graph : cases.all().entrySet()) {
       List<Node> fetches = fetches(cases, graph.getValue());
       try (PartitionedSession session = session(graph.getKey() + seed, seed);
-          Results values = session.run(feeds(cases, arena), fetches)) {
+          Results values = session.run(cases.feeds(arena), fetches)) {
         for (int i = 0; i < fetches.size(); i++) {
           Optional<Value> value = values.held(i);
           if (value.isPresent()) {
@@ -115,22 +114,6 @@ final class PartProcess implements AutoCloseable {
     List<Node> fetches = new ArrayList<>(List.of(result, loss));
     fetches.addAll(Gradients.of(loss, cases.leaves()));
     return fetches;
-  }
-
-  static Map<Node, Tensor> feeds(ControlCases cases, Arena arena) {
-    Map<Node, Tensor> feeds = new HashMap<>();
-    cases
-        .values()
-        .forEach((leaf, values) -> {
-          Tensor tensor = Tensor.allocate(arena, leaf.shape(), leaf.type().dtype());
-          float[] floats = new float[values.length];
-          for (int i = 0; i < values.length; i++) {
-            floats[i] = (float) values[i];
-          }
-          tensor.write(floats, 0);
-          feeds.put(leaf, tensor);
-        });
-    return feeds;
   }
 
   @Override

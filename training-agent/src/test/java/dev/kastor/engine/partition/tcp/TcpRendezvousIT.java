@@ -75,7 +75,7 @@ class TcpRendezvousIT {
         Session whole = new Session(Backends.fastest(1).backend(), PartProcess.CAP, 1)) {
       for (var graph : cases.all().entrySet()) {
         List<Node> fetches = PartProcess.fetches(cases, graph.getValue());
-        try (Results results = whole.run(PartProcess.feeds(cases, arena), fetches)) {
+        try (Results results = whole.run(cases.feeds(arena), fetches)) {
           for (int i = 0; i < fetches.size(); i++) {
             expected.put(graph.getKey() + " " + i, Arrays.toString(results.get(i).floats()));
           }
