@@ -17,24 +17,34 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Plain HTTPS calls of the agent API. */
-final class AgentClient {
+final class AgentClient implements AutoCloseable {
   private final HttpClient http;
   private final String base;
+  private final Path certificate;
 
   AgentClient(String base, Path certificate) {
-    this(base, HttpClient.newBuilder().sslContext(trusting(certificate)).build());
+    this(base, certificate, HttpClient.newBuilder());
   }
 
-  private AgentClient(String base, HttpClient http) {
+  private AgentClient(String base, Path certificate, HttpClient.Builder http) {
     this.base = base;
-    this.http = http;
+    this.certificate = certificate;
+    this.http = http.sslContext(trusting(certificate)).build();
   }
 
   /** A client with another address of this machine. */
   static AgentClient from(InetAddress local, String base, Path certificate) {
-    return new AgentClient(
-        base,
-        HttpClient.newBuilder().localAddress(local).sslContext(trusting(certificate)).build());
+    return new AgentClient(base, certificate, HttpClient.newBuilder().localAddress(local));
+  }
+
+  /** The same with connections of its own, as another process has. */
+  AgentClient another() {
+    return new AgentClient(base, certificate);
+  }
+
+  @Override
+  public void close() {
+    http.shutdownNow();
   }
 
   /** Trusts one certificate only. */

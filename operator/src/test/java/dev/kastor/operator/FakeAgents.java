@@ -39,6 +39,7 @@ final class FakeAgents implements AutoCloseable {
   private final AgentClient api;
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
   private final Map<String, Membership> memberships = new ConcurrentHashMap<>();
+  private final Map<String, String> ends = new ConcurrentHashMap<>();
   private final Set<String> mute = new ConcurrentSkipListSet<>();
   private final Set<String> refused = new ConcurrentSkipListSet<>();
   private final Set<String> completeAt = new ConcurrentSkipListSet<>();
@@ -66,6 +67,11 @@ final class FakeAgents implements AutoCloseable {
   /** What a pod trains in now. */
   Optional<Membership> membership(String pod) {
     return Optional.ofNullable(memberships.get(pod));
+  }
+
+  /** Why the agents that do not run any more ended, by pod. */
+  Map<String, String> ends() {
+    return ends;
   }
 
   /** Makes pods of the job not get ready. */
@@ -174,11 +180,12 @@ final class FakeAgents implements AutoCloseable {
     long generation = 0;
     long step = -1;
     long sequence = 0;
-    try {
+    // As of a process of its own: what ends one agent's connection leaves the others'.
+    try (AgentClient own = api.another()) {
       while (!Thread.currentThread().isInterrupted()) {
         String phase = mute.contains(name) ? "STARTING" : generation == 0 ? "READY" : "TRAINING";
         HttpResponse<String> answer =
-            api.get(
+            own.get(
                 "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=%s&step=%d&wait=1"
                     .formatted(namespace, job, name, generation, phase, step),
                 token);
@@ -190,15 +197,18 @@ final class FakeAgents implements AutoCloseable {
         Membership membership = JSON.readValue(answer.body(), Membership.class);
         switch (membership.action()) {
           case LEAVE -> {
+            ends.put(name, "told to leave: " + answer.body());
             end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.LEFT, null));
             return;
           }
           case STOP -> {
+            ends.put(name, "told to stop: " + answer.body());
             end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.STOPPED, null));
             return;
           }
           case RUN -> {
             if (membership.members().stream().noneMatch(member -> member.pod().equals(name))) {
+              ends.put(name, "no member: " + answer.body());
               end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.LEFT, null));
               return;
             }
@@ -214,7 +224,7 @@ final class FakeAgents implements AutoCloseable {
           boolean done = completeAt.contains(job);
           if (first) {
             Outcome last = done ? outcome(Outcome.Kind.COMPLETED, 0.9) : null;
-            report(namespace, job, name, token, mine, step, ++sequence, last);
+            report(own, namespace, job, name, token, mine, step, ++sequence, last);
           }
           if (done) {
             end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.COMPLETED, 0.9));
@@ -223,8 +233,10 @@ final class FakeAgents implements AutoCloseable {
         }
       }
     } catch (InterruptedException e) {
+      ends.putIfAbsent(name, "interrupted");
       Thread.currentThread().interrupt();
     } catch (IOException e) {
+      ends.putIfAbsent(name, e.toString());
       if (!closed) {
         throw new java.io.UncheckedIOException(e);
       }
@@ -233,7 +245,8 @@ final class FakeAgents implements AutoCloseable {
     }
   }
 
-  private void report(
+  private static void report(
+      AgentClient api,
       String namespace,
       String job,
       String pod,
