@@ -6,6 +6,7 @@ import dev.kastor.agent.operator.OperatorException;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.scheduler.JobId;
 import java.io.IOException;
 import java.net.URLEncoder;
@@ -14,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
@@ -36,6 +36,10 @@ public final class MembershipClient implements AutoCloseable {
   private static final Duration WAIT = Duration.ofSeconds(10);
 
   private static final Duration ANSWER_LIMIT = WAIT.plusSeconds(5);
+
+  /** A replica that starts expects no news, and is ready at any moment. */
+  private static final Duration STARTING_PAUSE = Duration.ofSeconds(1);
+
   private static final Duration NO_NEWS_PAUSE = Duration.ofMillis(300);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);
@@ -45,8 +49,7 @@ public final class MembershipClient implements AutoCloseable {
   private final LocalReplica replica;
   private final Thread poller;
   private @Nullable Membership newest;
-  private @Nullable CompletableFuture<HttpResponse<byte[]>> inFlight;
-  private boolean cancelled;
+  private boolean again;
   private boolean closed;
   private volatile boolean jobGone;
 
@@ -92,11 +95,11 @@ public final class MembershipClient implements AutoCloseable {
   }
 
   /** Moves the replica to a generation and phase and tells the operator at once. */
-  public synchronized void moved(long generation, ReplicaState.Phase phase) {
+  public synchronized void moved(long generation, Phase phase) {
     Standing next = new Standing(generation, phase);
     if (!replica.standing().equals(next)) {
       replica.moved(generation, phase);
-      cancelInFlight();
+      notifyAll();
     }
   }
 
@@ -107,7 +110,8 @@ public final class MembershipClient implements AutoCloseable {
 
   /** Asks the operator now instead of waiting for its answer to an earlier question. */
   public synchronized void askNow() {
-    cancelInFlight();
+    again = true;
+    notifyAll();
   }
 
   /** Says how far our state is; told with the next poll. */
@@ -128,23 +132,24 @@ public final class MembershipClient implements AutoCloseable {
         Standing asked = replica.standing();
         long started = System.nanoTime();
         try {
-          boolean news = accept(ask(asked));
+          Optional<Membership> answer = ask(asked);
+          if (answer.isEmpty()) {
+            log.debug("{}: polls again as {}", job, replica.standing());
+            continue;
+          }
+          boolean news = accept(answer.get());
           if (away) {
             log.info("{}: the operator is back", job);
           }
           away = false;
           pause = FIRST_PAUSE;
           // Until we have switched to what is already known, the answer comes at once each time.
-          if (!news && System.nanoTime() - started < NO_NEWS_PAUSE.toNanos()) {
+          if (asked.phase() == Phase.STARTING) {
+            pauseWhile(asked, STARTING_PAUSE);
+          } else if (!news && System.nanoTime() - started < NO_NEWS_PAUSE.toNanos()) {
             pauseWhile(asked, NO_NEWS_PAUSE);
           }
-        } catch (CancellationException e) {
-          log.debug("{}: polls again as {}", job, replica.standing());
         } catch (IOException | IllegalArgumentException e) {
-          if (wasCancelled()) {
-            log.debug("{}: polls again as {}", job, replica.standing());
-            continue;
-          }
           if (!away) {
             log.warn("{}: no membership from the operator: {}", job, e.getMessage());
           }
@@ -160,8 +165,11 @@ public final class MembershipClient implements AutoCloseable {
     }
   }
 
-  private Membership ask(Standing asked) throws IOException, InterruptedException {
+  /** The operator's answer; empty if there is something newer to say or to ask meanwhile. */
+  private Optional<Membership> ask(Standing asked) throws IOException, InterruptedException {
     ReplicaState state = replica.state();
+    // One who starts keeps no connection busy: what it says next needs no new one.
+    long wait = asked.phase() == Phase.STARTING ? 0 : WAIT.toSeconds();
     String query =
         "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&wait=%d"
             .formatted(
@@ -171,28 +179,38 @@ public final class MembershipClient implements AutoCloseable {
                 asked.phase(),
                 state.step(),
                 state.waiting(),
-                WAIT.toSeconds());
+                wait);
     CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, ANSWER_LIMIT);
-    synchronized (this) {
-      cancelled = false;
-      inFlight = answer;
-      if (closed || !replica.standing().equals(asked)) {
-        cancelInFlight();
+    var _ = answer.whenComplete((done, failure) -> wake());
+    if (!outdated(asked, answer)) {
+      try {
+        Membership membership =
+            checked(WireJson.read(OperatorConnection.await(answer), Membership.class));
+        jobGone = false;
+        return Optional.of(membership);
+      } catch (OperatorException e) {
+        jobGone = e.status() == NO_SUCH_JOB;
+        throw e;
       }
     }
-    try {
-      Membership membership =
-          checked(WireJson.read(OperatorConnection.await(answer), Membership.class));
-      jobGone = false;
-      return membership;
-    } catch (OperatorException e) {
-      jobGone = e.status() == NO_SUCH_JOB;
-      throw e;
-    } finally {
-      synchronized (this) {
-        inFlight = null;
-      }
+    return Optional.empty();
+  }
+
+  /**
+   * Waits for the answer, or until the question is not what we would ask now. Such a question is
+   * left to itself: the operator ends it when it hears the next, and its connection can be used
+   * again, where one that is broken off would cost a new one.
+   */
+  private synchronized boolean outdated(Standing asked, CompletableFuture<?> answer)
+      throws InterruptedException {
+    while (!answer.isDone() && !closed && !again && replica.standing().equals(asked)) {
+      wait();
     }
+    again = false;
+    if (closed) {
+      answer.cancel(true);
+    }
+    return !answer.isDone() || closed;
   }
 
   private static Membership checked(Membership answer) throws IOException {
@@ -226,7 +244,7 @@ public final class MembershipClient implements AutoCloseable {
 
   private synchronized void pauseWhile(Standing same, Duration limit) throws InterruptedException {
     long end = System.nanoTime() + limit.toNanos();
-    while (!closed && replica.standing().equals(same)) {
+    while (!closed && !again && replica.standing().equals(same)) {
       long leftMillis = (end - System.nanoTime()) / 1_000_000;
       if (leftMillis <= 0) {
         return;
@@ -235,16 +253,8 @@ public final class MembershipClient implements AutoCloseable {
     }
   }
 
-  private synchronized void cancelInFlight() {
-    cancelled = true;
-    if (inFlight != null) {
-      inFlight.cancel(true);
-    }
+  private synchronized void wake() {
     notifyAll();
-  }
-
-  private synchronized boolean wasCancelled() {
-    return cancelled;
   }
 
   private synchronized boolean isClosed() {
@@ -259,7 +269,7 @@ public final class MembershipClient implements AutoCloseable {
   public void close() {
     synchronized (this) {
       closed = true;
-      cancelInFlight();
+      notifyAll();
     }
     try {
       poller.join();

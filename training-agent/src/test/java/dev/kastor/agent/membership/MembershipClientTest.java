@@ -67,6 +67,37 @@ class MembershipClientTest {
   }
 
   @Test
+  void needsNoNewConnectionForEachChange() throws Exception {
+    operator.want(new BatchPlan(8, 0), List.of("job-0"));
+    try (MembershipClient memberships = start()) {
+      memberships.moved(0, Phase.READY);
+      for (int generation = 1; generation <= 10; generation++) {
+        long wanted = generation;
+        assertThat(memberships.await(m -> m.generation() == wanted, PATIENCE)).isPresent();
+        memberships.moved(generation, Phase.TRAINING);
+        operator.await("it trains", operator::settled);
+        operator.want(new BatchPlan(8, 0), List.of("job-0"));
+      }
+    }
+    // One to ask again while the other waits for its answer; a third if that comes late.
+    assertThat(operator.connections()).isBetween(1, 3);
+  }
+
+  @Test
+  void asksAtOnceWhenToldTo() throws Exception {
+    try (MembershipClient memberships = start()) {
+      memberships.moved(0, Phase.READY);
+      operator.await("the first poll", () -> operator.polls("job-0") > 0);
+      int before = operator.polls("job-0");
+      memberships.askNow();
+      // Long before a poll ends by itself.
+      long begun = System.nanoTime();
+      operator.await("another poll", () -> operator.polls("job-0") > before);
+      assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(9));
+    }
+  }
+
+  @Test
   void keepsTheNewestWhileTheOperatorIsAwayAndCatchesUp() throws Exception {
     operator.want(new BatchPlan(8, 0), List.of("job-0"));
     try (MembershipClient memberships = start()) {

@@ -42,6 +42,8 @@ public final class FakeOperator implements AutoCloseable {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
   private final Map<String, ReplicaState> states = new HashMap<>();
+  private final Map<String, Integer> polls = new HashMap<>();
+  private final Set<InetSocketAddress> connections = new HashSet<>();
   private final Set<String> onceMembers = new HashSet<>();
   private final List<TelemetryReport> reports = new ArrayList<>();
   private final Set<String> refused = new HashSet<>();
@@ -148,6 +150,16 @@ public final class FakeOperator implements AutoCloseable {
     return states.containsKey(pod);
   }
 
+  /** How often a pod has polled. */
+  public synchronized int polls(String pod) {
+    return polls.getOrDefault(pod, 0);
+  }
+
+  /** How many connections its clients have opened to poll. */
+  public synchronized int connections() {
+    return connections.size();
+  }
+
   /** All reports so far. */
   public synchronized List<TelemetryReport> reports() {
     return List.copyOf(reports);
@@ -231,9 +243,15 @@ public final class FakeOperator implements AutoCloseable {
           return;
         }
         states.put(pod, state);
+        connections.add(exchange.getRemoteAddress());
+        int poll = polls.merge(pod, 1, Integer::sum);
         advance();
         answer = answer(pod);
-        while (!closed && !away && answer.generation() <= state.generation()) {
+        // A newer poll of the same replica ends this one.
+        while (!closed
+            && !away
+            && answer.generation() <= state.generation()
+            && polls(pod) == poll) {
           long leftMillis = (end - System.nanoTime()) / 1_000_000;
           if (leftMillis <= 0) {
             break;
