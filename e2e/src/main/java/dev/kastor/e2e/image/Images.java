@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -175,7 +176,7 @@ public final class Images {
     return command;
   }
 
-  /** The classes of an agent as the JVM wants them; made when one of the files has changed. */
+  /** The classes of an agent as the JVM wants them; made when a file or the rehearsal changed. */
   private Path rehearsed(SequencedMap<String, Path> files, Path staged, Path caches)
       throws IOException, InterruptedException {
     Path cache = caches.resolve("agent-%s.aot".formatted(fingerprint(files)));
@@ -205,6 +206,12 @@ public final class Images {
   private String fingerprint(SequencedMap<String, Path> files) throws IOException {
     MessageDigest sha = Layout.sha256();
     sha.update(Files.readAllBytes(jre.resolve("release")));
+    for (Class<?> part : List.of(Rehearsal.class, RehearsalOperator.class)) {
+      try (InputStream code =
+          Objects.requireNonNull(part.getResourceAsStream(part.getSimpleName() + ".class"))) {
+        sha.update(code.readAllBytes());
+      }
+    }
     for (Path file : files.values()) {
       sha.update(Files.readAllBytes(file));
     }
