@@ -42,19 +42,18 @@ public record Forecast(Optional<Instant> start, Optional<Instant> finish, int ah
         continue;
       }
       free -= given.replicas();
-      Optional<Double> left = number(plan, job, "remainingSeconds");
-      left.ifPresent(seconds -> endings.add(new Ending(seconds, given.replicas())));
-      forecasts.put(
-          job.id(), new Forecast(Optional.empty(), left.flatMap(s -> after(snapshot, s)), 0));
+      number(plan, job.id(), "remainingSeconds")
+          .ifPresent(seconds -> endings.add(new Ending(seconds, given.replicas())));
+      forecasts.put(job.id(), running(snapshot, plan, job.id()));
     }
     waiting.sort(
         Comparator.comparingDouble(
-            (JobState job) -> -number(plan, job, "bidPerSlot").orElse(-1.0)));
+            (JobState job) -> -number(plan, job.id(), "bidPerSlot").orElse(-1.0)));
     double now = 0;
     for (int ahead = 0; ahead < waiting.size(); ahead++) {
       JobState job = waiting.get(ahead);
-      Optional<Double> least = number(plan, job, "leastSlots");
-      Optional<Double> left = number(plan, job, "remainingSeconds");
+      Optional<Double> least = number(plan, job.id(), "leastSlots");
+      Optional<Double> left = number(plan, job.id(), "remainingSeconds");
       if (least.isEmpty() || left.isEmpty()) {
         forecasts.put(job.id(), new Forecast(Optional.empty(), Optional.empty(), ahead));
         continue;
@@ -79,8 +78,14 @@ public record Forecast(Optional<Instant> start, Optional<Instant> finish, int ah
     return forecasts;
   }
 
-  private static Optional<Double> number(Plan plan, JobState job, String name) {
-    Map<String, Double> numbers = plan.reason(job.id()).numbers();
+  /** What is to be expected of a job that is given slots; the others have no part in that. */
+  public static Forecast running(Snapshot snapshot, Plan plan, JobId job) {
+    Optional<Double> left = number(plan, job, "remainingSeconds");
+    return new Forecast(Optional.empty(), left.flatMap(seconds -> after(snapshot, seconds)), 0);
+  }
+
+  private static Optional<Double> number(Plan plan, JobId job, String name) {
+    Map<String, Double> numbers = plan.reason(job).numbers();
     Double number = numbers.get(name);
     return number != null && Double.isFinite(number) ? Optional.of(number) : Optional.empty();
   }

@@ -1,25 +1,45 @@
 package dev.kastor.e2e.scale;
 
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.PemTrustOptions;
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * HTTPS to the agent API; like the real agents' it is HTTP/1.1, one connection for each request
  * under way. Idle ones are anybody's, and so many reports at once are enough: a process may not
  * have two for each of ten thousand agents.
+ *
+ * <p>All on one thread of its own, with little work for each request: what this costs is taken from
+ * the operator, who shares the machine. Callers block, so they should be virtual threads.
  */
 final class AgentLine implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int REPORTS_AT_ONCE = 3000;
+  private static final int CONNECTIONS = 30_000;
 
+  /** What the operator answered. */
+  record Answer(int status, Buffer body) {}
+
+  private final Vertx vertx =
+      Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1));
   private final HttpClient http;
-  private final String url;
   private final Semaphore reporting = new Semaphore(REPORTS_AT_ONCE);
 
   /**
@@ -27,45 +47,70 @@ final class AgentLine implements AutoCloseable {
    *
    * @param authority PEM file of who signed its certificate
    */
-  AgentLine(String url, Path authority) throws Exception {
-    this.url = url;
+  AgentLine(URI operator, Path authority) {
     http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .sslContext(Tls.trusting(authority))
-            .build();
+        vertx.createHttpClient(
+            new HttpClientOptions()
+                .setDefaultHost(operator.getHost())
+                .setDefaultPort(operator.getPort())
+                .setProtocolVersion(HttpVersion.HTTP_1_1)
+                .setSsl(true)
+                .setTrustOptions(new PemTrustOptions().addCertPath(authority.toString())),
+            new PoolOptions().setHttp1MaxSize(CONNECTIONS));
   }
 
-  HttpResponse<byte[]> get(String path, String token) throws IOException, InterruptedException {
-    return send(request(path, token).GET());
+  Answer get(String path, String token) throws IOException, InterruptedException {
+    return send(request(HttpMethod.GET, path, token), null);
   }
 
-  HttpResponse<byte[]> post(String path, String token, byte[] body)
-      throws IOException, InterruptedException {
+  Answer post(String path, String token, byte[] body) throws IOException, InterruptedException {
     reporting.acquire();
     try {
       return send(
-          request(path, token)
-              .header("Content-Type", "application/json")
-              .POST(HttpRequest.BodyPublishers.ofByteArray(body)));
+          request(HttpMethod.POST, path, token).putHeader("Content-Type", "application/json"),
+          Buffer.buffer(body));
     } finally {
       reporting.release();
     }
   }
 
-  private HttpRequest.Builder request(String path, String token) {
-    return HttpRequest.newBuilder(URI.create(url + path))
-        .timeout(LIMIT)
-        .header("Authorization", "Bearer " + token);
+  private static RequestOptions request(HttpMethod method, String path, String token) {
+    return new RequestOptions()
+        .setMethod(method)
+        .setURI(path)
+        .setTimeout(LIMIT.toMillis())
+        .putHeader("Authorization", "Bearer " + token);
   }
 
-  private HttpResponse<byte[]> send(HttpRequest.Builder request)
+  private Answer send(RequestOptions options, @Nullable Buffer body)
       throws IOException, InterruptedException {
-    return http.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+    AtomicReference<@Nullable HttpClientRequest> sent = new AtomicReference<>();
+    CompletableFuture<Answer> answer =
+        http.request(options)
+            .compose(request -> {
+              sent.set(request);
+              return body == null ? request.send() : request.send(body);
+            })
+            .compose(
+                response -> response.body().map(said -> new Answer(response.statusCode(), said)))
+            .toCompletionStage()
+            .toCompletableFuture();
+    try {
+      return answer.get();
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new IOException(cause.getClass().getSimpleName(), cause);
+    } catch (InterruptedException e) {
+      HttpClientRequest request = sent.get();
+      if (request != null) {
+        request.reset();
+      }
+      throw e;
+    }
   }
 
   @Override
   public void close() {
-    http.shutdownNow();
+    vertx.close();
   }
 }

@@ -90,19 +90,19 @@ final class PlayedAgent {
                       generation == 0 ? "READY" : "TRAINING",
                       work.step),
               token);
-      if (answer.statusCode() != HttpURLConnection.HTTP_OK) {
-        all.failed("poll: " + answer.statusCode());
+      if (answer.status() != HttpURLConnection.HTTP_OK) {
+        all.failed("poll: " + answer.status());
         Thread.sleep(AGAIN);
         return true;
       }
-      JsonNode news = JSON.readTree(answer.body());
+      JsonNode news = JSON.readTree(answer.body().getBytes());
       return switch (news.path("action").asText()) {
         case "RUN" -> follow(news);
         case "STOP", "LEAVE" -> false;
         default -> true;
       };
     } catch (IOException e) {
-      all.failed("poll: " + e.getClass().getSimpleName());
+      all.failed("poll: " + e.getMessage());
       Thread.sleep(AGAIN);
       return true;
     }
@@ -152,13 +152,13 @@ final class PlayedAgent {
               "/v1/jobs/%s/%s/telemetry".formatted(namespace, job),
               token,
               JSON.writeValueAsBytes(body(sequence, last)));
-      if (answer.statusCode() == HttpURLConnection.HTTP_NO_CONTENT) {
+      if (answer.status() == HttpURLConnection.HTTP_NO_CONTENT) {
         all.reported((System.nanoTime() - begun) / 1e9);
         return true;
       }
-      all.failed("report: " + answer.statusCode());
+      all.failed("report: " + answer.status());
     } catch (IOException e) {
-      all.failed("report: " + e.getClass().getSimpleName());
+      all.failed("report: " + e.getMessage());
     }
     return false;
   }

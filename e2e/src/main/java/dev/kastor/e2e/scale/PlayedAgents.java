@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.net.HttpURLConnection;
+import java.net.URI;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -49,10 +50,10 @@ final class PlayedAgents implements AutoCloseable {
    *
    * @param steps by the name of the job
    */
-  PlayedAgents(KubernetesClient client, ToLongFunction<String> steps) throws Exception {
+  PlayedAgents(KubernetesClient client, ToLongFunction<String> steps) {
     this.client = client;
     this.steps = steps;
-    line = new AgentLine(OperatorProcess.URL, OperatorProcess.authority());
+    line = new AgentLine(URI.create(OperatorProcess.URL), OperatorProcess.authority());
     pods =
         client
             .pods()

@@ -3,6 +3,7 @@ package dev.kastor.operator.cluster;
 import dev.kastor.scheduler.Forecast;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Round;
 import jakarta.inject.Singleton;
@@ -11,7 +12,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,20 +33,41 @@ public final class Decisions {
    */
   public record Decision(Instant at, int replicas, Reason reason, Forecast forecast) {}
 
-  /** One round; what it decided on each job is worked out when somebody asks first. */
+  /**
+   * One round; what it decided on a job is worked out when somebody asks. What is to be expected of
+   * those that wait depends on all, so it is worked out for all of them at once.
+   */
   private static final class Decided {
     private final Round round;
-    private @Nullable Map<JobId, Decision> decisions;
+    private final Set<JobId> waiting;
+    private @Nullable Map<JobId, Forecast> forecasts;
 
-    Decided(Round round) {
+    Decided(Round round, Set<JobId> waiting) {
       this.round = round;
+      this.waiting = waiting;
     }
 
-    synchronized Map<JobId, Decision> decisions() {
-      if (decisions == null) {
-        decisions = Decisions.of(round);
+    Optional<Decision> of(JobId job) {
+      Plan plan = round.plan();
+      if (!plan.allocation(job).isEmpty()) {
+        return Optional.of(decision(job, Forecast.running(round.snapshot(), plan, job)));
       }
-      return decisions;
+      return waiting.contains(job)
+          ? Optional.of(decision(job, Objects.requireNonNull(forecasts().get(job))))
+          : Optional.empty();
+    }
+
+    private Decision decision(JobId job, Forecast forecast) {
+      Plan plan = round.plan();
+      int replicas = plan.allocation(job).replicas();
+      return new Decision(round.snapshot().now(), replicas, plan.reason(job), forecast);
+    }
+
+    private synchronized Map<JobId, Forecast> forecasts() {
+      if (forecasts == null) {
+        forecasts = Forecast.of(round.snapshot(), round.plan());
+      }
+      return forecasts;
     }
   }
 
@@ -71,29 +95,13 @@ public final class Decisions {
       }
     }
     waiting = reasons;
-    newest = new Decided(round);
+    newest = new Decided(round, reasons.keySet());
     return anew;
   }
 
   /** The newest decision on a job; empty before the first round that saw it, and once it ended. */
   public Optional<Decision> of(JobId job) {
     Decided last = newest;
-    return last == null ? Optional.empty() : Optional.ofNullable(last.decisions().get(job));
-  }
-
-  private static Map<JobId, Decision> of(Round round) {
-    Map<JobId, Forecast> forecasts = Forecast.of(round.snapshot(), round.plan());
-    Map<JobId, Decision> decisions = HashMap.newHashMap(forecasts.size());
-    for (JobState job : round.snapshot().jobs()) {
-      decisions.put(
-          job.id(),
-          new Decision(
-              round.snapshot().now(),
-              round.plan().allocation(job.id()).replicas(),
-              round.plan().reason(job.id()),
-              forecasts.getOrDefault(
-                  job.id(), new Forecast(Optional.empty(), Optional.empty(), 0))));
-    }
-    return decisions;
+    return last == null ? Optional.empty() : last.of(job);
   }
 }

@@ -97,8 +97,12 @@ public final class MembershipService {
     long deadline = System.nanoTime() + wait.toNanos();
     membership.lock.lockInterruptibly();
     try {
+      Replica before = membership.replicas.get(state.pod());
       long number = heard(membership, state);
-      publisher.evaluate(job, membership);
+      // Most polls only say that all is as it was, and ten thousand replicas say so all the time.
+      if (before == null || !before.standsLike(state) || due(membership)) {
+        publisher.evaluate(job, membership);
+      }
       while (true) {
         Optional<Membership> answer = answer(job, membership, state);
         if (answer.isPresent()) {
@@ -163,7 +167,11 @@ public final class MembershipService {
       Long generation = status == null ? null : status.generation();
       return generation != null && generation > 0;
     }
-    return !clock.instant().isBefore(known.nextLook);
+    return due(known);
+  }
+
+  private boolean due(JobMembership membership) {
+    return !clock.instant().isBefore(membership.nextLook);
   }
 
   /** What is known of a job's members. */
@@ -278,7 +286,7 @@ public final class MembershipService {
             state,
             Optional.ofNullable(membership.current),
             membership.generation,
-            publisher.wants(job, membership, state.pod()),
+            () -> publisher.wants(job, membership, state.pod()),
             publisher.ended(job));
     if (answer.isPresent() && answer.get().action() == Action.LEAVE) {
       membership.dismissed.add(state.pod());

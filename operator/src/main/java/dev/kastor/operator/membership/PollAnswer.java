@@ -7,6 +7,7 @@ import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.ReplicaState;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /** What a replica that polls is told. */
 public final class PollAnswer {
@@ -17,14 +18,14 @@ public final class PollAnswer {
   /**
    * The answer that need not wait; empty to keep the poll waiting.
    *
-   * @param wanted whether the allocation covers the pod
+   * @param wanted whether the allocation covers the pod; asked only where that decides
    * @param finished whether the job ended
    */
   public static Optional<Membership> now(
       ReplicaState replica,
       Optional<Membership> current,
       long generation,
-      boolean wanted,
+      BooleanSupplier wanted,
       boolean finished) {
     boolean newer = current.isPresent() && current.get().generation() > replica.generation();
     boolean listed = current.isPresent() && lists(current.get(), replica.pod());
@@ -34,13 +35,13 @@ public final class PollAnswer {
         return current;
       }
       // After the end it finishes by itself.
-      boolean stays = wanted || listed || finished || stopping(current);
+      boolean stays = listed || finished || stopping(current) || wanted.getAsBoolean();
       return leaveIf(!stays, generation);
     }
     if (listed && newer) {
       return current;
     }
-    return leaveIf(!wanted || finished, generation);
+    return leaveIf(finished || !wanted.getAsBoolean(), generation);
   }
 
   /** The answer when time is up and nothing changed. */

@@ -26,6 +26,13 @@ public record Replica(ReplicaState state, Instant seen, Instant brokenSince, lon
         newer, now, stillBroken ? brokenSince : broken(newer) ? now : Instant.MAX, poll + 1);
   }
 
+  /** Whether a newer poll says nothing that could lead to another generation. */
+  boolean standsLike(ReplicaState newer) {
+    return newer.phase() == state.phase()
+        && newer.generation() == state.generation()
+        && newer.address().equals(state.address());
+  }
+
   /** Whether it can be made a member: it listens. */
   boolean canJoin() {
     return state.phase() != ReplicaState.Phase.STARTING && !state.address().isBlank();

@@ -21,42 +21,47 @@ class PollAnswerTest {
 
   @Test
   void aListedJoinerIsTold() {
-    assertThat(PollAnswer.now(state("a", 0), Optional.of(FIVE), 5, true, false)).contains(FIVE);
+    assertThat(PollAnswer.now(state("a", 0), Optional.of(FIVE), 5, () -> true, false))
+        .contains(FIVE);
   }
 
   @Test
   void aJoinerThatIsNotListedYetWaits() {
-    assertThat(PollAnswer.now(state("b", 0), Optional.of(FIVE), 5, true, false)).isEmpty();
+    assertThat(PollAnswer.now(state("b", 0), Optional.of(FIVE), 5, () -> true, false)).isEmpty();
   }
 
   @Test
   void aJoinerThatIsNotWantedLeaves() {
-    assertThat(PollAnswer.now(state("b", 0), Optional.of(FIVE), 5, false, false).orElseThrow())
+    assertThat(
+            PollAnswer.now(state("b", 0), Optional.of(FIVE), 5, () -> false, false).orElseThrow())
         .extracting(Membership::action)
         .isEqualTo(Action.LEAVE);
   }
 
   @Test
   void aMemberThatIsLeftOutHearsOfTheGenerationAndLeavesAtTheAgreedStep() {
-    assertThat(PollAnswer.now(state("b", 4), Optional.of(FIVE), 5, false, false)).contains(FIVE);
+    assertThat(PollAnswer.now(state("b", 4), Optional.of(FIVE), 5, () -> false, false))
+        .contains(FIVE);
   }
 
   @Test
   void aMemberOfTheNewestGenerationWaits() {
-    assertThat(PollAnswer.now(state("a", 5), Optional.of(FIVE), 5, true, false)).isEmpty();
+    assertThat(PollAnswer.now(state("a", 5), Optional.of(FIVE), 5, () -> true, false)).isEmpty();
   }
 
   @Test
   void membersAreToldToStopAndJoinersToLeave() {
-    assertThat(PollAnswer.now(state("a", 5), Optional.of(STOP), 6, false, false)).contains(STOP);
-    assertThat(PollAnswer.now(state("b", 0), Optional.of(STOP), 6, false, false).orElseThrow())
+    assertThat(PollAnswer.now(state("a", 5), Optional.of(STOP), 6, () -> false, false))
+        .contains(STOP);
+    assertThat(
+            PollAnswer.now(state("b", 0), Optional.of(STOP), 6, () -> false, false).orElseThrow())
         .extracting(Membership::action)
         .isEqualTo(Action.LEAVE);
   }
 
   @Test
   void membersOfAFinishedJobEndByThemselves() {
-    assertThat(PollAnswer.now(state("a", 5), Optional.of(FIVE), 5, false, true)).isEmpty();
+    assertThat(PollAnswer.now(state("a", 5), Optional.of(FIVE), 5, () -> false, true)).isEmpty();
   }
 
   private static ReplicaState state(String pod, long generation) {
