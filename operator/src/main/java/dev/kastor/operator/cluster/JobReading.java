@@ -72,6 +72,11 @@ record JobReading(
         .orElseThrow(() -> new IllegalArgumentException(asked.problem().orElseThrow()));
   }
 
+  /** When the job was submitted; the end of time for one that contradicts itself. */
+  Instant submitted() {
+    return asked.spec().map(JobSpec::submitted).orElse(Instant.MAX);
+  }
+
   private boolean asksTheSame(TrainingJob later) {
     Long generation = later.getMetadata().getGeneration();
     return generation != null

@@ -122,9 +122,6 @@ public final class KubernetesCluster implements Cluster {
         LOG.debug("{}: left out of the round: {}", job.id(), e.getMessage());
       }
     }
-    jobs.sort(
-        Comparator.<JobState, Instant>comparing(job -> job.spec().submitted())
-            .thenComparing(JobState::id));
     return new Snapshot(now, nodes, jobs, directory.queues());
   }
 

@@ -53,6 +53,7 @@ final class JobTelemetry {
   private Instant lastSummary = Instant.EPOCH;
   private boolean dirty;
   private @Nullable Measured measured;
+  private Optional<GoodputModel> lastModel = Optional.empty();
   private Instant measuredAt = Instant.EPOCH;
 
   JobTelemetry(TrainingJob job, Learner learner) {
@@ -169,7 +170,7 @@ final class JobTelemetry {
   }
 
   private Measured measure(Instant now) {
-    Optional<GoodputModel> model = learner.model(now);
+    Optional<GoodputModel> model = unchanged(learner.model(now));
     int profiled = learner.maxProfiledReplicas();
     Duration cost = changes.cost().orElse(Measured.ASSUMED_COST);
     return new Measured(
@@ -179,6 +180,12 @@ final class JobTelemetry {
         cost,
         cost.compareTo(Measured.ASSUMED_RESTART) > 0 ? cost : Measured.ASSUMED_RESTART,
         learner.outlook(now));
+  }
+
+  /** The same object for an equal model: rounds compare those of all jobs, and see that at once. */
+  private Optional<GoodputModel> unchanged(Optional<GoodputModel> model) {
+    lastModel = model.equals(lastModel) ? lastModel : model;
+    return lastModel;
   }
 
   /** Whether there is news and the last summary is old enough. */

@@ -10,8 +10,12 @@ import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.Allocation;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -61,9 +65,32 @@ class JobReadingsTest {
   void aSpecThatContradictsItselfIsNoObstacleToOthers() {
     TrainingJob bad = TestJobs.job("x".repeat(64), 1, 1, Mode.Fixed);
     List<JobReading> all = readings.of(List.of(bad, job(1, 4)), _ -> null);
-    assertThat(all.getFirst().asked().problem().orElseThrow()).contains("63");
-    assertThatThrownBy(all.getFirst()::spec).hasMessageContaining("63");
-    assertThat(all.getLast().asked().problem()).isEmpty();
+    assertThat(all.getLast().asked().problem().orElseThrow()).contains("63");
+    assertThatThrownBy(all.getLast()::spec).hasMessageContaining("63");
+    assertThat(all.getFirst().asked().problem()).isEmpty();
+  }
+
+  @Test
+  void jobsComeInTheOrderInWhichTheyWereSubmittedWhoeverComesAndGoes() {
+    Random random = new Random(7);
+    List<TrainingJob> there = new ArrayList<>();
+    for (int round = 0; round < 50; round++) {
+      there.removeIf(_ -> random.nextInt(4) == 0);
+      for (int i = 0; i < 5; i++) {
+        TrainingJob job = TestJobs.job("job-%d-%d".formatted(round, i), 1, 1, Mode.Fixed);
+        // Some at the same moment, and some that are heard of late.
+        job.getMetadata()
+            .setCreationTimestamp("2026-01-01T00:00:%02dZ".formatted(random.nextInt(60)));
+        there.add(job);
+      }
+      Collections.shuffle(there, random);
+      List<JobReading> all = readings.of(there, _ -> null);
+      assertThat(all).hasSize(there.size());
+      assertThat(all)
+          .isSortedAccordingTo(
+              Comparator.comparing((JobReading reading) -> reading.spec().submitted())
+                  .thenComparing(JobReading::id));
+    }
   }
 
   private JobReading read(TrainingJob job, @Nullable AllocationStatus given) {
