@@ -4,6 +4,7 @@ import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
 import dev.kastor.local.StateFolder;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -13,28 +14,29 @@ public final class Sides {
 
   /** Kastor's engine on the JDK that runs this process. */
   public static Contender.Starter kastor(Installation installation) throws BenchException {
-    String classPath;
+    List<String> program = engine(installation, "dev.kastor.engine.bench.StepProcess");
+    return (workload, threads) -> {
+      List<String> command = new ArrayList<>(program);
+      command.addAll(List.of(workload.model().toString(), Integer.toString(threads)));
+      return StepProgram.start("Kastor", command, environment(threads));
+    };
+  }
+
+  /** What starts a program of the engine on the JDK that runs this process, without arguments. */
+  static List<String> engine(Installation installation, String program) throws BenchException {
     try {
-      classPath = installation.agentClassPath();
+      return List.of(
+          Installation.java(),
+          "-Xmx512m",
+          "-XX:+UseSerialGC",
+          "--enable-native-access=ALL-UNNAMED",
+          "-Dorg.bytedeco.javacpp.cachedir=" + StateFolder.nativeLibraries(StateFolder.home()),
+          "-cp",
+          installation.agentClassPath(),
+          program);
     } catch (LocalException e) {
       throw new BenchException(String.valueOf(e.getMessage()));
     }
-    return (workload, threads) ->
-        StepProgram.start(
-            "Kastor",
-            List.of(
-                Installation.java(),
-                "-Xmx512m",
-                "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED",
-                "-Dorg.bytedeco.javacpp.cachedir="
-                    + StateFolder.nativeLibraries(StateFolder.home()),
-                "-cp",
-                classPath,
-                "dev.kastor.engine.bench.StepProcess",
-                workload.model().toString(),
-                Integer.toString(threads)),
-            environment(threads));
   }
 
   /** PyTorch under a Python that has it. */
@@ -55,7 +57,7 @@ public final class Sides {
    * Threads that wait sleep unless the user says otherwise: on a machine with other work spinning
    * would take from both sides.
    */
-  private static Map<String, String> environment(int threads) {
+  static Map<String, String> environment(int threads) {
     return Map.of(
         "OMP_NUM_THREADS",
         Integer.toString(threads),

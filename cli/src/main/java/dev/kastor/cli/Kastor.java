@@ -40,6 +40,7 @@ import picocli.CommandLine.Spec;
       SweepCommand.class,
       CompareCommand.class,
       BenchCommand.class,
+      ProfileCommand.class,
       TraceCommand.class,
       VersionCommand.class,
       Kastor.Completion.class,

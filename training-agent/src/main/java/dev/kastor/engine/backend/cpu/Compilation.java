@@ -1,5 +1,6 @@
 package dev.kastor.engine.backend.cpu;
 
+import dev.kastor.engine.backend.KernelObserver;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
@@ -9,10 +10,12 @@ import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns a lowered graph into kernels over planned memory.
@@ -23,15 +26,17 @@ import java.util.Set;
 final class Compilation {
   private final OneDnn oneDnn;
   private final Graph graph;
+  private final @Nullable KernelObserver observer;
   private final List<Node> order;
   private final Map<Node, List<Node>> consumers = new HashMap<>();
   private final Set<Node> outputs = new HashSet<>();
   private final Set<Node> varying = new HashSet<>();
   private final Map<Node, Place> places = new HashMap<>();
 
-  Compilation(OneDnn oneDnn, Graph graph) {
+  Compilation(OneDnn oneDnn, Graph graph, @Nullable KernelObserver observer) {
     this.oneDnn = oneDnn;
     this.graph = graph;
+    this.observer = observer;
     this.order = graph.topological();
     graph.outputs().forEach(output -> outputs.add(base(output)));
     for (Node node : order) {
@@ -124,25 +129,31 @@ final class Compilation {
     long size = plan.place();
     MemorySegment slab = memory.allocate(Math.max(size, Tensor.ALIGNMENT), Tensor.ALIGNMENT);
     buffers.forEach((node, buffer) -> place(node).bind(buffer.in(slab)));
-    return bind(steps, memory);
+    return bind(steps, memory, plan);
   }
 
   private boolean bindable(Node node) {
     return node.isLeaf() || (outputs.contains(node) && varying.contains(node));
   }
 
-  private CpuExecutable bind(List<Node> steps, SegmentAllocator memory) {
+  private CpuExecutable bind(List<Node> steps, SegmentAllocator memory, MemoryPlan plan) {
     Kernels kernels = new Kernels(oneDnn, this);
     List<Kernel> each = new ArrayList<>();
     Map<Node, Place> inputs = new HashMap<>();
-    for (Node node : steps) {
+    long bound = steps.stream().filter(this::bindable).mapToLong(node -> place(node).bytes()).sum();
+    for (int i = 0; i < steps.size(); i++) {
+      Node node = steps.get(i);
       if (node.isLeaf()) {
         inputs.put(node, place(node));
         continue;
       }
       Kernel kernel = kernels.of(node);
       if (varying.contains(node)) {
-        each.add(kernel);
+        each.add(
+            observer == null
+                ? kernel
+                : new ObservedKernel(
+                    kernel, observer.compiled(described(node, bound + plan.aliveAt(i)))));
       } else {
         kernel.run();
         kernel.close();
@@ -156,6 +167,21 @@ final class Compilation {
       results.add(new CpuExecutable.Output(output.type(), place(output), own));
     }
     return new CpuExecutable(oneDnn, memory, inputs, each, results);
+  }
+
+  private KernelObserver.Kernel described(Node node, long aliveBytes) {
+    Set<Node> operands = new LinkedHashSet<>();
+    operands(node, operands);
+    long bytes = place(node).bytes();
+    for (Node operand : operands) {
+      bytes += place(operand).bytes();
+    }
+    return new KernelObserver.Kernel(
+        KernelName.of(node, this::inlined),
+        node.type().toString(),
+        operands.stream().map(operand -> operand.type().toString()).toList(),
+        bytes,
+        aliveBytes);
   }
 
   Team team() {

@@ -2,8 +2,10 @@ package dev.kastor.engine.backend.cpu;
 
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.KernelObserver;
 import dev.kastor.engine.graph.Graph;
 import java.lang.foreign.SegmentAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Compiles graphs for a bounded number of CPU threads.
@@ -13,9 +15,11 @@ import java.lang.foreign.SegmentAllocator;
  */
 public final class CpuBackend implements Backend {
   private final OneDnn oneDnn;
+  private final @Nullable KernelObserver observer;
 
-  private CpuBackend(OneDnn oneDnn) {
+  private CpuBackend(OneDnn oneDnn, @Nullable KernelObserver observer) {
     this.oneDnn = oneDnn;
+    this.observer = observer;
   }
 
   /** Whether this machine can use the backend. */
@@ -37,10 +41,15 @@ public final class CpuBackend implements Backend {
       throw new IllegalArgumentException("threads must be at least 1, got " + threads + ".");
     }
     try {
-      return new Availability.Available(new CpuBackend(new OneDnn(threads)));
+      return new Availability.Available(new CpuBackend(new OneDnn(threads), null));
     } catch (LinkageError e) {
       return new Availability.Absent("oneDNN does not load on this machine: " + e.getMessage());
     }
+  }
+
+  /** The same where somebody hears of each kernel that graphs compiled from now on have. */
+  public CpuBackend observedBy(KernelObserver who) {
+    return new CpuBackend(oneDnn, who);
   }
 
   @Override
@@ -51,6 +60,6 @@ public final class CpuBackend implements Backend {
   @Override
   public Executable compile(Graph graph, SegmentAllocator memory) {
     oneDnn.boundThreads(); // A primitive is planned for the threads of the thread that makes it.
-    return new Compilation(oneDnn, graph.lower(Kernels::knows)).executable(memory);
+    return new Compilation(oneDnn, graph.lower(Kernels::knows), observer).executable(memory);
   }
 }

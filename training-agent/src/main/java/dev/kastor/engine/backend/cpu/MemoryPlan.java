@@ -51,6 +51,14 @@ final class MemoryPlan {
     return buffer;
   }
 
+  /** Bytes of the buffers that are alive at a step. */
+  long aliveAt(int step) {
+    return buffers.stream()
+        .filter(buffer -> buffer.first <= step && step <= buffer.last)
+        .mapToLong(buffer -> buffer.bytes)
+        .sum();
+  }
+
   /** Places every buffer and returns the bytes of the slab. */
   long place() {
     List<Buffer> placed = new ArrayList<>();
