@@ -25,10 +25,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "profile",
     description = {
-      "Shows where the time of a model's training steps goes: forward, backward and update on this",
-      "machine's CPU, by kernel. What is in brackets is computed inside the kernel before it.",
-      "--trace writes every single run, and the memory that is alive, for ui.perfetto.dev or",
-      "Chrome's about:tracing."
+      "Shows where the time of a model's training steps goes, kernel by kernel:",
+      "forward, backward and update on this machine's CPU. What is in brackets is",
+      "computed inside the kernel before it. --trace writes every single run, and the",
+      "memory that is alive, for ui.perfetto.dev or Chrome's about:tracing."
     },
     footerHeading = "%nExamples:%n",
     footer = {
@@ -39,7 +39,7 @@ final class ProfileCommand implements Callable<Integer> {
   private static final double MILLIS = 1e3;
   private static final double MEGA = 1e6;
   private static final double GIGA = 1e9;
-  private static final int LONGEST_NAME = 48;
+  private static final int LONGEST_CELL = 36;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -134,7 +134,7 @@ final class ProfileCommand implements Callable<Integer> {
       kernels += each.path("seconds").asDouble();
     }
     Table table =
-        new Table("KERNEL", "RESULT", "RUNS A STEP", "MS A STEP", "SHARE", "GB/S").rightFrom(2);
+        new Table("KERNEL", "READS", "RESULT", "RUNS", "MS A STEP", "SHARE", "GB/S").rightFrom(3);
     int shown = 0;
     for (JsonNode each : profile.path("kernels")) {
       if (shown++ == top) {
@@ -144,6 +144,7 @@ final class ProfileCommand implements Callable<Integer> {
       table.row(
           List.of(
               shortened(each.path("op").asText()),
+              shortened(operands(each)),
               each.path("result").asText(),
               Long.toString(each.path("runs").asLong() / steps),
               text(seconds / steps * MILLIS),
@@ -185,8 +186,14 @@ final class ProfileCommand implements Callable<Integer> {
     return new CliException(ExitCode.USAGE, message);
   }
 
+  private static String operands(JsonNode kernel) {
+    List<String> types = new ArrayList<>();
+    kernel.path("operands").forEach(type -> types.add(type.asText()));
+    return String.join(" ", types);
+  }
+
   private static String shortened(String name) {
-    return name.length() <= LONGEST_NAME ? name : name.substring(0, LONGEST_NAME - 1) + "…";
+    return name.length() <= LONGEST_CELL ? name : name.substring(0, LONGEST_CELL - 1) + "…";
   }
 
   private static String text(double value) {

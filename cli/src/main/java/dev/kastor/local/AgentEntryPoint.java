@@ -8,14 +8,17 @@ import java.util.List;
 final class AgentEntryPoint implements EntryPoint {
   private final String classPath;
   private final Path nativeLibraries;
+  private final Path programs;
 
   /**
    * @param nativeLibraries folder for the native libraries that the agent unpacks from its jars,
    *     which would otherwise go to the user's home
+   * @param programs folder with the user's own programs, if it exists
    */
-  AgentEntryPoint(String classPath, Path nativeLibraries) {
+  AgentEntryPoint(String classPath, Path nativeLibraries, Path programs) {
     this.classPath = classPath;
     this.nativeLibraries = nativeLibraries;
+    this.programs = programs;
   }
 
   @Override
@@ -26,6 +29,7 @@ final class AgentEntryPoint implements EntryPoint {
         "-XX:+UseSerialGC",
         "--enable-native-access=ALL-UNNAMED",
         "-Dorg.bytedeco.javacpp.cachedir=" + nativeLibraries,
+        "-Dkastor.programs=" + programs,
         "-cp",
         classPath,
         "dev.kastor.agent.Agent");

@@ -55,7 +55,9 @@ public final class LocalCluster implements AutoCloseable {
     Path operatorJar = installation.operatorJar();
     AgentEntryPoint agent =
         new AgentEntryPoint(
-            installation.agentClassPath(), PrivateFiles.directory(state.nativeLibraries()));
+            installation.agentClassPath(),
+            PrivateFiles.directory(state.nativeLibraries()),
+            state.programs());
     Deque<AutoCloseable> parts = new ArrayDeque<>();
     try {
       ApiServer api =

@@ -74,6 +74,11 @@ public final class StateFolder implements AutoCloseable {
     return kubeconfig(root);
   }
 
+  /** Where the user puts jars with programs of their own. */
+  public Path programs() {
+    return root.resolve("programs");
+  }
+
   /** Where pods' and the operator's output goes. */
   public Path logs() {
     return root.resolve("logs");

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,8 @@ final class AgentProcess {
     this.process = process;
   }
 
-  static AgentProcess start(String pod, FakeOperator operator, String spec, Path folder)
+  static AgentProcess start(
+      String pod, FakeOperator operator, String spec, Path folder, String... flags)
       throws IOException {
     Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
     Path secret = Files.write(folder.resolve("secret"), new byte[RingKey.MIN_BYTES]);
@@ -48,25 +50,29 @@ final class AgentProcess {
             Map.entry("KASTOR_CHECKPOINT_DIR", folder.resolve("checkpoints").toString()),
             Map.entry("KASTOR_JOB_SPEC", spec),
             Map.entry("KASTOR_TERMINATION_LOG", terminationLog(folder, pod).toString()),
-            Map.entry("KASTOR_EXIT_WITH_PARENT", "true")));
+            Map.entry("KASTOR_EXIT_WITH_PARENT", "true")),
+        flags);
   }
 
-  static AgentProcess start(String pod, Path folder, Map<String, String> environment)
+  static AgentProcess start(
+      String pod, Path folder, Map<String, String> environment, String... flags)
       throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx192m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
-                "--enable-native-access=ALL-UNNAMED",
-                "--add-modules",
-                "jdk.incubator.vector",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Agent.class.getName()));
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of(flags));
+    command.addAll(
+        List.of(
+            "-Xmx192m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Xshare:auto",
+            "--enable-native-access=ALL-UNNAMED",
+            "--add-modules",
+            "jdk.incubator.vector",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Agent.class.getName()));
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().keySet().removeIf(name -> name.startsWith("KASTOR_"));
     builder.environment().putAll(environment);
     builder.redirectErrorStream(true);

@@ -12,7 +12,8 @@ package dev.kastor.engine.data;
  */
 @SuppressWarnings("ArrayRecordComponent") // shared bulk data, never compared
 public record ImageSet(
-    int height, int width, int channels, int classes, float[] pixels, int[] labels) {
+    int height, int width, int channels, int classes, float[] pixels, int[] labels)
+    implements Examples {
   public ImageSet {
     if (height < 1 || width < 1 || channels < 1 || classes < 1) {
       throw new IllegalArgumentException(
@@ -26,7 +27,7 @@ public record ImageSet(
     }
   }
 
-  /** How many images. */
+  @Override
   public int examples() {
     return labels.length;
   }
@@ -36,7 +37,7 @@ public record ImageSet(
     return height * width * channels;
   }
 
-  /** Gathers images and their labels side by side, in the order of {@code examples}. */
+  @Override
   public void gather(int[] examples, float[] features, int[] targets) {
     int size = features();
     for (int i = 0; i < examples.length; i++) {

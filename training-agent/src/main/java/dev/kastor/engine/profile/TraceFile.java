@@ -28,7 +28,12 @@ public final class TraceFile {
    */
   public static void write(Profiler profiler, String title, Path file) throws IOException {
     Path folder = file.toAbsolutePath().getParent();
-    Path fresh = Files.createTempFile(folder == null ? Path.of(".") : folder, ".trace-", ".tmp");
+    if (folder != null) {
+      Files.createDirectories(folder);
+    }
+    Path fresh =
+        file.resolveSibling(
+            ".%s.%d.tmp".formatted(file.getFileName(), ProcessHandle.current().pid()));
     try {
       try (OutputStream out = Files.newOutputStream(fresh);
           JsonGenerator json = new JsonFactory().createGenerator(out)) {

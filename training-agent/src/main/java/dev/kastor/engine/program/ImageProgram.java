@@ -190,8 +190,10 @@ final class ImageProgram implements Program {
       throw new ProgramException("Program %s: %s".formatted(name, e.getMessage()), e);
     }
     Network network = architecture.build(parameters, images.training());
-    return new ImageTrainable(
-        new GraphModel(network, BackendParameter.choose(parameters), parameters.seed()), images);
+    return new ClassifierTrainable(
+        new GraphModel(network, BackendParameter.choose(parameters), parameters.seed()),
+        images.training(),
+        images.heldOut());
   }
 
   @Override

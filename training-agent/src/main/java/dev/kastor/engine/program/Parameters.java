@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 
 /** A program's parameters as checked values; each error names the parameter and its value. */
-final class Parameters {
+public final class Parameters {
   private final SequencedMap<String, String> values;
 
   /** Lays given parameters over the defaults, refusing names that have no default. */
@@ -27,7 +27,8 @@ final class Parameters {
     }
   }
 
-  String text(String name) {
+  /** A parameter as it was written. */
+  public String text(String name) {
     String value = values.get(name);
     if (value == null) {
       throw new IllegalArgumentException("no default is declared for parameter " + name);
@@ -35,7 +36,8 @@ final class Parameters {
     return value.strip();
   }
 
-  long seed() throws ProgramException {
+  /** The parameter {@code seed}. */
+  public long seed() throws ProgramException {
     try {
       return Long.parseLong(text("seed"));
     } catch (NumberFormatException e) {
@@ -43,7 +45,8 @@ final class Parameters {
     }
   }
 
-  int integer(String name, int least, int most) throws ProgramException {
+  /** A whole number within bounds, both inclusive. */
+  public int integer(String name, int least, int most) throws ProgramException {
     return integer(name, text(name), least, most);
   }
 
@@ -59,7 +62,8 @@ final class Parameters {
     throw wrong(name, "a whole number from %d to %d".formatted(least, most));
   }
 
-  double decimal(String name, double least, double most) throws ProgramException {
+  /** A number within bounds, both inclusive. */
+  public double decimal(String name, double least, double most) throws ProgramException {
     try {
       double value = Double.parseDouble(text(name));
       if (value >= least && value <= most) {
@@ -72,7 +76,7 @@ final class Parameters {
   }
 
   /** Whole numbers separated by commas; may be empty where {@code least} is 0. */
-  List<Integer> widths(String name, int least, int most) throws ProgramException {
+  public List<Integer> widths(String name, int least, int most) throws ProgramException {
     List<Integer> widths = new ArrayList<>();
     if (!text(name).isEmpty()) {
       for (String part : text(name).split(",", -1)) {
@@ -86,7 +90,7 @@ final class Parameters {
   }
 
   /** A path that must be given. */
-  Path path(String name) throws ProgramException {
+  public Path path(String name) throws ProgramException {
     if (text(name).isEmpty()) {
       throw new ProgramException("Parameter '%s' must be given.".formatted(name));
     }
@@ -97,7 +101,8 @@ final class Parameters {
     }
   }
 
-  ProgramException wrong(String name, String rule) {
+  /** What to throw for a parameter that is not as {@code rule} says. */
+  public ProgramException wrong(String name, String rule) {
     return new ProgramException(
         "Parameter '%s' must be %s but is '%s'.".formatted(name, rule, text(name)));
   }

@@ -1,29 +1,30 @@
 package dev.kastor.engine.program;
 
-import dev.kastor.engine.data.ImageSet;
-import dev.kastor.engine.data.LabelledImages;
+import dev.kastor.engine.data.Examples;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.train.Trainable;
 import java.util.stream.IntStream;
 
-/** An image classifier bound to its images. */
-final class ImageTrainable implements Trainable {
+/** A network that classifies, bound to its examples. */
+final class ClassifierTrainable implements Trainable {
   private static final int EVALUATION_BATCH = 250;
 
   private final GraphModel model;
-  private final LabelledImages images;
+  private final Examples training;
+  private final Examples heldOut;
   private Batch buffer = new Batch(0, new float[0], new int[0]);
 
-  ImageTrainable(GraphModel model, LabelledImages images) {
+  ClassifierTrainable(GraphModel model, Examples training, Examples heldOut) {
     this.model = model;
-    this.images = images;
+    this.training = training;
+    this.heldOut = heldOut;
   }
 
   @Override
   public int trainingExamples() {
-    return images.training().examples();
+    return training.examples();
   }
 
   @Override
@@ -38,7 +39,7 @@ final class ImageTrainable implements Trainable {
 
   @Override
   public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
-    return model.pass(gather(images.training(), examples), gradient, batchStatistics);
+    return model.pass(gather(training, examples), gradient, batchStatistics);
   }
 
   @Override
@@ -48,7 +49,6 @@ final class ImageTrainable implements Trainable {
 
   @Override
   public Metric evaluate() {
-    ImageSet heldOut = images.heldOut();
     Scores scores = Scores.NONE;
     for (int from = 0; from < heldOut.examples(); from += EVALUATION_BATCH) {
       int to = Math.min(heldOut.examples(), from + EVALUATION_BATCH);
@@ -67,13 +67,14 @@ final class ImageTrainable implements Trainable {
     model.close();
   }
 
-  private Batch gather(ImageSet set, int[] examples) {
+  private Batch gather(Examples set, int[] examples) {
     if (buffer.examples() != examples.length) {
+      int features = model.network().example().shape().elements();
       buffer =
           new Batch(
               examples.length,
-              new float[Math.multiplyExact(examples.length, set.features())],
-              new int[examples.length]);
+              new float[Math.multiplyExact(examples.length, features)],
+              new int[Math.multiplyExact(examples.length, model.network().positions())]);
     }
     set.gather(examples, buffer.features(), buffer.targets());
     return buffer;

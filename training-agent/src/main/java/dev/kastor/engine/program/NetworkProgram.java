@@ -1,0 +1,94 @@
+package dev.kastor.engine.program;
+
+import dev.kastor.engine.data.Examples;
+import dev.kastor.engine.nn.GraphModel;
+import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Program;
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.Trainable;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+
+/**
+ * What a program of one's own is made of in most cases: a network that classifies, and numbered
+ * examples in memory.
+ *
+ * <p>It has the parameters {@code seed}, {@code optimizer}, {@code momentum}, {@code weightDecay}
+ * and {@code backend} besides its own. A subclass is public, has a public constructor without
+ * parameters, and is named in its jar's {@code META-INF/services/dev.kastor.engine.train.Program}.
+ */
+public abstract class NetworkProgram implements Program {
+  private final String name;
+  private final String description;
+  private final SequencedMap<String, String> defaults;
+
+  /**
+   * What is to be learnt.
+   *
+   * @param training what it is trained with; the same on every replica and in every run
+   * @param heldOut what its accuracy is measured with
+   */
+  public record Task(Network network, Examples training, Examples heldOut) {}
+
+  /**
+   * A program.
+   *
+   * @param name as in {@code spec.program.name}: small letters, digits and hyphens
+   * @param description one sentence for people
+   * @param ownDefaults its own parameters with their defaults, which may also be others than usual
+   *     for those that all have
+   */
+  protected NetworkProgram(String name, String description, Map<String, String> ownDefaults) {
+    this.name = name;
+    this.description = description;
+    SequencedMap<String, String> all = new LinkedHashMap<>();
+    all.put("seed", "1");
+    all.put("optimizer", "sgd");
+    all.put("momentum", "0.9");
+    all.put("weightDecay", "0.0001");
+    all.put("backend", "auto");
+    all.putAll(ownDefaults);
+    defaults = Collections.unmodifiableSequencedMap(all);
+  }
+
+  /**
+   * The network and its data.
+   *
+   * @throws ProgramException if a parameter or a file is not as it should be; say which
+   */
+  protected abstract Task task(Parameters parameters) throws ProgramException;
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public final String description() {
+    return description;
+  }
+
+  @Override
+  public final Map<String, String> defaultParameters() {
+    return defaults;
+  }
+
+  @Override
+  public final Trainable load(Map<String, String> given) throws ProgramException {
+    Parameters parameters = new Parameters(name, defaults, given);
+    OptimizerParameters.create(parameters);
+    Task task = task(parameters);
+    return new ClassifierTrainable(
+        new GraphModel(task.network(), BackendParameter.choose(parameters), parameters.seed()),
+        task.training(),
+        task.heldOut());
+  }
+
+  @Override
+  public final Optimizer optimizer(Map<String, String> given) throws ProgramException {
+    return OptimizerParameters.create(new Parameters(name, defaults, given));
+  }
+}
