@@ -32,31 +32,38 @@ final class Rehearsal {
    */
   static void run(List<String> command, Path cache) throws IOException, InterruptedException {
     Path folder = Files.createTempDirectory("rehearsal");
-    OwnCertificate certificate = OwnCertificate.make(folder);
-    Map<String, String> all = settings(folder, certificate.pem());
-    List<String> recorded = new ArrayList<>(command);
-    recorded.add(1, "-XX:AOTCacheOutput=" + cache);
-    try (RehearsalOperator operator = new RehearsalOperator(certificate.server())) {
-      all.put("KASTOR_OPERATOR_URL", operator.url());
-      Process partner = start(command, all, RehearsalOperator.PARTNER, folder);
-      Process agent = start(recorded, all, RehearsalOperator.RECORDED, folder);
-      try {
-        // The cache is written when it ends.
-        boolean over = agent.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        if (!over || agent.exitValue() != 0 || !Files.exists(cache)) {
-          throw new IOException(
-              "the agent %s:%n%s%s"
-                  .formatted(
-                      over ? "left no cache" : "did not end",
-                      Files.readString(log(folder, RehearsalOperator.PARTNER)),
-                      Files.readString(log(folder, RehearsalOperator.RECORDED))));
+    try {
+      OwnCertificate certificate = OwnCertificate.make(folder);
+      Map<String, String> all = settings(folder, certificate.pem());
+      List<String> recorded = new ArrayList<>(command);
+      recorded.add(1, "-XX:AOTCacheOutput=" + cache);
+      try (RehearsalOperator operator = new RehearsalOperator(certificate.server())) {
+        all.put("KASTOR_OPERATOR_URL", operator.url());
+        Process partner = start(command, all, RehearsalOperator.PARTNER, folder);
+        Process agent = start(recorded, all, RehearsalOperator.RECORDED, folder);
+        try {
+          await(agent, cache, folder);
+        } finally {
+          partner.destroyForcibly().waitFor();
+          agent.destroyForcibly().waitFor();
         }
-      } finally {
-        partner.destroyForcibly().waitFor();
-        agent.destroyForcibly().waitFor();
       }
     } finally {
       delete(folder);
+    }
+  }
+
+  /** The cache is written when the agent ends. */
+  private static void await(Process agent, Path cache, Path folder)
+      throws IOException, InterruptedException {
+    boolean over = agent.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    if (!over || agent.exitValue() != 0 || !Files.exists(cache)) {
+      throw new IOException(
+          "the agent %s:%n%s%s"
+              .formatted(
+                  over ? "left no cache" : "did not end",
+                  Files.readString(log(folder, RehearsalOperator.PARTNER)),
+                  Files.readString(log(folder, RehearsalOperator.RECORDED))));
     }
   }
 

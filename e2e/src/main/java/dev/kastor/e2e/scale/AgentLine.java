@@ -15,9 +15,9 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -37,8 +37,14 @@ final class AgentLine implements AutoCloseable {
   /** What the operator answered. */
   record Answer(int status, Buffer body) {}
 
+  // On a machine that is busy on purpose, a thread that waits for its turn is no news.
   private final Vertx vertx =
-      Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1));
+      Vertx.vertx(
+          new VertxOptions()
+              .setEventLoopPoolSize(1)
+              .setWorkerPoolSize(1)
+              .setMaxEventLoopExecuteTimeUnit(TimeUnit.SECONDS)
+              .setMaxEventLoopExecuteTime(LIMIT.toSeconds()));
   private final HttpClient http;
   private final Semaphore reporting = new Semaphore(REPORTS_AT_ONCE);
 
@@ -85,18 +91,18 @@ final class AgentLine implements AutoCloseable {
   private Answer send(RequestOptions options, @Nullable Buffer body)
       throws IOException, InterruptedException {
     AtomicReference<@Nullable HttpClientRequest> sent = new AtomicReference<>();
-    CompletableFuture<Answer> answer =
-        http.request(options)
-            .compose(request -> {
-              sent.set(request);
-              return body == null ? request.send() : request.send(body);
-            })
-            .compose(
-                response -> response.body().map(said -> new Answer(response.statusCode(), said)))
-            .toCompletionStage()
-            .toCompletableFuture();
     try {
-      return answer.get();
+      return http.request(options)
+          .compose(request -> {
+            sent.set(request);
+            return body == null ? request.send() : request.send(body);
+          })
+          .compose(response -> response.body().map(said -> new Answer(response.statusCode(), said)))
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get();
+    } catch (IllegalStateException e) {
+      throw new IOException("closed", e);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(cause.getClass().getSimpleName(), cause);

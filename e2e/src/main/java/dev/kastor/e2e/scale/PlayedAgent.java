@@ -128,9 +128,12 @@ final class PlayedAgent {
         // As if pods had not all been started at the same moment.
         Thread.sleep(Math.floorMod(pod.hashCode(), STEPS * STEP_MILLIS));
       }
+      long due = System.nanoTime();
       while (!work.done) {
         long steps = Math.clamp(work.total - work.step, 1, STEPS);
-        Thread.sleep(steps * STEP_MILLIS);
+        // Training goes on while a report is on its way: an answer that is late delays no other.
+        due += Duration.ofMillis(steps * STEP_MILLIS).toNanos();
+        Thread.sleep(Duration.ofNanos(Math.max(0, due - System.nanoTime())));
         if (generation > 0 && first && !work.done) {
           // One rank 0 at a time: nobody else moves it.
           work.step = Math.min(work.step + steps, work.total);
