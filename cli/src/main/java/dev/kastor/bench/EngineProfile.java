@@ -39,6 +39,8 @@ public final class EngineProfile {
             Integer.toString(steps),
             trace == null ? "" : trace.toAbsolutePath().toString()));
     Path errors = Files.createTempFile("kastor-profile", ".log");
+    // Also after Ctrl-C, which ends this process and the one that it started.
+    errors.toFile().deleteOnExit();
     try {
       ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
       builder.environment().putAll(Sides.environment(threads));

@@ -131,9 +131,11 @@ final class PlayedAgent {
       long due = System.nanoTime();
       while (!work.done) {
         long steps = Math.clamp(work.total - work.step, 1, STEPS);
-        // Training goes on while a report is on its way: an answer that is late delays no other.
+        // An answer that is late delays no other report; what was missed is not made up for at
+        // once.
         due += Duration.ofMillis(steps * STEP_MILLIS).toNanos();
-        Thread.sleep(Duration.ofNanos(Math.max(0, due - System.nanoTime())));
+        due = Math.max(due, System.nanoTime());
+        Thread.sleep(Duration.ofNanos(due - System.nanoTime()));
         if (generation > 0 && first && !work.done) {
           // One rank 0 at a time: nobody else moves it.
           work.step = Math.min(work.step + steps, work.total);
