@@ -112,6 +112,10 @@ public final class Metrics {
           "queue");
   private final Counter changes =
       families.counter("kastor_allocation_changes", "Changes of allocations.");
+  private final Counter served =
+      families.counter(
+          "kastor_jobs_served_at_once",
+          "Jobs that were given GPUs as they came, without a round over all jobs.");
   private final Counter failedRounds =
       families.counter("kastor_rounds_failed", "Rounds that failed or whose plan was refused.");
 
@@ -195,6 +199,12 @@ public final class Metrics {
       failedRounds.inc();
     }
     slots.labels("total").set(round.snapshot().totalSlots());
+  }
+
+  /** Newcomers were given GPUs without a round over all jobs. */
+  public void served(Round round) {
+    served.inc(round.changes().size());
+    changes.inc(round.changes().size());
   }
 
   /** A scheduling round ended with an exception. */

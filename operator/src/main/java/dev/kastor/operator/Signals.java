@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 @Singleton
 public final class Signals {
   private final List<Consumer<JobId>> jobListeners = new CopyOnWriteArrayList<>();
+  private final List<Consumer<JobId>> arrivalListeners = new CopyOnWriteArrayList<>();
   private final List<Runnable> roundListeners = new CopyOnWriteArrayList<>();
 
   /** Calls the listener for every job that needs to be looked at. */
@@ -22,9 +23,19 @@ public final class Signals {
     roundListeners.add(listener);
   }
 
+  /** Calls the listener for every job that may be decided on for the first time. */
+  public void onArrival(Consumer<JobId> listener) {
+    arrivalListeners.add(listener);
+  }
+
   /** This job should be reconciled. */
   public void job(JobId job) {
     jobListeners.forEach(listener -> listener.accept(job));
+  }
+
+  /** This job came, or needs to wait for nothing but GPUs any more. */
+  public void arrived(JobId job) {
+    arrivalListeners.forEach(listener -> listener.accept(job));
   }
 
   /** A scheduling round should come soon. */

@@ -9,8 +9,11 @@ import java.util.SequencedMap;
  *
  * @param assignments by job; a job that is absent gets nothing
  * @param otherwise why it gets nothing
+ * @param ample whether everybody got the best that the policy knows for them and no job stands in
+ *     another's way: who comes later is then decided on by itself, from the slots that are left
+ *     (see {@link Vacancies})
  */
-public record Plan(SequencedMap<JobId, Assignment> assignments, Reason otherwise) {
+public record Plan(SequencedMap<JobId, Assignment> assignments, Reason otherwise, boolean ample) {
   private static final Reason NOT_PLANNED =
       Reason.of("NotPlanned", "The policy gave this job nothing.");
 
@@ -21,9 +24,19 @@ public record Plan(SequencedMap<JobId, Assignment> assignments, Reason otherwise
     assignments = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(assignments));
   }
 
-  /** A plan that names every job it has a reason for. */
+  /** A plan in which jobs may stand in one another's way. */
+  public Plan(SequencedMap<JobId, Assignment> assignments, Reason otherwise) {
+    this(assignments, otherwise, false);
+  }
+
+  /** The same, which names every job it has a reason for. */
   public Plan(SequencedMap<JobId, Assignment> assignments) {
     this(assignments, NOT_PLANNED);
+  }
+
+  /** A plan that names every job, and says whether there is enough for all. */
+  public Plan(SequencedMap<JobId, Assignment> assignments, boolean ample) {
+    this(assignments, NOT_PLANNED, ample);
   }
 
   /** The allocation of a job, {@link Allocation#NONE} if the plan does not name it. */

@@ -206,7 +206,11 @@ public final class ClusterCache {
     if (!sameSpec) {
       // Changes of the status are signalled by whoever makes them.
       signals.job(Labels.id(job));
-      signals.round();
+      if (before.isEmpty()) {
+        signals.arrived(Labels.id(job));
+      } else {
+        signals.round();
+      }
     }
   }
 

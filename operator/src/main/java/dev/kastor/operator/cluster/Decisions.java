@@ -15,11 +15,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the newest round decided on each job and why, those included for which nothing changed; kept
- * in memory alone. Written by the loop's thread, read by any.
+ * in memory alone. Thread-safe.
  */
 @Singleton
 public final class Decisions {
@@ -72,6 +73,10 @@ public final class Decisions {
   }
 
   private volatile @Nullable Decided newest;
+
+  /** Decisions on newcomers that the newest round over all does not know of. */
+  private final Map<JobId, Decided> served = new ConcurrentHashMap<>();
+
   private Map<JobId, String> waiting = Map.of();
 
   /**
@@ -96,12 +101,21 @@ public final class Decisions {
     }
     waiting = reasons;
     newest = new Decided(round, reasons.keySet());
+    Instant then = round.snapshot().now();
+    served.values().removeIf(each -> each.round.snapshot().now().isBefore(then));
     return anew;
+  }
+
+  /** Looks at a round over newcomers alone, which were all given slots. */
+  public void served(Round round) {
+    Decided decided = new Decided(round, Set.of());
+    round.snapshot().jobs().forEach(job -> served.put(job.id(), decided));
   }
 
   /** The newest decision on a job; empty before the first round that saw it, and once it ended. */
   public Optional<Decision> of(JobId job) {
-    Decided last = newest;
+    Decided alone = served.get(job);
+    Decided last = alone == null ? newest : alone;
     return last == null ? Optional.empty() : last.of(job);
   }
 }

@@ -5,13 +5,17 @@ import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Round;
+import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Measures how long new jobs wait for their first decision, and for their first GPUs. */
-final class FirstLooks {
+/**
+ * Measures how long new jobs wait for their first decision, and for their first GPUs. Thread-safe.
+ */
+@Singleton
+public final class FirstLooks {
   /** So many ids are kept, of jobs that are gone too: one that was suspended is no new one. */
   private static final int MOST_KNOWN = 100_000;
 
@@ -19,12 +23,12 @@ final class FirstLooks {
   private final Set<JobId> known = new HashSet<>();
   private boolean started;
 
-  FirstLooks(Metrics metrics) {
+  public FirstLooks(Metrics metrics) {
     this.metrics = metrics;
   }
 
   /** Looks at a round that ended now. */
-  void decided(Round round, Instant now) {
+  synchronized void decided(Round round, Instant now) {
     boolean counts = started;
     started = true;
     if (known.size() > MOST_KNOWN) {

@@ -13,12 +13,14 @@ import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.Vacancies;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -68,8 +70,10 @@ public final class KubernetesCluster implements Cluster {
   private final InstantSource clock;
   private final EventRecorder events;
   private final Signals signals;
+  private final Vacancies vacancies;
   private final JobReadings readings = new JobReadings();
   private final WritesUnderWay writes = new WritesUnderWay();
+  private Snapshot observed = new Snapshot(Instant.EPOCH, List.of(), List.of());
   private volatile boolean heldBack;
   private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
   private final Set<String> badPins = ConcurrentHashMap.newKeySet();
@@ -82,10 +86,12 @@ public final class KubernetesCluster implements Cluster {
       EventRecorder events,
       QueueRules queues,
       NodeUses uses,
+      Vacancies vacancies,
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
     this.uses = uses;
+    this.vacancies = vacancies;
     this.signals = signals;
     this.cache = cache;
     this.allocations = allocations;
@@ -116,13 +122,33 @@ public final class KubernetesCluster implements Cluster {
       if (job.allocation().isEmpty() && (passedOver || knowledge.held(job.job(), now))) {
         continue;
       }
-      try {
-        state(job, passedOver, round, directory, now).ifPresent(jobs::add);
-      } catch (IllegalArgumentException e) {
-        LOG.debug("{}: left out of the round: {}", job.id(), e.getMessage());
-      }
+      stateOrNone(job, passedOver, round, directory, now).ifPresent(jobs::add);
     }
-    return new Snapshot(now, nodes, jobs, directory.queues());
+    observed = new Snapshot(now, nodes, jobs, directory.queues());
+    return observed;
+  }
+
+  /** Those of these jobs that wait for nothing but slots, as they are now; called by any thread. */
+  List<JobState> newcomers(Collection<JobId> ids) {
+    Instant now = clock.instant();
+    QueueDirectory directory = queues.directory();
+    List<JobState> jobs = new ArrayList<>();
+    for (JobId id : ids) {
+      cache
+          .job(id)
+          .filter(this::wantsToRun)
+          .filter(job -> !writes.passOver(job) && !knowledge.held(job, now))
+          .map(job -> JobReading.of(job, decided(job)))
+          .filter(reading -> reading.allocation().isEmpty())
+          .flatMap(reading -> stateOrNone(reading, false, RoundNodes.NONE, directory, now))
+          .ifPresent(jobs::add);
+    }
+    return jobs;
+  }
+
+  /** Whether new replicas may be put on the node. */
+  boolean usable(String node) {
+    return cache.node(node).filter(uses::open).isPresent();
   }
 
   /**
@@ -131,6 +157,15 @@ public final class KubernetesCluster implements Cluster {
    */
   @Override
   public void apply(List<Change> changes) {
+    List<Change> fitting = vacancies.fitting(observed, changes);
+    carryOut(fitting);
+    if (fitting.size() < changes.size()) {
+      signals.round();
+    }
+  }
+
+  /** The same of changes that were made room for. */
+  void carryOut(List<Change> changes) {
     // Whatever is stored while this looks at quotas may be what it finds missing.
     heldBack = true;
     List<QuotaGate.Open> open = withinQuotas(changes);
@@ -146,8 +181,7 @@ public final class KubernetesCluster implements Cluster {
     AllocationStatus before = allocations.current(job);
     Change change = open.change();
     AllocationStatus decided =
-        AllocationWriter.status(
-            QuotaGate.target(change), open.atMost(), 0, clock.instant(), change.reason());
+        AllocationWriter.status(change.to(), open.atMost(), 0, clock.instant(), change.reason());
     writes.start(job, decided, () -> store(job, before, open), signals::round);
   }
 
@@ -185,8 +219,7 @@ public final class KubernetesCluster implements Cluster {
           .filter(now -> now.getMetadata().getUid().equals(job.getMetadata().getUid()))
           .filter(this::wantsToRun)
           .filter(now -> version(allocations.current(now)) == version(before))
-          .ifPresent(now ->
-              allocations.write(now, QuotaGate.target(change), open.atMost(), change.reason()));
+          .ifPresent(now -> allocations.write(now, change.to(), open.atMost(), change.reason()));
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
@@ -214,6 +247,16 @@ public final class KubernetesCluster implements Cluster {
 
   private boolean wantsToRun(TrainingJob job) {
     return JobMapper.wantsToRun(job) && !knowledge.ended(job);
+  }
+
+  private Optional<JobState> stateOrNone(
+      JobReading job, boolean passedOver, RoundNodes round, QueueDirectory directory, Instant now) {
+    try {
+      return state(job, passedOver, round, directory, now);
+    } catch (IllegalArgumentException e) {
+      LOG.debug("{}: left out of the round: {}", job.id(), e.getMessage());
+      return Optional.empty();
+    }
   }
 
   /** The job, unless it waits for a queue that does not have it; one that runs is let alone. */

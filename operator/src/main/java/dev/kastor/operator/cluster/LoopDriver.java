@@ -7,6 +7,7 @@ import dev.kastor.operator.Signals;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
+import dev.kastor.scheduler.Vacancies;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -32,6 +33,8 @@ public final class LoopDriver {
   private final Mandate mandate;
   private final Metrics metrics;
   private final FirstLooks firstLooks;
+  private final Arrivals arrivals;
+  private final Vacancies vacancies;
   private final InstantSource clock;
   private final StandingAdvice advice;
   private final Decisions decisions;
@@ -48,6 +51,9 @@ public final class LoopDriver {
       StandingAdvice advice,
       Decisions decisions,
       Newcomers newcomers,
+      FirstLooks firstLooks,
+      Arrivals arrivals,
+      Vacancies vacancies,
       Mandate mandate,
       Signals signals,
       OperatorConfig config,
@@ -60,7 +66,9 @@ public final class LoopDriver {
     this.clock = clock;
     this.newcomers = newcomers;
     this.mandate = mandate;
-    firstLooks = new FirstLooks(metrics);
+    this.firstLooks = firstLooks;
+    this.arrivals = arrivals;
+    this.vacancies = vacancies;
     interval = config.roundInterval();
     pacing = new RoundPacing(config.roundDelay(), clock);
     signals.onRound(wanted::release);
@@ -70,6 +78,7 @@ public final class LoopDriver {
   public void start() {
     thread.setDaemon(true);
     thread.start();
+    arrivals.start();
   }
 
   /** Decides no more. */
@@ -77,6 +86,7 @@ public final class LoopDriver {
   public void stop() {
     stopped = true;
     thread.interrupt();
+    arrivals.stop();
   }
 
   private void run() {
@@ -110,6 +120,7 @@ public final class LoopDriver {
     long start = System.nanoTime();
     try {
       Round round = loop.tick();
+      vacancies.decided(round);
       metrics.decided(round, (System.nanoTime() - start) / 1e9);
       firstLooks.decided(round, clock.instant());
       decisions.decided(round).forEach(signals::job);

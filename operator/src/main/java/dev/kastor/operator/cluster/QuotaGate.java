@@ -73,7 +73,7 @@ final class QuotaGate {
     for (Change change : changes) {
       Holding holding = holdings.get(change.job());
       QuotaAccount account = holding == null ? null : quotas.account(holding.queue());
-      int more = holding == null ? 0 : target(change).replicas() - holding.slots();
+      int more = holding == null ? 0 : change.to().replicas() - holding.slots();
       if (holding == null || account == null || more <= 0 || more <= account.room()) {
         int extra = Math.max(0, more);
         held.put(change.job(), holding == null ? extra : holding.slots() + extra);
@@ -93,11 +93,11 @@ final class QuotaGate {
   private @Nullable Integer atMost(Change change, int held) {
     Holding holding = holdings.get(change.job());
     QuotaAccount account = holding == null ? null : quotas.account(holding.queue());
-    if (holding == null || account == null || target(change).isEmpty()) {
+    if (holding == null || account == null || change.to().isEmpty()) {
       return null;
     }
     Map<String, Integer> both = new HashMap<>(holding.byNode());
-    target(change).replicasByNode().forEach((node, count) -> both.merge(node, count, Math::max));
+    change.to().replicasByNode().forEach((node, count) -> both.merge(node, count, Math::max));
     int wanted = both.values().stream().mapToInt(Integer::intValue).sum() - held;
     int granted = Math.clamp(account.room(), 0, Math.max(0, wanted));
     account.take(granted);
@@ -109,15 +109,5 @@ final class QuotaGate {
     if (account != null) {
       account.take(slots);
     }
-  }
-
-  /** What a job has after a change. */
-  static Allocation target(Change change) {
-    return switch (change) {
-      case Change.Start start -> start.to();
-      case Change.Rescale rescale -> rescale.to();
-      case Change.Migrate migrate -> migrate.to();
-      case Change.Stop stop -> Allocation.NONE;
-    };
   }
 }

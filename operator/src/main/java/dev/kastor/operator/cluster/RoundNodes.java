@@ -23,6 +23,9 @@ import java.util.function.Function;
  * @param staying those jobs
  */
 record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId> staying) {
+  /** For jobs that are on no node. */
+  static final RoundNodes NONE = new RoundNodes(Set.of(), Map.of(), Set.of());
+
   static RoundNodes of(
       Collection<Node> nodes,
       Function<Node, NodeUse> uses,

@@ -292,7 +292,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     boolean held = admission.hold(job).isPresent();
     Optional<String> bad = admission.ask(job);
     if (held && admission.hold(job).isEmpty()) {
-      signals.round();
+      signals.arrived(Labels.id(job));
     }
     return bad;
   }

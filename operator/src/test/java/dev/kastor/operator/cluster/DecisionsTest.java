@@ -45,6 +45,18 @@ class DecisionsTest {
   }
 
   @Test
+  void whatANewcomerGotStandsUntilALaterRoundOverAll() {
+    decisions.decided(round(Allocation.NONE, "TooFew"));
+    decisions.served(at(NOW.plusSeconds(1), Allocation.on("n1", 1), "Started"));
+    assertThat(decisions.of(BERT).orElseThrow().reason().code()).isEqualTo("Started");
+    // It looked before the newcomer was served.
+    decisions.decided(round(Allocation.NONE, "Outbid"));
+    assertThat(decisions.of(BERT).orElseThrow().reason().code()).isEqualTo("Started");
+    decisions.decided(at(NOW.plusSeconds(2), Allocation.on("n1", 2), "Grown"));
+    assertThat(decisions.of(BERT).orElseThrow().replicas()).isEqualTo(2);
+  }
+
+  @Test
   void aPlanThatWasRefusedDecidedNothing() {
     decisions.decided(round(Allocation.NONE, "TooFew"));
     Round refused = round(Allocation.on("n1", 2), "Started");
@@ -60,12 +72,16 @@ class DecisionsTest {
   }
 
   private static Round round(Allocation allocation, String reason) {
+    return at(NOW, allocation, reason);
+  }
+
+  private static Round at(Instant now, Allocation allocation, String reason) {
     JobState job =
         JobMapper.state(
-            TestJobs.job("bert", 1, 4, Mode.Adaptive), null, Measured.NOTHING, false, NOW);
+            TestJobs.job("bert", 1, 4, Mode.Adaptive), null, Measured.NOTHING, false, now);
     SequencedMap<JobId, Plan.Assignment> plan = new LinkedHashMap<>();
     plan.put(BERT, new Plan.Assignment(allocation, Reason.of(reason, ".")));
     return new Round(
-        new Snapshot(NOW, List.of(), List.of(job)), new Plan(plan), List.of(), List.of());
+        new Snapshot(now, List.of(), List.of(job)), new Plan(plan), List.of(), List.of());
   }
 }

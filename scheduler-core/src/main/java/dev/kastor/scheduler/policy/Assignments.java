@@ -39,6 +39,11 @@ final class Assignments {
 
   /** The plan, in which all others wait for this reason. */
   Plan elseWaiting(Reason reason) {
-    return new Plan(assignments, reason);
+    return elseWaiting(reason, false);
+  }
+
+  /** The same of a plan that may have {@linkplain Plan#ample enough for all}. */
+  Plan elseWaiting(Reason reason, boolean ample) {
+    return new Plan(assignments, reason, ample);
   }
 }

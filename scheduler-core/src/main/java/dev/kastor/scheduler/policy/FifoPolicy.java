@@ -59,7 +59,8 @@ public final class FifoPolicy implements Policy {
         assignments.put(j, job.allocation(), KEPT);
       }
     }
-    return assignments.elseWaiting(start(jobs, free, assignments));
+    Reason waiting = start(jobs, free, assignments);
+    return assignments.elseWaiting(waiting, waiting.equals(NONE_WAIT));
   }
 
   /** Starts jobs up to the first that does not fit; returns why those behind it wait. */

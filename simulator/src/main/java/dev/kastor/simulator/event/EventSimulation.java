@@ -365,13 +365,7 @@ public final class EventSimulation implements Cluster {
         throw new IllegalStateException("change for unknown job " + change.job());
       }
       moving.add(job);
-      targets.add(
-          switch (change) {
-            case Change.Start start -> start.to();
-            case Change.Rescale rescale -> rescale.to();
-            case Change.Migrate migrate -> migrate.to();
-            case Change.Stop stop -> Allocation.NONE;
-          });
+      targets.add(change.to());
     }
     // All slots are freed before any is taken: the plan was checked as a whole.
     moving.forEach(this::release);

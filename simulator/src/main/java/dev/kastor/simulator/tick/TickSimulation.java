@@ -1,6 +1,5 @@
 package dev.kastor.simulator.tick;
 
-import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
@@ -190,18 +189,11 @@ public final class TickSimulation implements Cluster {
   @Override
   public void apply(List<Change> changes) {
     for (Change change : changes) {
-      Allocation to =
-          switch (change) {
-            case Change.Start start -> start.to();
-            case Change.Rescale rescale -> rescale.to();
-            case Change.Migrate migrate -> migrate.to();
-            case Change.Stop stop -> Allocation.NONE;
-          };
       TickJob job = jobs.get(change.job());
       if (job == null) {
         throw new IllegalStateException("change for unknown job " + change.job());
       }
-      job.reallocate(to, now);
+      job.reallocate(change.to(), now);
     }
   }
 

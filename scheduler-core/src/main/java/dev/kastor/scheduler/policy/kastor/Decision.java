@@ -27,6 +27,9 @@ record Decision(
     Shares.Given given,
     Pools pools,
     Rooms rooms) {
+  /** Plans whose worth differs by less than this share are worth the same. */
+  private static final double EQUAL = 1e-9;
+
   Plan plan() {
     Allocation[] allocations = new Allocation[bids.size()];
     fixed.forEach(bid -> allocations[bid.index] = bid.job.allocation());
@@ -41,6 +44,25 @@ record Decision(
       Allocation allocation = allocations[bid.index];
       assignments.put(bid.job.id(), new Plan.Assignment(allocation, why.of(bid, allocation)));
     }
-    return new Plan(assignments);
+    return new Plan(assignments, ample());
+  }
+
+  /**
+   * Whether nobody bids for what another has, and each job that may change was given what gains it
+   * most, on nodes as good as any: what a job gets then follows from that job alone.
+   */
+  private boolean ample() {
+    for (double each : price) {
+      if (each > 0) {
+        return false;
+      }
+    }
+    double most = 0;
+    for (int index : draft.allocations().keySet()) {
+      Bid bid = bids.get(index);
+      int best = Shares.best(bid, price);
+      most += best < 0 ? 0 : bid.value[best];
+    }
+    return rooms.none() && draft.value() >= most * (1 - EQUAL);
   }
 }

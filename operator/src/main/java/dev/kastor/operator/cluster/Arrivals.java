@@ -1,0 +1,131 @@
+package dev.kastor.operator.cluster;
+
+import dev.kastor.operator.ConfiguredPolicy;
+import dev.kastor.operator.Metrics;
+import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.Signals;
+import dev.kastor.operator.leader.Mandate;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.Vacancies;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides on jobs as they come where there is room for everybody, beside a round over all that may
+ * just be under way; all other jobs wait for such a round, which this asks for.
+ */
+@Singleton
+public final class Arrivals {
+  private static final Logger LOG = LoggerFactory.getLogger(Arrivals.class);
+
+  /** More at once are better decided on together, with everybody. */
+  private static final int MOST = 100;
+
+  private final KubernetesCluster cluster;
+  private final Vacancies vacancies;
+  private final Newcomers newcomers;
+  private final FirstLooks firstLooks;
+  private final Decisions decisions;
+  private final Metrics metrics;
+  private final Mandate mandate;
+  private final Signals signals;
+  private final InstantSource clock;
+  private final long delayMillis;
+  private final BlockingQueue<JobId> came = new LinkedBlockingQueue<>();
+  private final Thread thread = new Thread(this::run, "arrivals");
+  private volatile boolean stopped;
+
+  public Arrivals(
+      KubernetesCluster cluster,
+      Vacancies vacancies,
+      Newcomers newcomers,
+      FirstLooks firstLooks,
+      Decisions decisions,
+      Metrics metrics,
+      Mandate mandate,
+      Signals signals,
+      OperatorConfig config,
+      InstantSource clock) {
+    this.cluster = cluster;
+    this.vacancies = vacancies;
+    this.newcomers = newcomers;
+    this.firstLooks = firstLooks;
+    this.decisions = decisions;
+    this.metrics = metrics;
+    this.mandate = mandate;
+    this.signals = signals;
+    this.clock = clock;
+    delayMillis = config.roundDelay().toMillis();
+    signals.onArrival(came::add);
+  }
+
+  /** What rounds over all leave free. */
+  @Produces
+  @Singleton
+  static Vacancies vacancies(OperatorConfig config) {
+    return new Vacancies(ConfiguredPolicy.of(config));
+  }
+
+  /** Begins to decide; call once the cluster's first lists are in. */
+  void start() {
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Decides no more. */
+  void stop() {
+    stopped = true;
+    thread.interrupt();
+  }
+
+  private void run() {
+    try {
+      while (!stopped) {
+        Set<JobId> jobs = new HashSet<>();
+        jobs.add(came.take());
+        Thread.sleep(delayMillis);
+        came.drainTo(jobs);
+        if (!served(jobs)) {
+          signals.round();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Whether nobody of these has to wait for a round over all. */
+  private boolean served(Set<JobId> jobs) {
+    if (jobs.size() > MOST || newcomers.many() || !mandate.mayWrite()) {
+      return false;
+    }
+    try {
+      List<JobState> states = cluster.newcomers(jobs);
+      Instant now = clock.instant();
+      Optional<Round> round = vacancies.serve(now, states, cluster::usable);
+      round.ifPresent(decided -> {
+        decisions.served(decided);
+        cluster.carryOut(decided.changes());
+        metrics.served(decided);
+        firstLooks.decided(decided, clock.instant());
+      });
+      return round.isPresent() || states.isEmpty();
+    } catch (RuntimeException e) {
+      // A round over all decides from the state of the cluster, so nobody is forgotten.
+      LOG.error("newcomers could not be decided on by themselves", e);
+      return false;
+    }
+  }
+}

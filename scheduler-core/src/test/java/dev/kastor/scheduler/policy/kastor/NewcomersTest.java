@@ -1,0 +1,110 @@
+package dev.kastor.scheduler.policy.kastor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Change;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.PlanDiff;
+import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.Vacancies;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Jobs that come where there is enough for all, decided on alone and with all others. */
+final class NewcomersTest {
+  private static final int SCENES = 6000;
+
+  @Test
+  void getAloneWhatARoundOverAllGivesThem() {
+    int ample = 0;
+    int served = 0;
+    int disturbs = 0;
+    for (int seed = 0; seed < SCENES; seed++) {
+      Snapshot scene = RandomScene.of(seed);
+      Snapshot few = with(scene, scene.jobs().subList(0, Math.min(2, scene.jobs().size())));
+      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      Snapshot rested = few;
+      for (int round = 0; round < 4; round++) {
+        rested = RandomScene.after(rested, policy.plan(rested));
+      }
+      Snapshot after = rested;
+      Plan plan = policy.plan(after);
+      List<Change> changes = PlanDiff.changes(after, plan);
+      if (!plan.ample() || !changes.isEmpty() || !KastorChangesTest.stands(after)) {
+        continue;
+      }
+      ample++;
+      Vacancies vacancies = new Vacancies(new KastorPolicy(KastorOptions.DEFAULT));
+      vacancies.decided(new Round(after, plan, List.of(), changes));
+      JobState newcomer = newcomer(RandomScene.of(seed + SCENES).jobs().getFirst());
+      Optional<Round> alone = vacancies.serve(after.now(), List.of(newcomer), node -> true);
+      if (alone.isEmpty()) {
+        continue;
+      }
+      served++;
+      List<JobState> all = new ArrayList<>(after.jobs());
+      all.add(newcomer);
+      Plan together = policy.plan(with(after, all));
+      assertThat(goodput(alone.get().plan(), newcomer))
+          .as("seed %d", seed)
+          .isEqualTo(goodput(together, newcomer));
+      boolean disturbed = false;
+      for (JobState job : after.jobs()) {
+        disturbed |= goodput(together, job) != goodput(plan, job);
+      }
+      disturbs += disturbed ? 1 : 0;
+    }
+    // Between several pools a market now and then moves somebody for whom nothing is in it.
+    assertThat(disturbs).isLessThan(served / 200);
+    assertThat(ample).isGreaterThan(SCENES / 2);
+    assertThat(served).isGreaterThan(SCENES / 4);
+  }
+
+  /** Which nodes of equal worth it gets may differ. */
+  private static double goodput(Plan plan, JobState job) {
+    return plan.reason(job.id()).numbers().getOrDefault("goodput", 0.0);
+  }
+
+  private static Snapshot with(Snapshot snapshot, List<JobState> jobs) {
+    return new Snapshot(snapshot.now(), snapshot.nodes(), jobs, snapshot.queues());
+  }
+
+  private static JobState newcomer(JobState job) {
+    JobSpec spec = job.spec();
+    JobSpec renamed =
+        new JobSpec(
+            new JobId("test", "newcomer"),
+            spec.submitted(),
+            spec.family(),
+            spec.elasticity(),
+            spec.requestedReplicas(),
+            spec.batchLimits(),
+            spec.gpuType(),
+            spec.byGpuType(),
+            spec.queue(),
+            spec.priority());
+    return new JobState(
+        renamed,
+        Allocation.NONE,
+        job.model(),
+        job.maxProfiledReplicas(),
+        job.progress(),
+        job.age(),
+        0,
+        0,
+        job.rescaleCost(),
+        job.restartCost(),
+        java.time.Duration.ZERO,
+        false,
+        false,
+        job.outlook(),
+        Optional.empty());
+  }
+}
