@@ -2,8 +2,11 @@ package dev.kastor.operator.cluster;
 
 import dev.kastor.operator.OperatorConfig;
 import io.fabric8.kubernetes.api.model.Node;
+import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.util.Collection;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * What each node is good for, by its conditions and taints and by whether its replicas answer.
@@ -16,8 +19,13 @@ public final class NodeUses {
   private final Set<String> leaveTaints;
   private volatile Heard heard = new Heard(Set.of(), Set.of());
 
+  @Inject
   public NodeUses(OperatorConfig config) {
-    leaveTaints = Set.copyOf(config.node().leaveTaints());
+    this(config.node().leaveTaints());
+  }
+
+  NodeUses(Collection<String> leaveTaints) {
+    this.leaveTaints = Set.copyOf(leaveTaints);
   }
 
   /** What the node is good for now. */
@@ -42,12 +50,19 @@ public final class NodeUses {
    *
    * @param answering nodes with a replica that spoke to us lately
    * @param lost nodes that nobody heard of lately, neither we nor the API server
-   * @return whether this changed anything
+   * @param usable whether a node says of itself that it is well: then it makes no difference
+   *     whether its replicas answer
+   * @return whether this changed what any node is good for
    */
-  public boolean heard(Set<String> answering, Set<String> lost) {
-    Heard next = new Heard(Set.copyOf(answering), Set.copyOf(lost));
-    boolean changed = !next.equals(heard);
-    heard = next;
-    return changed;
+  public boolean heard(Set<String> answering, Set<String> lost, Predicate<String> usable) {
+    Heard before = heard;
+    heard = new Heard(Set.copyOf(answering), Set.copyOf(lost));
+    return !lost.equals(before.lost())
+        || differ(answering, before.answering(), usable)
+        || differ(before.answering(), answering, usable);
+  }
+
+  private static boolean differ(Set<String> some, Set<String> others, Predicate<String> usable) {
+    return some.stream().anyMatch(node -> !others.contains(node) && !usable.test(node));
   }
 }

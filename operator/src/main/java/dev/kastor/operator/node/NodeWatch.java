@@ -103,7 +103,12 @@ public final class NodeWatch {
             config.leaseAge(),
             now);
     announce(silence);
-    if (uses.heard(silence.answering(), silence.lost())) {
+    boolean changed =
+        uses.heard(
+            silence.answering(),
+            silence.lost(),
+            name -> cache.node(name).filter(SlotCount::usable).isPresent());
+    if (changed) {
       signals.round();
     }
     if (config.forceDelete()) {

@@ -52,6 +52,18 @@ final class NodeUseTest {
   }
 
   @Test
+  void repliesOfAWellNodeAreNoNews() {
+    NodeUses uses = new NodeUses(TAINTS);
+    assertThat(uses.heard(Set.of("well"), Set.of(), "well"::equals)).isFalse();
+    assertThat(uses.heard(Set.of(), Set.of(), "well"::equals)).isFalse();
+    assertThat(uses.heard(Set.of("ill"), Set.of(), "well"::equals)).isTrue();
+    assertThat(uses.heard(Set.of("ill"), Set.of(), "well"::equals)).isFalse();
+    assertThat(uses.heard(Set.of(), Set.of(), "well"::equals)).isTrue();
+    assertThat(uses.heard(Set.of(), Set.of("well"), "well"::equals)).isTrue();
+    assertThat(uses.heard(Set.of(), Set.of("well"), "well"::equals)).isFalse();
+  }
+
+  @Test
   void aCordonKeepsWhoIsThere() {
     assertThat(use(node("n", true, true, "example.com/x"), false, false)).isEqualTo(NodeUse.KEEP);
   }

@@ -27,8 +27,11 @@ record Decision(
     Shares.Given given,
     Pools pools,
     Rooms rooms) {
-  /** Plans whose worth differs by less than this share are worth the same. */
-  private static final double EQUAL = 1e-9;
+  /**
+   * What is a smaller share of the whole is nothing: the prices between pools that are the same to
+   * all jobs, and less than a hundredth of what one of ten thousand jobs gets.
+   */
+  private static final double NOTHING = 1e-6;
 
   Plan plan() {
     Allocation[] allocations = new Allocation[bids.size()];
@@ -52,17 +55,18 @@ record Decision(
    * most, on nodes as good as any: what a job gets then follows from that job alone.
    */
   private boolean ample() {
-    for (double each : price) {
-      if (each > 0) {
-        return false;
-      }
-    }
     double most = 0;
     for (int index : draft.allocations().keySet()) {
-      Bid bid = bids.get(index);
-      int best = Shares.best(bid, price);
-      most += best < 0 ? 0 : bid.value[best];
+      double best = 0;
+      for (double value : bids.get(index).value) {
+        best = Math.max(best, value);
+      }
+      most += best;
     }
-    return rooms.none() && draft.value() >= most * (1 - EQUAL);
+    double paid = 0;
+    for (int p = 0; p < price.length; p++) {
+      paid += price[p] * pools.slots()[p];
+    }
+    return rooms.none() && paid <= NOTHING * most && draft.value() >= most * (1 - NOTHING);
   }
 }

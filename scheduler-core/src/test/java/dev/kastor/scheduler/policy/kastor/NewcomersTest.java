@@ -15,11 +15,15 @@ import dev.kastor.scheduler.Vacancies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 
 /** Jobs that come where there is enough for all, decided on alone and with all others. */
 final class NewcomersTest {
   private static final int SCENES = 6000;
+
+  /** Pools whose goodput differs by less than a millionth are one to a market that has prices. */
+  private static final Percentage WORTH_THE_SAME = Percentage.withPercentage(1e-3);
 
   @Test
   void getAloneWhatARoundOverAllGivesThem() {
@@ -54,10 +58,10 @@ final class NewcomersTest {
       Plan together = policy.plan(with(after, all));
       assertThat(goodput(alone.get().plan(), newcomer))
           .as("seed %d", seed)
-          .isEqualTo(goodput(together, newcomer));
+          .isCloseTo(goodput(together, newcomer), WORTH_THE_SAME);
       boolean disturbed = false;
       for (JobState job : after.jobs()) {
-        disturbed |= goodput(together, job) != goodput(plan, job);
+        disturbed |= goodput(together, job) < goodput(plan, job) * (1 - 1e-5);
       }
       disturbs += disturbed ? 1 : 0;
     }
