@@ -175,7 +175,8 @@ public final class Gradients {
       case RECIPROCAL_ROOT -> g.multiply(-0.5).multiply(node.divide(x));
       case TANH -> g.multiply(Node.constant(1).subtract(node.multiply(node)));
       case SIGMOID -> g.multiply(node.subtract(node.multiply(node)));
-      case RELU -> x.greater(Node.constant(0)).multiply(g);
+      // The result is positive where its operand is, which then need not be kept.
+      case RELU -> node.greater(Node.constant(0)).multiply(g);
     };
   }
 

@@ -32,6 +32,13 @@ final class Compilation {
   private final Set<Node> outputs = new HashSet<>();
   private final Set<Node> varying = new HashSet<>();
   private final Map<Node, Place> places = new HashMap<>();
+  private final Map<Node, Epilogue> epilogues = new HashMap<>();
+  private final Map<Node, Join> joins = new HashMap<>();
+
+  /** Nodes that the end of an epilogue or join computes. */
+  private final Set<Node> absorbed = new HashSet<>();
+
+  private final Map<Node, Boolean> looked = new HashMap<>();
 
   Compilation(OneDnn oneDnn, Graph graph, @Nullable KernelObserver observer) {
     this.oneDnn = oneDnn;
@@ -49,6 +56,20 @@ final class Compilation {
         }
       }
     }
+    joins.putAll(Join.of(order, consumers, outputs));
+    joins.forEach((end, join) -> absorb(end, join.pads()));
+    epilogues.putAll(Epilogue.of(order, consumers, outputs, node -> !inlined(node)));
+    epilogues.forEach((end, epilogue) -> absorb(end, List.of(epilogue.product())));
+  }
+
+  /** All that lies between some nodes and the end that computes them. */
+  private void absorb(Node end, List<Node> first) {
+    for (Node node : first) {
+      Node next = node;
+      while (next != end && absorbed.add(next)) {
+        next = Objects.requireNonNull(consumers.get(next)).getFirst();
+      }
+    }
   }
 
   /** The node whose buffer holds a node's values. */
@@ -63,18 +84,71 @@ final class Compilation {
   /** Whether the consumers of a node compute it themselves. */
   boolean inlined(Node node) {
     List<Node> users = consumers.getOrDefault(node, List.of());
-    if (outputs.contains(node)) {
+    if (outputs.contains(node) || epilogues.containsKey(node) || joins.containsKey(node)) {
       return false;
+    }
+    if (absorbed.contains(node)) {
+      return true;
     }
     return switch (node.op()) {
       case Primitive.Constant _ ->
           users.stream().allMatch(u -> absorbs(u) || u.op() instanceof Primitive.Broadcast);
-      case Primitive.Broadcast _, Primitive.Permute _, Primitive.Slice _ ->
-          users.stream().allMatch(Compilation::absorbs);
+      case Primitive.Broadcast _ -> users.stream().allMatch(Compilation::absorbs);
+      case Primitive.Permute _, Primitive.Slice _ ->
+          users.stream().allMatch(Compilation::absorbs) || looksThrough(node);
       case Primitive.Unary _, Primitive.Binary _, Primitive.Select _ ->
           users.size() == 1 && absorbs(users.getFirst());
       default -> false; // Inlining is an optimisation of the ops above only.
     };
+  }
+
+  /** Whether only products read a slice or permutation, and can do so where its input lies. */
+  private boolean looksThrough(Node node) {
+    List<Node> users = consumers.getOrDefault(node, List.of());
+    Boolean known = looked.get(node);
+    if (known == null) {
+      known = !outputs.contains(node) && !users.isEmpty();
+      for (int u = 0; u < users.size() && known; u++) {
+        Node user = users.get(u);
+        known =
+            switch (user.op()) {
+              case Primitive.MatMul _ -> readable(user, node);
+              case Primitive.Permute _, Primitive.Slice _ -> looksThrough(user);
+              default -> false; // They want their operands in one piece.
+            };
+      }
+      looked.put(node, known);
+    }
+    return known;
+  }
+
+  /** Whether a product can read its operands that come from a node through all views. */
+  private static boolean readable(Node product, Node from) {
+    for (Node input : product.inputs()) {
+      if (base(input) == from) {
+        Strided view = Strided.of(input, _ -> true);
+        if (view == null || !view.readable()) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** How an operand of a product lies in a buffer. */
+  Strided strided(Node operand) {
+    return Objects.requireNonNull(
+        Strided.of(operand, this::looksThrough), () -> "No strides for " + operand);
+  }
+
+  /** What a node that ends an epilogue computes; null for others. */
+  @Nullable Epilogue epilogue(Node node) {
+    return epilogues.get(node);
+  }
+
+  /** What a node that ends a join computes; null for others. */
+  @Nullable Join join(Node node) {
+    return joins.get(node);
   }
 
   private static boolean absorbs(Node node) {
@@ -177,7 +251,7 @@ final class Compilation {
       bytes += place(operand).bytes();
     }
     return new KernelObserver.Kernel(
-        KernelName.of(node, this::inlined),
+        KernelName.of(node, this),
         node.type().toString(),
         operands.stream().map(operand -> operand.type().toString()).toList(),
         bytes,

@@ -5,6 +5,7 @@ import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /** Builds the expression of a node from all that it inlines. */
 final class Elementwise {
@@ -69,6 +70,11 @@ final class Elementwise {
       return expression.unary(op.kind(), read(node.input(0)));
     }
     if (node.op() instanceof Primitive.Binary op) {
+      Node gate = op.kind() == Primitive.Binary.Kind.MULTIPLY ? positive(node.input(0)) : null;
+      if (gate != null) {
+        int tested = read(gate);
+        return expression.gate(tested, read(node.input(1)));
+      }
       int left = read(node.input(0));
       return expression.binary(op.kind(), left, read(node.input(1)));
     }
@@ -82,6 +88,21 @@ final class Elementwise {
       return expression.literal(constant.value());
     }
     return expression.load(view(compilation, node));
+  }
+
+  /** What is compared with 0 if an inlined operand is whether something is greater; else null. */
+  private @Nullable Node positive(Node operand) {
+    Node base = Compilation.base(operand);
+    if (!compilation.inlined(base)
+        || !(base.op() instanceof Primitive.Binary op)
+        || op.kind() != Primitive.Binary.Kind.GREATER) {
+      return null;
+    }
+    Node right = Compilation.base(base.input(1));
+    Node bound =
+        right.op() instanceof Primitive.Broadcast ? Compilation.base(right.input(0)) : right;
+    boolean zero = bound.op() instanceof Primitive.Constant constant && constant.value() == 0;
+    return zero ? base.input(0) : null;
   }
 
   /** The elements of a broadcast, permutation or slice, in place in its input. */

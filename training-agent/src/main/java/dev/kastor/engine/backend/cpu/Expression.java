@@ -90,6 +90,16 @@ final class Expression {
     return block;
   }
 
+  /** One operand where the other is positive, else 0. */
+  int gate(int tested, int operand) {
+    float[] x = values(tested);
+    float[] a = values(operand);
+    int block = target(tested, operand);
+    float[] out = blocks.get(block);
+    steps.add((_, n) -> Loops.gate(x, a, out, n));
+    return block;
+  }
+
   int select(int condition, int yes, int no) {
     float[] c = values(condition);
     float[] a = values(yes);

@@ -8,17 +8,25 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** What people call a kernel: its op, and those that are computed inside it. */
 final class KernelName {
   private KernelName() {}
 
-  /**
-   * The name of a node's kernel, such as {@code relu(add)}.
-   *
-   * @param inlined whether a node is computed by its consumers
-   */
-  static String of(Node node, Predicate<Node> inlined) {
+  /** The name of a node's kernel, such as {@code relu(add)} or {@code mat mul(bias)}. */
+  static String of(Node node, Compilation compilation) {
+    Epilogue epilogue = compilation.epilogue(node);
+    if (epilogue != null) {
+      return epilogue.steps().stream()
+          .map(step -> lower(step.getClass().getSimpleName()))
+          .collect(Collectors.joining(", ", name(epilogue.product()) + "(", ")"));
+    }
+    Join join = compilation.join(node);
+    return join == null ? of(node, compilation::inlined) : "join(" + join.pads().size() + ")";
+  }
+
+  private static String of(Node node, Predicate<Node> inlined) {
     Map<String, Integer> inside = new LinkedHashMap<>();
     collect(node, inlined, inside);
     List<String> names = new ArrayList<>();

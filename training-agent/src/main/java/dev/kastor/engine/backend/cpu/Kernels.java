@@ -15,17 +15,18 @@ import dev.kastor.engine.op.Softmax;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.op.SoftmaxCrossEntropyGradient;
 import dev.kastor.engine.op.SoftmaxGradient;
+import java.util.List;
 
 /** The kernel of each op: the one table of this backend. */
 final class Kernels {
   private final Compilation compilation;
-  private final Products products;
+  private final Convolutions convolutions;
   private final OneDnn oneDnn;
 
   Kernels(OneDnn oneDnn, Compilation compilation) {
     this.oneDnn = oneDnn;
     this.compilation = compilation;
-    this.products = new Products(oneDnn);
+    this.convolutions = new Convolutions(oneDnn);
   }
 
   /** Whether there is a kernel for a fused op; the others are decomposed. */
@@ -43,6 +44,14 @@ final class Kernels {
   }
 
   Kernel of(Node node) {
+    Join join = compilation.join(node);
+    if (join != null) {
+      return join.kernel(compilation, node, place(node));
+    }
+    Epilogue epilogue = compilation.epilogue(node);
+    if (epilogue != null) {
+      return product(epilogue.product(), epilogue.steps(), node);
+    }
     return switch (node.op()) {
       case Primitive primitive -> of(primitive, node);
       case Fused fused -> of(fused, node);
@@ -126,23 +135,27 @@ final class Kernels {
       case Primitive.ScatterAdd _ ->
           Movement.scatterAdd(node, place(node.input(0)), rows(node), out);
       case Primitive.OneHot _ -> Movement.oneHot(node, place(node.input(0)), out);
-      case Primitive.MatMul op ->
-          products.matMul(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+      case Primitive.MatMul _ -> product(node, List.of(), node);
       case Primitive.Convolution op ->
-          products.convolution(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+          convolutions.convolution(
+              op, operand(node.input(0)), operand(node.input(1)), operand(node));
       case Primitive.ConvolutionImage op ->
-          products.image(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+          convolutions.image(op, operand(node.input(0)), operand(node.input(1)), operand(node));
       case Primitive.ConvolutionKernel op ->
-          products.kernel(op, operand(node.input(0)), operand(node.input(1)), operand(node));
+          convolutions.kernel(op, operand(node.input(0)), operand(node.input(1)), operand(node));
     };
+  }
+
+  private Kernel product(Node product, List<Epilogue.Step> steps, Node result) {
+    return new MatrixProduct(oneDnn, compilation).of(product, steps, result);
   }
 
   private Place rows(Node node) {
     return place(node.input(1));
   }
 
-  private Products.Operand operand(Node node) {
-    return new Products.Operand(place(node), node.shape());
+  private Convolutions.Operand operand(Node node) {
+    return new Convolutions.Operand(place(node), node.shape());
   }
 
   private Place place(Node node) {

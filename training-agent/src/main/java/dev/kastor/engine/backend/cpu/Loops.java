@@ -47,6 +47,13 @@ final class Loops {
     }
   }
 
+  /** {@code a} times whether {@code x} is greater than 0. */
+  static void gate(float[] x, float[] a, float[] out, int n) {
+    for (int i = 0; i < n; i++) {
+      out[i] = Math.min(Math.max(x[i] * HUGE, 0) * HUGE, 1) * a[i];
+    }
+  }
+
   private static void negate(float[] x, float[] out, int n) {
     for (int i = 0; i < n; i++) {
       out[i] = -x[i];

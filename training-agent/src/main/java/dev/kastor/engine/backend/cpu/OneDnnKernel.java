@@ -17,18 +17,20 @@ final class OneDnnKernel implements Kernel {
   private static final class Operand {
     private final memory bound;
     private final Place place;
+    private final long offset;
     private long address;
 
-    Operand(memory bound, Place place) {
+    Operand(memory bound, Place place, long offset) {
       this.bound = bound;
       this.place = place;
+      this.offset = offset;
     }
 
     void follow() {
       MemorySegment segment = place.segment();
       if (segment.address() != address) {
         address = segment.address();
-        bound.set_data_handle(OneDnn.pointer(segment));
+        bound.set_data_handle(OneDnn.pointer(segment.asSlice(offset)));
       }
     }
   }
@@ -42,6 +44,14 @@ final class OneDnnKernel implements Kernel {
 
   OneDnnKernel(OneDnn oneDnn) {
     this.oneDnn = oneDnn;
+  }
+
+  /**
+   * Adds an input that the primitive reads as it lies, so many bytes from where its place begins.
+   */
+  OneDnnKernel input(int argument, memory.desc layout, Place place, long offset) {
+    arguments.put(argument, bound(layout, place, offset));
+    return this;
   }
 
   /** Adds an input, reordered first if the primitive wants another layout than ours. */
@@ -78,8 +88,12 @@ final class OneDnnKernel implements Kernel {
   }
 
   private memory bound(memory.desc layout, Place place) {
+    return bound(layout, place, 0);
+  }
+
+  private memory bound(memory.desc layout, Place place, long offset) {
     memory bound = own(oneDnn.unbound(layout));
-    operands.add(new Operand(bound, place));
+    operands.add(new Operand(bound, place, offset));
     return bound;
   }
 

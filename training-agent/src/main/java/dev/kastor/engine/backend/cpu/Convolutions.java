@@ -6,49 +6,21 @@ import org.bytedeco.dnnl.convolution_backward_data;
 import org.bytedeco.dnnl.convolution_backward_weights;
 import org.bytedeco.dnnl.convolution_forward;
 import org.bytedeco.dnnl.global.dnnl;
-import org.bytedeco.dnnl.matmul;
 import org.bytedeco.dnnl.memory;
 
-/** Kernels for matrix products and convolutions. */
-final class Products {
+/** Kernels for convolutions. */
+final class Convolutions {
   private static final int[] IMAGE_TO_NCHW = {0, 3, 1, 2};
   private static final int[] KERNEL_TO_OIHW = {3, 2, 0, 1};
 
   private final OneDnn oneDnn;
 
-  Products(OneDnn oneDnn) {
+  Convolutions(OneDnn oneDnn) {
     this.oneDnn = oneDnn;
   }
 
   /** An operand: a place under a shape. */
   record Operand(Place place, Shape shape) {}
-
-  Kernel matMul(Primitive.MatMul op, Operand left, Operand right, Operand result) {
-    memory.desc a = matrix(left.shape, op.transposeLeft());
-    memory.desc b = matrix(right.shape, op.transposeRight());
-    memory.desc c = matrix(result.shape, false);
-    var plan = new matmul.primitive_desc(oneDnn.engine(), a, b, c, OneDnn.deterministic(), false);
-    return new OneDnnKernel(oneDnn)
-        .input(dnnl.DNNL_ARG_SRC, a, a, left.place)
-        .input(dnnl.DNNL_ARG_WEIGHTS, b, b, right.place)
-        .output(dnnl.DNNL_ARG_DST, c, c, result.place)
-        .of(new matmul(plan));
-  }
-
-  /** At most one leading axis: the leading axes of a dense operand are one. */
-  private static memory.desc matrix(Shape shape, boolean transposed) {
-    int rows = shape.extent(-2);
-    int columns = shape.extent(-1);
-    int batch = shape.elements(0, shape.rank() - 2);
-    long[] extents =
-        transposed ? new long[] {batch, columns, rows} : new long[] {batch, rows, columns};
-    long area = (long) rows * columns;
-    long[] strides = transposed ? new long[] {area, 1, columns} : new long[] {area, columns, 1};
-    if (shape.rank() == 2) {
-      return OneDnn.dense(new long[] {extents[1], extents[2]}, new long[] {strides[1], strides[2]});
-    }
-    return OneDnn.dense(extents, strides);
-  }
 
   Kernel convolution(Primitive.Convolution op, Operand image, Operand kernel, Operand result) {
     var plan = forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape);
