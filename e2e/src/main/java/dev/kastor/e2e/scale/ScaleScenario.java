@@ -145,6 +145,7 @@ final class ScaleScenario {
     List<String> names = new ArrayList<>();
     double rounds = operator.counted("kastor_decision_seconds_count");
     double deciding = operator.counted("kastor_decision_seconds_sum");
+    double served = operator.counted("kastor_jobs_served_at_once_total");
     for (int i = 0; i < ARRIVALS; i++) {
       var job = Submitted.job("late", i, 1);
       submitted.create(job);
@@ -156,14 +157,17 @@ final class ScaleScenario {
         PATIENCE,
         () -> names.stream().allMatch(name -> seen.of(name).decided != 0));
     double[] waits = seen.seconds(names, times -> times.decided);
+    rounds = operator.counted("kastor_decision_seconds_count") - rounds;
+    deciding = operator.counted("kastor_decision_seconds_sum") - deciding;
+    served = operator.counted("kastor_jobs_served_at_once_total") - served;
     Progress.say(
-        "from arrival to decision: %s; to a reason: %s; %.0f rounds of %.3f s"
+        "from arrival to decision: %s; to a reason: %s; %.0f served at once; %.0f rounds of %.3f s"
             .formatted(
                 JobsSeen.spread(waits),
                 JobsSeen.spread(seen.seconds(names, times -> times.explained)),
-                operator.counted("kastor_decision_seconds_count") - rounds,
-                (operator.counted("kastor_decision_seconds_sum") - deciding)
-                    / (operator.counted("kastor_decision_seconds_count") - rounds)));
+                served,
+                rounds,
+                deciding / Math.max(1, rounds)));
     assertThat(JobsSeen.quantile(waits, 0.99)).isLessThanOrEqualTo(1);
   }
 
