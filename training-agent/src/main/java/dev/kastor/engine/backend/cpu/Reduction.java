@@ -9,9 +9,12 @@ import java.util.Arrays;
 /**
  * Folds axes of an expression that is computed on the way.
  *
- * <p>Sums are in float within a block and in double across blocks.
+ * <p>Sums are in float within a block, or a few dozen rows, and in double across them.
  */
 final class Reduction implements Team.Part {
+  /** Rows that are added in float before their sum is added in double. */
+  private static final int ROWS = 64;
+
   private final Primitive.Reduce.Kind kind;
   private final Expression expression;
   private final float[] values;
@@ -21,6 +24,9 @@ final class Reduction implements Team.Part {
   private final Place out;
   private final double[] totals;
   private final float[] partial;
+
+  /** Elements in the partial sums. */
+  private int pending;
 
   private Reduction(
       Primitive.Reduce.Kind kind,
@@ -71,6 +77,8 @@ final class Reduction implements Team.Part {
   @Override
   public void run(int first, int last) {
     expression.begin(outer * folded * inner);
+    Arrays.fill(partial, 0);
+    pending = 0;
     for (int o = first; o < last; o++) {
       Arrays.fill(totals, kind == Primitive.Reduce.Kind.SUM ? 0 : Double.NEGATIVE_INFINITY);
       int end = (o + 1) * folded * inner;
@@ -79,6 +87,7 @@ final class Reduction implements Team.Part {
         expression.evaluate(start, count);
         fold(count);
       }
+      flush();
       for (int i = 0; i < inner; i++) {
         out.segment().setAtIndex(ValueLayout.JAVA_FLOAT, (long) o * inner + i, (float) totals[i]);
       }
@@ -92,12 +101,16 @@ final class Reduction implements Team.Part {
           totals[0] += Loops.sum(values, 0, count);
           return;
         }
-        Arrays.fill(partial, 0);
-        for (int row = 0; row < count; row += inner) {
+        int row = 0;
+        for (; row + inner < count; row += 2 * inner) {
+          addRows(values, row, partial, inner);
+        }
+        if (row < count) {
           addRow(values, row, partial, inner);
         }
-        for (int i = 0; i < inner; i++) {
-          totals[i] += partial[i];
+        pending += count;
+        if (pending >= ROWS * inner) {
+          flush();
         }
       }
       case MAXIMUM -> {
@@ -105,6 +118,25 @@ final class Reduction implements Team.Part {
           totals[i % inner] = Math.max(totals[i % inner], values[i]);
         }
       }
+    }
+  }
+
+  /** Adds the partial sums to the totals. */
+  private void flush() {
+    if (pending > 0) {
+      for (int i = 0; i < inner; i++) {
+        totals[i] += partial[i];
+      }
+      Arrays.fill(partial, 0);
+      pending = 0;
+    }
+  }
+
+  /** Two rows at once, which halves the way of the sums to memory and back. */
+  private static void addRows(float[] values, int row, float[] sums, int inner) {
+    int next = row + inner;
+    for (int i = 0; i < inner; i++) {
+      sums[i] += values[row + i] + values[next + i];
     }
   }
 
