@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
@@ -33,6 +34,7 @@ public final class Vacancies {
   private final Map<JobId, Served> served = new HashMap<>();
   private Snapshot seen = new Snapshot(Instant.MIN, List.of(), List.of());
   private Map<String, Integer> taken = Map.of();
+  private Set<JobId> changed = Set.of();
   private boolean ample;
 
   /**
@@ -55,7 +57,8 @@ public final class Vacancies {
    */
   public synchronized Optional<Round> serve(
       Instant now, List<JobState> newcomers, Predicate<String> usable) {
-    if (!ample || newcomers.isEmpty()) {
+    boolean known = newcomers.stream().anyMatch(job -> changed.contains(job.id()));
+    if (!ample || known || newcomers.isEmpty()) {
       return Optional.empty();
     }
     List<JobState> jobs = new ArrayList<>(newcomers);
@@ -104,6 +107,8 @@ public final class Vacancies {
       use = use(observed, open);
     }
     taken = use;
+    // Whoever looked at them a moment ago may not know yet what this round gave them.
+    changed = Set.copyOf(open.keySet());
     return List.copyOf(open.values());
   }
 

@@ -21,7 +21,6 @@ final class VacanciesTest {
   /** Puts each job that has nothing on the first node with room for its least size. */
   private static final class FirstFit implements Policy {
     private boolean ample = true;
-    private int asked;
 
     @Override
     public String name() {
@@ -30,7 +29,6 @@ final class VacanciesTest {
 
     @Override
     public Plan plan(Snapshot snapshot) {
-      asked++;
       Map<String, Integer> free = new HashMap<>();
       snapshot.nodes().forEach(node -> free.put(node.name(), node.slots()));
       snapshot
@@ -159,6 +157,17 @@ final class VacanciesTest {
     assertThat(serve(job("new").build())).isPresent();
     Change start = new Change.Start(id("new"), on("n1", 4), WHY);
     assertThat(vacancies.fitting(before, List.of(start))).isEmpty();
+  }
+
+  @Test
+  void whomARoundStartedIsNotServedToo() {
+    decided(job("old").on("n0", 2).build());
+    Snapshot with = snapshot(job("old").on("n0", 2).build(), job("new").build());
+    Change start = new Change.Start(id("new"), on("n1", 1), WHY);
+    assertThat(vacancies.fitting(with, List.of(start))).containsExactly(start);
+    // Whoever asks has looked at the job before it was started.
+    assertThat(serve(job("new").build())).isEmpty();
+    assertThat(serve(job("other").build())).isPresent();
   }
 
   /** Rounds and newcomers in any order, each round with a look that is some newcomers old. */
