@@ -11,9 +11,6 @@ import java.util.function.Supplier;
 final class Rows {
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
-  /** Elements that are worth a vectorised loop. */
-  private static final int BLOCK = 1024;
-
   private Rows() {}
 
   private interface Row {
@@ -43,70 +40,38 @@ final class Rows {
     MemorySegment.copy(from, 0, to.segment(), FLOAT, 4L * row * from.length, from.length);
   }
 
-  /** Rows are often short, so that a few hundred elements at once are given to the exponential. */
   static Kernel softmax(Team team, Softmax op, Shape shape, Place scores, Place out) {
     int n = shape.extent(-1);
-    int most = Math.max(1, BLOCK / n);
-    return team.loop(
-        shape.elements() / n,
-        shape.elements(),
+    return each(
+        team,
+        shape,
         () -> {
-          float[] x = new float[most * n];
-          return (from, to) -> {
-            for (int row = from; row < to; row += most) {
-              int rows = Math.min(most, to - row);
-              MemorySegment.copy(scores.segment(), FLOAT, 4L * row * n, x, 0, rows * n);
-              softmax(x, row, rows, n, op.causal());
-              MemorySegment.copy(x, 0, out.segment(), FLOAT, 4L * row * n, rows * n);
-            }
+          float[] x = new float[n];
+          return row -> {
+            load(scores, row, x);
+            int seen = op.causal() ? row % n + 1 : n;
+            exponentials(x, seen);
+            scale(x, 1 / Loops.sum(x, 0, seen), seen);
+            Arrays.fill(x, seen, n, 0);
+            store(x, out, row);
           };
         });
-  }
-
-  /**
-   * Replaces rows by their softmax.
-   *
-   * @param first number of the first row
-   */
-  private static void softmax(float[] x, int first, int rows, int n, boolean causal) {
-    for (int r = 0; r < rows; r++) {
-      int from = r * n;
-      int seen = from + seen(first + r, n, causal);
-      shift(x, from, seen, -Loops.maximum(x, from, seen));
-      Arrays.fill(x, seen, from + n, 0);
-    }
-    Loops.exp(x, x, rows * n);
-    for (int r = 0; r < rows; r++) {
-      int from = r * n;
-      int seen = from + seen(first + r, n, causal);
-      scale(x, from, seen, 1 / Loops.sum(x, from, seen));
-      Arrays.fill(x, seen, from + n, 0);
-    }
-  }
-
-  /** How many elements of a row count. */
-  private static int seen(int row, int n, boolean causal) {
-    return causal ? row % n + 1 : n;
-  }
-
-  private static void shift(float[] x, int from, int to, float by) {
-    for (int i = from; i < to; i++) {
-      x[i] += by;
-    }
-  }
-
-  private static void scale(float[] x, int from, int to, float factor) {
-    for (int i = from; i < to; i++) {
-      x[i] *= factor;
-    }
   }
 
   /** Replaces x by exp(x - max x) and returns the maximum. */
   private static float exponentials(float[] x, int n) {
     float top = Loops.maximum(x, 0, n);
-    shift(x, 0, n, -top);
+    for (int i = 0; i < n; i++) {
+      x[i] -= top;
+    }
     Loops.exp(x, x, n);
     return top;
+  }
+
+  private static void scale(float[] x, float factor, int n) {
+    for (int i = 0; i < n; i++) {
+      x[i] *= factor;
+    }
   }
 
   static Kernel softmaxGradient(Team team, Shape shape, Place softmax, Place gradient, Place out) {
@@ -158,7 +123,7 @@ final class Rows {
             load(logits, row, x);
             float g = gradient.segment().getAtIndex(FLOAT, row);
             exponentials(x, n);
-            scale(x, 0, n, g / Loops.sum(x, 0, n));
+            scale(x, g / Loops.sum(x, 0, n), n);
             x[Movement.row(targets.segment(), row, n)] -= g;
             store(x, out, row);
           };
@@ -174,7 +139,7 @@ final class Rows {
           return row -> {
             load(in, row, x);
             float scale = centre(x, epsilon);
-            scale(x, 0, x.length, scale);
+            scale(x, scale, x.length);
             store(x, out, row);
           };
         });
