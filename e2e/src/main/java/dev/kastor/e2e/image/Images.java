@@ -59,7 +59,8 @@ public final class Images {
    */
   public static final List<String> OPERATOR_JVM =
       List.of(
-          "-XX:MaxNewSize=128m",
+          "-XX:MaxNewSize=192m",
+          "-XX:SurvivorRatio=4",
           "-XX:+UseCompactObjectHeaders",
           "-XX:+UseStringDeduplication",
           "-XX:TrimNativeHeapInterval=60000",

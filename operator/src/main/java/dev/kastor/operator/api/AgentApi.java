@@ -10,11 +10,11 @@ import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobId;
 import io.smallrye.common.annotation.RunOnVirtualThread;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DefaultValue;
 import jakarta.ws.rs.GET;
-import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
@@ -29,7 +29,6 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SecuritySchemeType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
-import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.security.SecurityRequirement;
@@ -91,15 +90,14 @@ public final class AgentApi {
   public void report(
       @PathParam("namespace") String namespace,
       @PathParam("name") String name,
-      @Parameter(hidden = true) @HeaderParam("Authorization") @Nullable String authorization,
       @Context HttpServerRequest request,
       InputStream body)
       throws ApiException, IOException {
     JobId id = new JobId(namespace, name);
-    AgentIdentity.Caller caller = identity.check(authorization, id, remote(request));
+    AgentIdentity.Caller caller = caller(id, request);
     quarantine.admit(id);
     try {
-      telemetry.accept(caller.job(), checked(ReportReader.read(body), caller, id));
+      telemetry.accept(caller.job(), checked(ReportReader.read(body, length(request)), caller, id));
     } catch (ApiException e) {
       quarantine.bad(id, String.valueOf(e.getMessage()));
       throw e;
@@ -153,7 +151,6 @@ public final class AgentApi {
   public Membership membership(
       @PathParam("namespace") String namespace,
       @PathParam("name") String name,
-      @Parameter(hidden = true) @HeaderParam("Authorization") @Nullable String authorization,
       @QueryParam("pod") @Nullable String pod,
       @QueryParam("address") @DefaultValue("") String address,
       @QueryParam("generation") @DefaultValue("0") String generation,
@@ -164,7 +161,7 @@ public final class AgentApi {
       @Context HttpServerRequest request)
       throws ApiException, InterruptedException {
     JobId id = new JobId(namespace, name);
-    AgentIdentity.Caller caller = identity.check(authorization, id, remote(request));
+    AgentIdentity.Caller caller = caller(id, request);
     if (!caller.pod().equals(pod)) {
       throw ApiException.forbidden(
           "the request is of pod %s, the token of pod %s".formatted(pod, caller.pod()));
@@ -192,10 +189,27 @@ public final class AgentApi {
     }
   }
 
+  /** Checks who asks; the token is not kept with a request that may be held for half a minute. */
+  private AgentIdentity.Caller caller(JobId id, HttpServerRequest request) throws ApiException {
+    String authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
+    request.headers().remove(HttpHeaders.AUTHORIZATION);
+    return identity.check(authorization, id, remote(request));
+  }
+
   private static String remote(HttpServerRequest request) {
     return request.remoteAddress() == null
         ? ""
         : String.valueOf(request.remoteAddress().hostAddress());
+  }
+
+  /** How long the body is by its sender's word; -1 if there is none that can be true. */
+  private static long length(HttpServerRequest request) {
+    try {
+      String told = request.getHeader(HttpHeaders.CONTENT_LENGTH);
+      return told == null ? -1 : Long.parseLong(told);
+    } catch (NumberFormatException e) {
+      return -1;
+    }
   }
 
   private static long number(String name, String text) throws ApiException {

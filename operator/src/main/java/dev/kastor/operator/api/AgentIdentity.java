@@ -20,8 +20,6 @@ public final class AgentIdentity {
   private static final Pattern NAMESPACE = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
   private static final String ACCOUNT = "system:serviceaccount:";
-  private static final String POD_NAME = "authentication.kubernetes.io/pod-name";
-  private static final String POD_UID = "authentication.kubernetes.io/pod-uid";
 
   /** How many seconds' worth of requests a replica may make at once. */
   private static final int BURST_SECONDS = 4;
@@ -75,8 +73,8 @@ public final class AgentIdentity {
   private Optional<String> pod(TokenReviews.User user, TrainingJob job) {
     String namespace = job.getMetadata().getNamespace();
     boolean local = user.name().startsWith(ACCOUNT + namespace + ":");
-    String name = only(user.extra().get(POD_NAME));
-    String uid = only(user.extra().get(POD_UID));
+    String name = only(user.extra().get(TokenReviews.POD_NAME));
+    String uid = only(user.extra().get(TokenReviews.POD_UID));
     return local && !name.isEmpty() && !uid.isEmpty()
         ? cache
             .pod(namespace, name)

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.MapperFeature;
@@ -38,17 +39,24 @@ final class ReportReader {
 
   private ReportReader() {}
 
-  /** The report in a body; of what follows {@link TelemetryReport#MAX_BYTES} bytes none is kept. */
-  static TelemetryReport read(InputStream body) throws ApiException, IOException {
-    byte[] bytes = body.readNBytes(TelemetryReport.MAX_BYTES + 1);
-    if (bytes.length > TelemetryReport.MAX_BYTES) {
+  /**
+   * The report in a body; of what follows {@link TelemetryReport#MAX_BYTES} bytes none is kept.
+   *
+   * @param length of the body in bytes; negative if that is not known
+   */
+  static TelemetryReport read(InputStream body, long length) throws ApiException, IOException {
+    // A reader that does not know makes room for many times what most reports take.
+    boolean small = length >= 0 && length <= TelemetryReport.MAX_BYTES;
+    byte[] bytes = new byte[small ? (int) length : TelemetryReport.MAX_BYTES + 1];
+    int read = body.readNBytes(bytes, 0, bytes.length);
+    if (read > TelemetryReport.MAX_BYTES) {
       // Else the connection would end before the sender reads why. The server has its own limit.
       body.transferTo(OutputStream.nullOutputStream());
       throw ApiException.tooLarge(
           "a report may have at most %d bytes".formatted(TelemetryReport.MAX_BYTES));
     }
     try {
-      TelemetryReport report = READER.readValue(bytes);
+      TelemetryReport report = READER.readValue(bytes, 0, read);
       if (report == null) {
         throw ApiException.badRequest("the body must be a report, not null");
       }
@@ -86,6 +94,8 @@ final class ReportReader {
                     .build())
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+            // What is kept by thread is made anew for each report: each has a thread of its own.
+            .recyclerPool(JsonRecyclerPools.newConcurrentDequePool())
             .build();
     return JsonMapper.builder(factory)
         .annotationIntrospector(new RequiredUnlessNullable())

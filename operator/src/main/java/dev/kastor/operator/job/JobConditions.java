@@ -1,8 +1,8 @@
 package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.cluster.Lean;
 import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -132,13 +132,7 @@ public final class JobConditions {
                 : message;
       }
     }
-    return new ConditionBuilder()
-        .withType(type.name())
-        .withStatus(status)
-        .withReason(reason)
-        .withMessage(message)
-        .withObservedGeneration(observedGeneration)
-        .withLastTransitionTime(since)
-        .build();
+    return Lean.condition(
+        new Condition(since, message, observedGeneration, reason, status, type.name()));
   }
 }

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.ProgramSpec;
 import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 final class LeanObjectsTest {
@@ -48,6 +51,30 @@ final class LeanObjectsTest {
     assertThat(read("u1", "2")).isSameAs(second);
     // One who is late must not get what is newer.
     assertThat(read("u1", "1").getMetadata().getResourceVersion()).isEqualTo("1");
+  }
+
+  @Test
+  void conditionsShareTheirTexts() {
+    String status =
+        """
+        "status": {"conditions": [{"type": "Queued", "status": "True", "reason": "NoSlots",
+          "message": "waits for 2 GPUs", "lastTransitionTime": "2026-01-02T03:04:05Z"}]},
+        "spec":\
+        """;
+    Condition first = condition(status);
+    Condition second = condition(status);
+    assertThat(second).isEqualTo(first).isNotSameAs(first);
+    assertThat(second.getMessage()).isSameAs(first.getMessage());
+    assertThat(second.getLastTransitionTime()).isSameAs(first.getLastTransitionTime());
+    assertThat(second.getAdditionalProperties()).isSameAs(Map.of());
+    // What nobody knows is kept all the same.
+    Condition third = condition(status.replace("\"type\"", "\"more\": 1, \"type\""));
+    assertThat(third.getAdditionalProperties()).containsEntry("more", 1);
+  }
+
+  private Condition condition(String status) {
+    TrainingJob job = serialization.unmarshal(JOB.replace("\"spec\":", status), TrainingJob.class);
+    return Objects.requireNonNull(job.getStatus().conditions()).getFirst();
   }
 
   @Test

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +40,28 @@ final class LeanPodsTest {
           .endSpec()
           .withNewStatus()
           .withPhase("Running")
+          .addNewCondition()
+          .withType("PodScheduled")
+          .withStatus("True")
+          .endCondition()
+          .addNewCondition()
+          .withType("DisruptionTarget")
+          .withStatus("True")
+          .endCondition()
+          .addNewContainerStatus()
+          .withName("agent")
+          .withNewState()
+          .withNewRunning()
+          .endRunning()
+          .endState()
+          .endContainerStatus()
+          .addNewContainerStatus()
+          .withName("sidecar")
+          .withRestartCount(3)
+          .withNewState()
+          .withNewWaiting("no such image", "ErrImagePull")
+          .endState()
+          .endContainerStatus()
           .endStatus()
           .build();
 
@@ -51,6 +75,37 @@ final class LeanPodsTest {
     assertThat(kept.getSpec().getSchedulingGates()).hasSize(1);
     assertThat(kept.getMetadata()).isEqualTo(pod.getMetadata());
     assertThat(kept.getStatus().getPhase()).isEqualTo("Running");
+  }
+
+  @Test
+  void keepsOfItsStateWhatIsWrong() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    PodStatus kept = store.get("team/speech-0").getStatus();
+    assertThat(kept.getConditions())
+        .singleElement()
+        .returns("DisruptionTarget", PodCondition::getType);
+    assertThat(kept.getContainerStatuses())
+        .singleElement()
+        .satisfies(container -> {
+          assertThat(container.getName()).isEqualTo("sidecar");
+          assertThat(container.getState().getWaiting().getReason()).isEqualTo("ErrImagePull");
+          assertThat(container.getRestartCount()).isNull();
+        });
+  }
+
+  @Test
+  void keepsNoCollectionWithoutContent() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    Pod kept = store.get("team/speech-0");
+    assertThat(kept.getSpec().getTolerations()).isSameAs(List.of());
+    assertThat(kept.getSpec().getContainers().getFirst().getEnv()).isSameAs(List.of());
+    assertThat(kept.getStatus().getAdditionalProperties()).isSameAs(Map.of());
+    assertThat(kept.getMetadata().getLabels()).isSameAs(Map.of());
+    // Who makes another of it starts from there and can add what it wants.
+    assertThat(new PodBuilder(kept).editMetadata().addToLabels("a", "b").endMetadata().build())
+        .returns("b", made -> made.getMetadata().getLabels().get("a"));
   }
 
   @Test
