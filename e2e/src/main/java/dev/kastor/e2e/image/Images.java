@@ -46,20 +46,23 @@ public final class Images {
   private static final List<String> JVM =
       List.of(
           "/opt/jre/bin/java",
-          "-XX:+UseSerialGC",
           "-XX:+ExitOnOutOfMemoryError",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow");
 
   /**
    * What an operator with thousands of jobs needs besides: a heap that is mostly for what stays,
-   * small objects, one copy of each of the few texts that conditions and pods are made of, and
-   * native memory given back once a minute. What a request is made of ends in the survivor spaces,
-   * and neither loaded classes nor compiled code are a reason for a full collection. (With G1 two
-   * thirds more memory stays in use, and where processors are busy its marking comes too late.)
+   * and is marked while jobs are decided on (a full collection of four hundred megabytes would stop
+   * it for two seconds once a minute); small objects, one copy of each of the few texts that
+   * conditions and pods are made of, and native memory given back once a minute. What a request is
+   * made of ends in the survivor spaces.
    */
   public static final List<String> OPERATOR_JVM =
       List.of(
+          "-XX:+UseG1GC",
+          "-XX:ParallelGCThreads=2",
+          "-XX:ConcGCThreads=1",
+          "-XX:GCTimeRatio=5",
           "-XX:MaxNewSize=192m",
           "-XX:SurvivorRatio=4",
           "-XX:TargetSurvivorRatio=90",
@@ -169,6 +172,7 @@ public final class Images {
     command.set(0, java);
     command.addAll(
         List.of(
+            "-XX:+UseSerialGC",
             "-Xmx256m",
             "-Dorg.bytedeco.javacpp.cachedir=/tmp/javacpp",
             "-Dorg.bytedeco.javacpp.pathsFirst=true",

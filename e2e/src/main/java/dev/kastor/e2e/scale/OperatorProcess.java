@@ -72,7 +72,6 @@ final class OperatorProcess implements AutoCloseable {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "-Xmx%dm".formatted(heapMebibytes),
-                "-XX:+UseSerialGC",
                 "-Xlog:gc,safepoint:file=%s:utctime"
                     .formatted(LOGS.resolve("operator-%d-gc.log".formatted(starts)))));
     command.addAll(Images.OPERATOR_JVM);
