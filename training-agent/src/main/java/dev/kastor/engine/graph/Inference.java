@@ -87,7 +87,7 @@ final class Inference {
 
   static Type slice(Primitive.Slice op, List<Type> inputs) {
     arity(op, inputs, 1);
-    Shape from = floats(op, inputs, 0);
+    Shape from = inputs.getFirst().shape();
     boolean fits =
         0 <= op.axis()
             && op.axis() < from.rank()
@@ -95,7 +95,7 @@ final class Inference {
             && op.from() < op.to()
             && op.to() <= from.extent(op.axis());
     require(fits, op, "[%d, %d) within axis %d".formatted(op.from(), op.to(), op.axis()), inputs);
-    return Type.f32(from.with(op.axis(), op.to() - op.from()));
+    return new Type(from.with(op.axis(), op.to() - op.from()), inputs.getFirst().dtype());
   }
 
   static Type pad(Primitive.Pad op, List<Type> inputs) {

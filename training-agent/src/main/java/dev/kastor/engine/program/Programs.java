@@ -17,7 +17,8 @@ public final class Programs {
           TextProgram.byteLm(),
           ImageProgram.imageMlp(),
           ImageProgram.imageCnn(),
-          TextProgram.textLm());
+          TextProgram.textLm(),
+          new TableProgram());
 
   private Programs() {}
 

@@ -48,8 +48,10 @@ class GraphModelTest {
   private static final Network LSTM = new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM);
   private static final Network GRU = new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.GRU);
 
+  private static final Network WIDE = new WideAndDeep(3, 2, 12, 20, 4, List.of(16), 4);
+
   static Stream<Network> networks() {
-    return Stream.of(MLP, CONV, LANGUAGE, POOLED, RESIDUAL, LSTM, GRU);
+    return Stream.of(MLP, CONV, LANGUAGE, POOLED, RESIDUAL, LSTM, GRU, WIDE);
   }
 
   private static Backend cpu() {

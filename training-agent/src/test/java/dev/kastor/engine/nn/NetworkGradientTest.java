@@ -34,7 +34,8 @@ class NetworkGradientTest {
         new Cnn(2, 4, 4, 3, List.of(3), 5),
         new ResNet(2, 5, 4, 3, 2, List.of(1, 2)),
         new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.LSTM),
-        new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.GRU));
+        new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.GRU),
+        new WideAndDeep(2, 1, 6, 9, 3, List.of(4), 5));
   }
 
   @ParameterizedTest

@@ -68,7 +68,7 @@ class ProgramFolderTest {
     assertThatThrownBy(() -> Programs.get("your-program", folder))
         .isInstanceOf(ProgramException.class)
         .hasMessageContaining("'your-program'")
-        .hasMessageContaining("text-lm, my-program")
+        .hasMessageContaining("table-wide-deep, my-program")
         .hasMessageContaining(folder.toString());
     assertThatThrownBy(() -> Programs.get("your-program", folder.resolve("nowhere")))
         .hasMessageContaining("nowhere");

@@ -98,6 +98,8 @@ final class Compilation {
           users.stream().allMatch(Compilation::absorbs) || looksThrough(node);
       case Primitive.Unary _, Primitive.Binary _, Primitive.Select _ ->
           users.size() == 1 && absorbs(users.getFirst());
+      case Primitive.Pad _ ->
+          users.size() == 1 && RecurrenceGradient.readsStateOf(users.getFirst(), node);
       default -> false; // Inlining is an optimisation of the ops above only.
     };
   }

@@ -83,23 +83,38 @@ final class Kernels {
               place(node.input(2)),
               out);
       case Recurrent op ->
-          new Recurrence(
+          BatchParts.of(
               oneDnn,
-              op.cell(),
-              node.shape(),
-              first,
-              place(node.input(1)),
-              place(node.input(2)),
-              out);
-      case RecurrentGradient op ->
-          new RecurrenceGradient(
-              oneDnn,
-              op.cell(),
-              node.input(0).shape(),
-              first,
-              place(node.input(1)),
-              place(node.input(2)),
-              out);
+              node.shape().extent(1),
+              (from, to) ->
+                  new Recurrence(
+                      oneDnn,
+                      op.cell(),
+                      node.shape(),
+                      first,
+                      place(node.input(1)),
+                      place(node.input(2)),
+                      out,
+                      from,
+                      to));
+      case RecurrentGradient op -> {
+        Node given = node.input(2);
+        Place gradient = place(compilation.inlined(given) ? given.input(0) : given);
+        yield BatchParts.of(
+            oneDnn,
+            node.shape().extent(1),
+            (from, to) ->
+                new RecurrenceGradient(
+                    oneDnn,
+                    op.cell(),
+                    node.input(0).shape(),
+                    first,
+                    place(node.input(1)),
+                    gradient,
+                    out,
+                    from,
+                    to));
+      }
       case MaxPool op -> Pooling.maximum(oneDnn.team(), op.size(), node.shape(), first, out);
       case MaxPoolGradient op ->
           Pooling.gradient(
@@ -124,9 +139,12 @@ final class Kernels {
           Primitive.Binary _,
           Primitive.Select _,
           Primitive.Broadcast _,
-          Primitive.Permute _,
-          Primitive.Slice _ ->
+          Primitive.Permute _ ->
           Elementwise.store(compilation, node, out);
+      case Primitive.Slice slice ->
+          node.isFloat()
+              ? Elementwise.store(compilation, node, out)
+              : Movement.slice(oneDnn.team(), slice, node, place(node.input(0)), out);
       case Primitive.Reduce reduce -> Reduction.of(compilation, reduce, node, out);
       case Primitive.Iota iota -> Movement.iota(iota, out);
       case Primitive.Pad pad -> Movement.pad(oneDnn.team(), pad, node, place(node.input(0)), out);

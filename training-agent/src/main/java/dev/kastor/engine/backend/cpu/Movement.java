@@ -26,6 +26,23 @@ final class Movement {
     };
   }
 
+  /** Of whatever takes four bytes an element. */
+  static Kernel slice(Team team, Primitive.Slice op, Node node, Place in, Place out) {
+    Shape from = node.input(0).shape();
+    long run = 4L * node.shape().elements(op.axis(), from.rank());
+    long wide = 4L * from.elements(op.axis(), from.rank());
+    long lead = 4L * op.from() * from.elements(op.axis() + 1, from.rank());
+    return team.loop(
+        from.elements(0, op.axis()),
+        node.shape().elements(),
+        () ->
+            (first, last) -> {
+              for (int i = first; i < last; i++) {
+                MemorySegment.copy(in.segment(), i * wide + lead, out.segment(), i * run, run);
+              }
+            });
+  }
+
   static Kernel pad(Team team, Primitive.Pad op, Node node, Place in, Place out) {
     Shape from = node.input(0).shape();
     long run = 4L * from.elements(op.axis(), from.rank());

@@ -48,11 +48,29 @@ final class OneDnn {
 
   /** Bounds the threads of this thread's kernels: OpenMP keeps the bound per calling thread. */
   void boundThreads() {
+    bound(threads);
+  }
+
+  /** Runs what the calling thread's primitives are to do without others. */
+  void alone(Runnable work) {
+    bound(1);
     try {
-      setThreads.invokeExact(threads);
+      work.run();
+    } finally {
+      bound(threads);
+    }
+  }
+
+  private void bound(int most) {
+    try {
+      setThreads.invokeExact(most);
     } catch (Throwable e) { // A method handle declares Throwable; this function throws nothing.
       throw new IllegalStateException("omp_set_num_threads failed", e);
     }
+  }
+
+  int threads() {
+    return threads;
   }
 
   /** The same number of threads for loops in Java. */

@@ -14,6 +14,8 @@ final class Recurrence implements Kernel {
   private final Recurrent.Cell cell;
   private final int time;
   private final int batch;
+  private final int first;
+  private final int rows;
   private final int hidden;
   private final Place projected;
   private final Place bias;
@@ -30,6 +32,8 @@ final class Recurrence implements Kernel {
    * A layer's kernel.
    *
    * @param shape of the result, {@code [time, batch, parts * hidden]}
+   * @param first example that it computes
+   * @param last the first that it does not compute
    */
   Recurrence(
       OneDnn oneDnn,
@@ -38,7 +42,11 @@ final class Recurrence implements Kernel {
       Place projected,
       Place weights,
       Place bias,
-      Place out) {
+      Place out,
+      int first,
+      int last) {
+    this.first = first;
+    rows = last - first;
     this.cell = cell;
     time = shape.extent(0);
     batch = shape.extent(1);
@@ -48,13 +56,13 @@ final class Recurrence implements Kernel {
     this.bias = bias;
     this.out = out;
     int gates = cell.gates() * hidden;
-    product = new StateProduct(oneDnn, batch, hidden, gates, width, weights, false);
+    product = new StateProduct(oneDnn, rows, hidden, gates, width, weights, false);
     input = new float[gates];
     state = new float[gates];
     biases = new float[gates];
     row = new float[width];
     parts = new float[cell.parts()][hidden];
-    carried = new float[batch][hidden];
+    carried = new float[rows][hidden];
   }
 
   @Override
@@ -65,13 +73,13 @@ final class Recurrence implements Kernel {
     for (float[] each : carried) {
       Arrays.fill(each, 0);
     }
-    long step = 4L * batch * row.length;
     for (int t = 0; t < time; t++) {
       if (t > 0) {
-        product.multiply(to.asSlice((t - 1) * step + 4L * (cell.parts() - 1) * hidden));
+        long before = (t - 1L) * batch + first;
+        product.multiply(to.asSlice(4 * (before * row.length + (cell.parts() - 1L) * hidden)));
       }
-      for (int n = 0; n < batch; n++) {
-        long position = (long) t * batch + n;
+      for (int n = 0; n < rows; n++) {
+        long position = (long) t * batch + first + n;
         MemorySegment.copy(
             projected.segment(), FLOAT, 4L * position * input.length, input, 0, input.length);
         if (t > 0) {

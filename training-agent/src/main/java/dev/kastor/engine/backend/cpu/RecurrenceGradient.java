@@ -1,7 +1,10 @@
 package dev.kastor.engine.backend.cpu;
 
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Primitive.Unary;
 import dev.kastor.engine.op.Recurrent;
+import dev.kastor.engine.op.RecurrentGradient;
 import dev.kastor.engine.tensor.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,9 +18,15 @@ final class RecurrenceGradient implements Kernel {
   private final Recurrent.Cell cell;
   private final int time;
   private final int batch;
+  private final int first;
+  private final int rows;
   private final int hidden;
   private final Place states;
   private final Place gradient;
+
+  /** Whether the other parts have no gradient of their own, as usual. */
+  private final boolean stateOnly;
+
   private final Place out;
   private final StateProduct product;
   private final Arena arena = Arena.ofShared();
@@ -36,6 +45,9 @@ final class RecurrenceGradient implements Kernel {
    * A gradient's kernel.
    *
    * @param shape of the layer's result, {@code [time, batch, parts * hidden]}
+   * @param gradient of the result, or of its last part only, {@code [time, batch, hidden]}
+   * @param first example that it computes
+   * @param last the first that it does not compute
    */
   RecurrenceGradient(
       OneDnn oneDnn,
@@ -44,17 +56,22 @@ final class RecurrenceGradient implements Kernel {
       Place states,
       Place weights,
       Place gradient,
-      Place out) {
+      Place out,
+      int first,
+      int last) {
+    this.first = first;
+    rows = last - first;
     this.cell = cell;
     time = shape.extent(0);
     batch = shape.extent(1);
     hidden = shape.extent(2) / cell.parts();
     this.states = states;
     this.gradient = gradient;
+    stateOnly = gradient.bytes() == 4L * time * batch * hidden;
     this.out = out;
     int gates = cell.gates() * hidden;
-    product = new StateProduct(oneDnn, batch, gates, hidden, gates, weights, true);
-    pulled = arena.allocate(4L * batch * gates, 64);
+    product = new StateProduct(oneDnn, rows, gates, hidden, gates, weights, true);
+    pulled = arena.allocate(4L * rows * gates, 64);
     row = new float[shape.extent(2)];
     pulledRow = new float[4 * hidden];
     now = new float[cell.parts()][hidden];
@@ -62,22 +79,38 @@ final class RecurrenceGradient implements Kernel {
     before = new float[hidden];
     scratch = new float[hidden];
     pulls = new float[4][hidden];
-    ofState = new float[batch][hidden];
-    ofMemory = new float[batch][hidden];
+    ofState = new float[rows][hidden];
+    ofMemory = new float[rows][hidden];
+  }
+
+  /** Whether a gradient's only use is to be that of a layer's state, with zeros for the rest. */
+  static boolean readsStateOf(Node user, Node padded) {
+    if (!(user.op() instanceof RecurrentGradient op)
+        || user.input(2) != padded
+        || !(padded.op() instanceof Primitive.Pad pad)) {
+      return false;
+    }
+    int hidden = user.input(1).shape().extent(0);
+    return pad.axis() == 2 && pad.after() == 0 && pad.before() == (op.cell().parts() - 1) * hidden;
   }
 
   @Override
   public void run() {
     product.begin();
-    for (int n = 0; n < batch; n++) {
+    for (int n = 0; n < rows; n++) {
       Arrays.fill(ofState[n], 0);
       Arrays.fill(ofMemory[n], 0);
     }
     for (int t = time - 1; t >= 0; t--) {
-      for (int n = 0; n < batch; n++) {
-        long position = (long) t * batch + n;
+      for (int n = 0; n < rows; n++) {
+        long position = (long) t * batch + first + n;
         load(states.segment(), position, now);
-        load(gradient.segment(), position, given);
+        if (stateOnly) {
+          long at = 4L * position * hidden;
+          MemorySegment.copy(gradient.segment(), FLOAT, at, given[given.length - 1], 0, hidden);
+        } else {
+          load(gradient.segment(), position, given);
+        }
         loadBefore(t, position);
         switch (cell) {
           case LSTM -> lstm(ofState[n], ofMemory[n]);
@@ -87,7 +120,7 @@ final class RecurrenceGradient implements Kernel {
       }
       if (t > 0) {
         product.multiply(pulled);
-        for (int n = 0; n < batch; n++) {
+        for (int n = 0; n < rows; n++) {
           product.row(n, scratch);
           if (cell == Recurrent.Cell.LSTM) {
             System.arraycopy(scratch, 0, ofState[n], 0, hidden);

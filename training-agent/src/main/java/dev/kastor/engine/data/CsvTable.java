@@ -1,0 +1,159 @@
+package dev.kastor.engine.data;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.apache.commons.csv.CSVFormat;
+import org.apache.commons.csv.CSVParser;
+import org.apache.commons.csv.CSVRecord;
+
+/**
+ * The labels of a CSV file with a header, one column of labels and others; what the others are is
+ * for a {@link Reader} to find out.
+ *
+ * @param columns names of the others
+ * @param labels classes, one for each row
+ * @param classes number of classes
+ */
+@SuppressWarnings("ArrayRecordComponent") // shared bulk data, never compared
+record CsvTable(List<String> columns, int[] labels, int classes) {
+  private static final CSVFormat FORMAT =
+      CSVFormat.RFC4180
+          .builder()
+          .setHeader()
+          .setSkipHeaderRecord(true)
+          .setIgnoreEmptyLines(true)
+          .setTrim(true)
+          .get();
+
+  /** More labels than this are taken for a wrong column. */
+  private static final int MAX_CLASSES = 1000;
+
+  private static final int LONGEST_QUOTED = 40;
+
+  /** Takes in the fields of a row. */
+  interface Reader {
+    /**
+     * One row.
+     *
+     * @param number of the row, the first 1
+     * @param fields those of the columns without labels
+     */
+    void row(long number, List<String> columns, List<String> fields) throws DataException;
+  }
+
+  /**
+   * Reads a file. Labels may be any text; classes are numbered in their order, as numbers where all
+   * are whole numbers.
+   *
+   * @param holdOutEvery at least 2: fewer rows are too few
+   */
+  static CsvTable read(Path file, String labelColumn, int holdOutEvery, Reader reader)
+      throws DataException {
+    if (holdOutEvery < 2) {
+      throw new IllegalArgumentException(
+          "holdOutEvery must be at least 2 but is %d.".formatted(holdOutEvery));
+    }
+    List<String> labels = new ArrayList<>();
+    List<String> others;
+    try (CSVParser parser = CSVParser.parse(file, StandardCharsets.UTF_8, FORMAT)) {
+      List<String> columns = parser.getHeaderNames();
+      int labelAt = labelAt(file, columns, labelColumn);
+      others = without(columns, labelAt);
+      for (CSVRecord row : parser) {
+        if (row.size() != columns.size()) {
+          throw new DataException(
+              file,
+              "row %d (line %d) has %d fields but the header has %d"
+                  .formatted(
+                      row.getRecordNumber(),
+                      parser.getCurrentLineNumber(),
+                      row.size(),
+                      columns.size()));
+        }
+        if (row.get(labelAt).isEmpty()) {
+          throw new DataException(
+              file, "row %d has no label in '%s'".formatted(row.getRecordNumber(), labelColumn));
+        }
+        labels.add(row.get(labelAt));
+        reader.row(row.getRecordNumber(), others, without(row.toList(), labelAt));
+      }
+    } catch (IOException | UncheckedIOException e) {
+      throw new DataException(file, e);
+    } catch (IllegalArgumentException e) {
+      // Commons CSV reports a bad header (repeated or missing names) this way.
+      throw new DataException(file, String.valueOf(e.getMessage()));
+    }
+    if (labels.size() < holdOutEvery) {
+      throw new DataException(
+          file, "%d rows are too few to hold out one in %d".formatted(labels.size(), holdOutEvery));
+    }
+    Map<String, Integer> numbers = classes(file, labels, labelColumn);
+    return new CsvTable(
+        others,
+        labels.stream().mapToInt(label -> numbers.getOrDefault(label, 0)).toArray(),
+        1 + numbers.values().stream().mapToInt(Integer::intValue).max().orElse(0));
+  }
+
+  private static int labelAt(Path file, List<String> columns, String labelColumn)
+      throws DataException {
+    int labelAt = columns.indexOf(labelColumn);
+    if (labelAt < 0) {
+      throw new DataException(
+          file,
+          "no column is called '%s'; the header has: %s"
+              .formatted(labelColumn, String.join(", ", columns)));
+    }
+    if (columns.size() < 2) {
+      throw new DataException(file, "there is no column beside the labels");
+    }
+    return labelAt;
+  }
+
+  private static List<String> without(List<String> all, int at) {
+    List<String> others = new ArrayList<>(all);
+    others.remove(at);
+    return others;
+  }
+
+  private static Map<String, Integer> classes(Path file, List<String> labels, String column)
+      throws DataException {
+    boolean whole = labels.stream().allMatch(label -> label.matches("-?[0-9]{1,9}"));
+    TreeSet<String> sorted =
+        whole
+            ? new TreeSet<>((a, b) -> Integer.compare(Integer.parseInt(a), Integer.parseInt(b)))
+            : new TreeSet<>();
+    sorted.addAll(labels);
+    if (sorted.size() < 2 || sorted.size() > MAX_CLASSES) {
+      throw new DataException(
+          file,
+          "column '%s' has %d different labels; a classifier needs 2 to %d"
+              .formatted(column, sorted.size(), MAX_CLASSES));
+    }
+    Map<String, Integer> numbers = new LinkedHashMap<>();
+    sorted.forEach(label -> numbers.put(label, numbers.size()));
+    if (whole) {
+      // Such as 7 and 07: equal as numbers, and so one class.
+      labels.forEach(label -> numbers.putIfAbsent(label, numbers.get(sorted.floor(label))));
+    }
+    return numbers;
+  }
+
+  /** A field as an error may quote it. */
+  static String quoted(String field) {
+    return field.length() <= LONGEST_QUOTED ? field : field.substring(0, LONGEST_QUOTED) + "..";
+  }
+
+  /** The number of each row that is held out, or of each that is not. */
+  int[] rows(int holdOutEvery, boolean heldOut) {
+    return java.util.stream.IntStream.range(0, labels.length)
+        .filter(row -> ((row + 1) % holdOutEvery == 0) == heldOut)
+        .toArray();
+  }
+}

@@ -1,0 +1,106 @@
+package dev.kastor.engine.backend.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kastor.engine.autodiff.Gradients;
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.op.Recurrent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Recurrent layers whose batch several threads share. */
+class RecurrenceTest {
+  private static final int TIME = 5;
+  private static final int HIDDEN = 4;
+
+  private final List<Node> inputs = new ArrayList<>();
+
+  private Node input(String label, int... extents) {
+    Node input = Node.input(label, Type.f32(extents));
+    inputs.add(input);
+    return input;
+  }
+
+  private Graph layer(Recurrent.Cell cell, int batch) {
+    int width = cell.gates() * HIDDEN;
+    Node projected = input("projected", TIME, batch, width);
+    Node weights = input("weights", HIDDEN, width);
+    Node bias = input("bias", width);
+    Node states = Node.of(new Recurrent(cell), projected, weights, bias);
+    Node out = Recurrent.output(states);
+    Node loss = out.multiply(out).sum(0, 3);
+    List<Node> outputs = new ArrayList<>(List.of(out));
+    outputs.addAll(Gradients.of(loss, inputs));
+    return new Graph(outputs);
+  }
+
+  private List<float[]> run(Backend backend, Graph graph) {
+    SplittableRandom random = new SplittableRandom(11);
+    try (Executable executable = backend.compile(graph)) {
+      for (Node input : inputs) {
+        float[] values = new float[input.shape().elements()];
+        for (int i = 0; i < values.length; i++) {
+          values[i] = (float) random.nextDouble(-1, 1);
+        }
+        executable.input(input).write(values, 0);
+      }
+      // Twice, as nothing of a run may be left for the next.
+      executable.run();
+      executable.run();
+      List<float[]> results = new ArrayList<>();
+      for (int o = 0; o < graph.outputs().size(); o++) {
+        float[] values = new float[graph.outputs().get(o).shape().elements()];
+        executable.output(o).read(values, 0);
+        results.add(values);
+      }
+      return results;
+    }
+  }
+
+  private static Backend cpu(int threads) {
+    return ((CpuBackend.Availability.Available) CpuBackend.load(threads)).backend();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Recurrent.Cell.class)
+  void threadsShareABatchOfAnySize(Recurrent.Cell cell) {
+    for (int batch : new int[] {3, 16, 37}) {
+      inputs.clear();
+      Graph graph = layer(cell, batch);
+      List<float[]> plain = run(new ReferenceBackend(), graph);
+      for (int threads : new int[] {1, 2, 3}) {
+        List<float[]> shared = run(cpu(threads), graph);
+        for (int o = 0; o < plain.size(); o++) {
+          assertThat(shared.get(o))
+              .as("result %d of %d examples with %d threads", o, batch, threads)
+              .containsExactly(plain.get(o), within(1e-4f));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Recurrent.Cell.class)
+  void theGradientOfTheStateIsReadWhereItLies(Recurrent.Cell cell) {
+    List<String> kernels = new ArrayList<>();
+    Backend observed =
+        ((CpuBackend) cpu(1))
+            .observedBy(kernel -> {
+              kernels.add(kernel.op());
+              return (start, end) -> {};
+            });
+    run(observed, layer(cell, 16));
+    // The other pad moves the states by one step for the gradient of the weights.
+    assertThat(kernels).filteredOn(kernel -> kernel.startsWith("recurrent")).hasSize(2);
+    assertThat(kernels).filteredOn(kernel -> kernel.equals("pad")).hasSize(1);
+  }
+}
