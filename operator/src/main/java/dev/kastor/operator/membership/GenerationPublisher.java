@@ -130,15 +130,14 @@ final class GenerationPublisher {
       return;
     }
     membership.recoverUntil = null;
-    membership.current =
-        Recovery.membership(live, membership.replicas, batchInForce(job)).orElse(null);
-    if (membership.current != null) {
-      LOG.info(
-          "{}: found generation {} in training: {}",
-          Labels.id(job),
-          membership.current.generation(),
-          membership.members());
-    }
+    Optional<Membership> found = Recovery.membership(live, membership.replicas, batchInForce(job));
+    membership.become(found.orElse(null));
+    found.ifPresent(current ->
+        LOG.info(
+            "{}: found generation {} in training: {}",
+            Labels.id(job),
+            current.generation(),
+            membership.members()));
     membership.changed.signalAll();
     signals.job(Labels.id(job));
   }
@@ -179,10 +178,10 @@ final class GenerationPublisher {
         leaving,
         heard,
         membership.generation,
-        Optional.ofNullable(membership.current),
+        Optional.ofNullable(membership.current()),
         members ->
             BetterBatch.initial(
-                spec, telemetry.model(job), shape(members), globalBatch(membership.current)),
+                spec, telemetry.model(job), shape(members), globalBatch(membership.current())),
         betterBatch(job, spec, membership, now),
         atMost != null && !plan.missing().isEmpty() && holding(pods) >= atMost,
         membership.migrationSince,
@@ -200,7 +199,7 @@ final class GenerationPublisher {
 
   private Optional<BatchPlan> betterBatch(
       TrainingJob job, JobSpec spec, JobMembership membership, Instant now) {
-    Membership current = membership.current;
+    Membership current = membership.current();
     if (current == null
         || current.action() != Action.RUN
         || now.isBefore(membership.lastBatchChange.plus(config.batchInterval()))) {
@@ -238,7 +237,7 @@ final class GenerationPublisher {
     }
     Set<String> before = membership.members();
     membership.generation = next.generation();
-    membership.current = next;
+    membership.become(next);
     membership.lastBatchChange = clock.instant();
     Set<String> after = membership.members();
     before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);

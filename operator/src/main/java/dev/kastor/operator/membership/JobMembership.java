@@ -23,7 +23,8 @@ final class JobMembership {
   /** Pods that were told to go, or that a generation left out. */
   final Set<String> dismissed = new HashSet<>();
 
-  volatile @Nullable Membership current;
+  private volatile @Nullable Membership current;
+  private volatile Set<String> members = Set.of();
   long generation;
 
   /** Until when a restarted operator listens before it decides; null once it knows. */
@@ -40,17 +41,27 @@ final class JobMembership {
     this.recoverUntil = recoverUntil;
   }
 
+  /** The newest generation that trains; null before the first. */
+  @Nullable Membership current() {
+    return current;
+  }
+
+  void become(@Nullable Membership now) {
+    // Others ask for the names without a lock, of all jobs and all the time.
+    members =
+        now == null
+            ? Set.of()
+            : now.members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
+    current = now;
+  }
+
   /** How many pods the newest generation that trains has. */
   int size() {
-    Membership now = current;
-    return now == null ? 0 : now.members().size();
+    return members.size();
   }
 
   /** Pods of the newest generation that trains. */
   Set<String> members() {
-    Membership now = current;
-    return now == null
-        ? Set.of()
-        : now.members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
+    return members;
   }
 }

@@ -197,10 +197,15 @@ public final class MembershipService {
     JobMembership membership = of(job);
     membership.lock.lock();
     try {
-      Map<String, Replica> said = new HashMap<>(membership.replicas);
-      said.keySet().retainAll(membership.members());
-      return new Members(
-          membership.generation, membership.members(), said, membership.lastBatchChange);
+      Set<String> members = membership.members();
+      Map<String, Replica> said = HashMap.newHashMap(members.size());
+      for (String pod : members) {
+        Replica replica = membership.replicas.get(pod);
+        if (replica != null) {
+          said.put(pod, replica);
+        }
+      }
+      return new Members(membership.generation, members, said, membership.lastBatchChange);
     } finally {
       membership.lock.unlock();
     }
@@ -284,7 +289,7 @@ public final class MembershipService {
     Optional<Membership> answer =
         PollAnswer.now(
             state,
-            Optional.ofNullable(membership.current),
+            Optional.ofNullable(membership.current()),
             membership.generation,
             () -> publisher.wants(job, membership, state.pod()),
             publisher.ended(job));

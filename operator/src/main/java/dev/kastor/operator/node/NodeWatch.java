@@ -94,9 +94,10 @@ public final class NodeWatch {
       stoodStill = now;
     }
     looked = now;
+    List<Pod> pods = cache.ourPods();
     Silence silence =
         Silence.of(
-            heard(),
+            heard(pods),
             name -> cache.node(name).filter(SlotCount::ready).isPresent(),
             leases.look(config.leaseAge(), now),
             config.silence(),
@@ -112,15 +113,15 @@ public final class NodeWatch {
       signals.round();
     }
     if (config.forceDelete()) {
-      cache.ourPods().stream().filter(this::goneForCertain).forEach(this::forceDelete);
+      pods.stream().filter(this::goneForCertain).forEach(this::forceDelete);
     }
   }
 
-  private Map<String, Instant> heard() {
+  private Map<String, Instant> heard(List<Pod> pods) {
     Instant from = latest(latest(mandate.since(), stoodStill), api.lastTrouble());
     boolean successor = clock.instant().isBefore(mandate.since().plus(SUCCESSION));
     Map<String, Instant> heard = new HashMap<>();
-    for (Pod pod : cache.ourPods()) {
+    for (Pod pod : pods) {
       boolean runs = pod.getStatus() != null && "Running".equals(pod.getStatus().getPhase());
       if (!runs || pod.getMetadata().getDeletionTimestamp() != null) {
         continue;
