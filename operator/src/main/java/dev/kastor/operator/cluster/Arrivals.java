@@ -108,7 +108,7 @@ public final class Arrivals {
 
   /** Whether nobody of these has to wait for a round over all. */
   private boolean served(Set<JobId> jobs) {
-    if (jobs.size() > MOST || newcomers.many() || !mandate.mayWrite()) {
+    if (jobs.size() > MOST || newcomers.moreThan(MOST) || !mandate.mayWrite()) {
       return false;
     }
     try {

@@ -11,8 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 @Singleton
 public final class Newcomers {
-  /** Fewer are looked at within a moment, so nobody has to step back for them. */
-  static final int MANY = 100;
+  /**
+   * Fewer are looked at within a moment, so nobody has to step back for them. The last hundred of
+   * ten thousand would wait for more than a minute behind all the others' pods.
+   */
+  static final int MANY = 10;
 
   private final Set<String> uids = ConcurrentHashMap.newKeySet();
 
@@ -28,6 +31,11 @@ public final class Newcomers {
 
   /** Whether so many wait for their first look that all else should. */
   public boolean many() {
-    return uids.size() > MANY;
+    return moreThan(MANY);
+  }
+
+  /** Whether more than so many wait for their first look. */
+  boolean moreThan(int count) {
+    return uids.size() > count;
   }
 }
