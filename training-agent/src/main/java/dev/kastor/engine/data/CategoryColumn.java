@@ -45,16 +45,25 @@ final class CategoryColumn {
     double[] parsed = new double[values.size()];
     for (int i = 0; i < parsed.length; i++) {
       try {
-        parsed[i] = Double.parseDouble(values.get(i));
+        parsed[i] = values.get(i).isEmpty() ? Double.NaN : Double.parseDouble(values.get(i));
       } catch (NumberFormatException e) {
         return values.stream().mapToInt(value -> hashed(value.hashCode(), most)).toArray();
       }
     }
+    // What is no number has the first bucket to itself.
+    int first = Arrays.stream(parsed).anyMatch(Double::isNaN) ? 1 : 0;
     double[] sorted =
-        Arrays.stream(training).mapToDouble(row -> parsed[rows[row]]).sorted().toArray();
-    double[] ends = new double[most - 1];
-    Arrays.setAll(ends, i -> sorted[(int) ((long) sorted.length * (i + 1) / most)]);
-    return Arrays.stream(parsed).mapToInt(value -> reached(ends, value)).toArray();
+        Arrays.stream(training)
+            .mapToDouble(row -> parsed[rows[row]])
+            .filter(value -> !Double.isNaN(value))
+            .sorted()
+            .toArray();
+    int ranges = most - first;
+    double[] ends = new double[sorted.length == 0 ? 0 : ranges - 1];
+    Arrays.setAll(ends, i -> sorted[(int) ((long) sorted.length * (i + 1) / ranges)]);
+    return Arrays.stream(parsed)
+        .mapToInt(value -> Double.isNaN(value) ? 0 : first + reached(ends, value))
+        .toArray();
   }
 
   /** How many of the sorted ends are not above a value. */

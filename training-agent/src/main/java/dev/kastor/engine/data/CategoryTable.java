@@ -109,8 +109,8 @@ public record CategoryTable(
     for (List<String> pair : rules.pairs()) {
       int[] a = buckets[column(file, columns, pair.getFirst())];
       int[] b = buckets[column(file, columns, pair.getLast())];
-      long width = 1 + Arrays.stream(b).max().orElse(0);
-      boolean fits = (1 + Arrays.stream(a).max().orElse(0)) * width <= rules.pairBuckets();
+      long width = 1L + Arrays.stream(b).max().orElse(0);
+      boolean fits = (1L + Arrays.stream(a).max().orElse(0)) * width <= rules.pairBuckets();
       int[] crossed = new int[a.length];
       for (int row = 0; row < crossed.length; row++) {
         long both = a[row] * width + b[row];

@@ -65,6 +65,18 @@ class CategoryTableTest {
   }
 
   @Test
+  void amongNumbersAnEmptyFieldIsACategoryToo() throws Exception {
+    StringBuilder csv = new StringBuilder("income,bought\n");
+    IntStream.rangeClosed(1, 90)
+        .forEach(i -> csv.append("%s,%s\n".formatted(i % 10 == 1 ? "" : "" + i, i % 2)));
+    CategoryTable table = read(csv.toString(), 4, List.of());
+    int[] counts = new int[4];
+    Arrays.stream(table.training().tokens()).forEach(token -> counts[token]++);
+    // Of the 60 rows 6 are empty; three ranges share the rest.
+    assertThat(counts).containsExactly(6, 18, 18, 18);
+  }
+
+  @Test
   void manyTextsAreHashed() throws Exception {
     StringBuilder csv = new StringBuilder("name,bought\n");
     IntStream.range(0, 400).forEach(i -> csv.append("n%d,%d\n".formatted(i % 100, i % 2)));
