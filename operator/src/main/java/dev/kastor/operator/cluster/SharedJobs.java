@@ -1,14 +1,10 @@
 package dev.kastor.operator.cluster;
 
-import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.BeanDescription;
 import com.fasterxml.jackson.databind.DeserializationConfig;
-import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
-import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
 import dev.kastor.crds.TrainingJob;
-import java.io.IOException;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.Map;
@@ -42,7 +38,9 @@ final class SharedJobs extends BeanDeserializerModifier {
   @Override
   public JsonDeserializer<?> modifyDeserializer(
       DeserializationConfig config, BeanDescription type, JsonDeserializer<?> deserializer) {
-    return type.getBeanClass() == TrainingJob.class ? new Reader(deserializer) : deserializer;
+    return type.getBeanClass() == TrainingJob.class
+        ? new AfterReading(deserializer, read -> shared((TrainingJob) read))
+        : deserializer;
   }
 
   /** The job that was read before if it is of the same version, else this one. */
@@ -61,24 +59,5 @@ final class SharedJobs extends BeanDeserializerModifier {
     }
     newest.put(meta.getUid(), new Version(read, gone));
     return read;
-  }
-
-  private final class Reader extends DelegatingDeserializer {
-    private static final long serialVersionUID = 1;
-
-    Reader(JsonDeserializer<?> delegate) {
-      super(delegate);
-    }
-
-    @Override
-    protected JsonDeserializer<?> newDelegatingInstance(JsonDeserializer<?> delegate) {
-      return new Reader(delegate);
-    }
-
-    @Override
-    public Object deserialize(JsonParser parser, DeserializationContext context)
-        throws IOException {
-      return shared((TrainingJob) super.deserialize(parser, context));
-    }
   }
 }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
@@ -152,7 +153,7 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
 
   /** The number of each row that is held out, or of each that is not. */
   int[] rows(int holdOutEvery, boolean heldOut) {
-    return java.util.stream.IntStream.range(0, labels.length)
+    return IntStream.range(0, labels.length)
         .filter(row -> ((row + 1) % holdOutEvery == 0) == heldOut)
         .toArray();
   }

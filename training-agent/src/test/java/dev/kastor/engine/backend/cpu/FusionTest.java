@@ -13,7 +13,6 @@ import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.Softmax;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** What is computed together, and that it comes to the same. */
@@ -127,8 +126,8 @@ class FusionTest {
           heard.add(kernel.op());
           return (start, end) -> {};
         });
-    List<float[]> fast = run(observed, graph, inputs);
-    List<float[]> plain = run(new ReferenceBackend(), graph, inputs);
+    List<float[]> fast = Runs.twice(observed, graph, List.of(inputs));
+    List<float[]> plain = Runs.twice(new ReferenceBackend(), graph, List.of(inputs));
     for (int o = 0; o < plain.size(); o++) {
       for (int i = 0; i < plain.get(o).length; i++) {
         assertThat(fast.get(o)[i])
@@ -137,26 +136,5 @@ class FusionTest {
       }
     }
     return heard;
-  }
-
-  private static List<float[]> run(Backend backend, Graph graph, Node... inputs) {
-    SplittableRandom random = new SplittableRandom(7);
-    try (Executable executable = backend.compile(graph)) {
-      for (Node input : inputs) {
-        float[] values = new float[input.shape().elements()];
-        for (int i = 0; i < values.length; i++) {
-          values[i] = (float) random.nextDouble(-1, 1);
-        }
-        executable.input(input).write(values, 0);
-      }
-      executable.run();
-      List<float[]> results = new ArrayList<>();
-      for (int o = 0; o < graph.outputs().size(); o++) {
-        float[] values = new float[graph.outputs().get(o).shape().elements()];
-        executable.output(o).read(values, 0);
-        results.add(values);
-      }
-      return results;
-    }
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.autodiff.Gradients;
 import dev.kastor.engine.backend.Backend;
-import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
@@ -13,7 +12,6 @@ import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.Recurrent;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -43,29 +41,6 @@ class RecurrenceTest {
     return new Graph(outputs);
   }
 
-  private List<float[]> run(Backend backend, Graph graph) {
-    SplittableRandom random = new SplittableRandom(11);
-    try (Executable executable = backend.compile(graph)) {
-      for (Node input : inputs) {
-        float[] values = new float[input.shape().elements()];
-        for (int i = 0; i < values.length; i++) {
-          values[i] = (float) random.nextDouble(-1, 1);
-        }
-        executable.input(input).write(values, 0);
-      }
-      // Twice, as nothing of a run may be left for the next.
-      executable.run();
-      executable.run();
-      List<float[]> results = new ArrayList<>();
-      for (int o = 0; o < graph.outputs().size(); o++) {
-        float[] values = new float[graph.outputs().get(o).shape().elements()];
-        executable.output(o).read(values, 0);
-        results.add(values);
-      }
-      return results;
-    }
-  }
-
   private static Backend cpu(int threads) {
     return ((CpuBackend.Availability.Available) CpuBackend.load(threads)).backend();
   }
@@ -76,9 +51,9 @@ class RecurrenceTest {
     for (int batch : new int[] {3, 16, 37}) {
       inputs.clear();
       Graph graph = layer(cell, batch);
-      List<float[]> plain = run(new ReferenceBackend(), graph);
+      List<float[]> plain = Runs.twice(new ReferenceBackend(), graph, inputs);
       for (int threads : new int[] {1, 2, 3}) {
-        List<float[]> shared = run(cpu(threads), graph);
+        List<float[]> shared = Runs.twice(cpu(threads), graph, inputs);
         for (int o = 0; o < plain.size(); o++) {
           assertThat(shared.get(o))
               .as("result %d of %d examples with %d threads", o, batch, threads)
@@ -98,7 +73,8 @@ class RecurrenceTest {
               kernels.add(kernel.op());
               return (start, end) -> {};
             });
-    run(observed, layer(cell, 16));
+    Graph graph = layer(cell, 16);
+    Runs.twice(observed, graph, inputs);
     // The other pad moves the states by one step for the gradient of the weights.
     assertThat(kernels).filteredOn(kernel -> kernel.startsWith("recurrent")).hasSize(2);
     assertThat(kernels).filteredOn(kernel -> kernel.equals("pad")).hasSize(1);
