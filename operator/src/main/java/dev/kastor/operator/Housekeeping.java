@@ -51,7 +51,11 @@ import org.slf4j.LoggerFactory;
 @Singleton
 public final class Housekeeping {
   private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
-  private static final long PERIOD_MILLIS = 500;
+
+  /** Between two passes; where these are long for many jobs, twice as long as the last one. */
+  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(500);
+
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(1500);
   private static final int LOOKS_AT_ONCE = 16;
 
   /** Many that are due at once must not keep the API server from what cannot wait. */
@@ -84,7 +88,7 @@ public final class Housekeeping {
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().name("housekeeping").daemon().factory());
+          work -> Thread.ofPlatform().name("housekeeping").daemon().unstarted(Background.of(work)));
   private final ExecutorService summaries =
       Executors.newFixedThreadPool(SUMMARIES_AT_ONCE, Thread.ofVirtual().factory());
 
@@ -146,9 +150,32 @@ public final class Housekeeping {
     cache.takeDeleted().forEach(job -> attempt(job, () -> forget(job)));
     // Before the first round: without it a node that is not ready would be given up at once.
     nodes.lookIfDue();
-    var _ =
-        timer.scheduleWithFixedDelay(
-            this::pass, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    passAfter(SHORTEST_PAUSE);
+  }
+
+  private void passAfter(Duration pause) {
+    var _ = timer.schedule(this::passAndGoOn, pause.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private void passAndGoOn() {
+    Instant begun = clock.instant();
+    try {
+      pass();
+    } catch (RuntimeException e) {
+      LOG.error("housekeeping failed", e);
+    }
+    if (!timer.isShutdown()) {
+      passAfter(pauseAfter(Duration.between(begun, clock.instant())));
+    }
+  }
+
+  /** How long to rest after a pass that took this long. */
+  static Duration pauseAfter(Duration pass) {
+    Duration twice = pass.multipliedBy(2);
+    if (twice.compareTo(SHORTEST_PAUSE) < 0) {
+      return SHORTEST_PAUSE;
+    }
+    return twice.compareTo(LONGEST_PAUSE) < 0 ? twice : LONGEST_PAUSE;
   }
 
   /** Does no more. */

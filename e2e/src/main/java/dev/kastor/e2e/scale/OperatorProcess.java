@@ -71,6 +71,7 @@ final class OperatorProcess implements AutoCloseable {
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
                 "-Xmx%dm".formatted(heapMebibytes),
                 "-Xlog:gc,safepoint:file=%s:utctime"
                     .formatted(LOGS.resolve("operator-%d-gc.log".formatted(starts)))));

@@ -10,8 +10,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -168,6 +170,7 @@ final class ScaleScenario {
                 served,
                 rounds,
                 deciding / Math.max(1, rounds)));
+    Progress.say("who waited longest: " + longest(names));
     assertThat(JobsSeen.quantile(waits, 0.99)).isLessThanOrEqualTo(1);
   }
 
@@ -186,6 +189,21 @@ final class ScaleScenario {
   @DisplayName("jobs that are deleted leave nothing behind")
   void leavesNothing() throws Exception {
     submitted.clear(PATIENCE);
+  }
+
+  /**
+   * When the few that waited longest for a decision came, which tells whether they came together.
+   */
+  private String longest(List<String> names) {
+    long first = seen.of(names.getFirst()).created;
+    return names.stream()
+        .map(seen::of)
+        .sorted(Comparator.comparingLong(times -> times.created - times.decided))
+        .limit(10)
+        .map(times ->
+            "%.2f s from %.1f s on"
+                .formatted((times.decided - times.created) / 1e9, (times.created - first) / 1e9))
+        .collect(Collectors.joining(", "));
   }
 
   private String memory() throws Exception {

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.DoubleSupplier;
 
 /**
  * Finds out whether one job hangs: its members answer and no step is made for long.
@@ -54,10 +55,14 @@ final class HangRule {
    * @param newest newest generation; the time begins anew with each
    * @param members all of them, if all have answered lately; else none, and the time begins anew
    * @param step most optimizer steps that anybody tells of
-   * @param usualStepSeconds 0 if not known
+   * @param usualStepSeconds 0 if not known; asked for only after {@code least}
    */
   Optional<Hang> look(
-      long newest, Collection<Seen> members, long step, double usualStepSeconds, Instant now) {
+      long newest,
+      Collection<Seen> members,
+      long step,
+      DoubleSupplier usualStepSeconds,
+      Instant now) {
     if (step > best) {
       remedies = 0;
     }
@@ -69,7 +74,8 @@ final class HangRule {
       return Optional.empty();
     }
     Duration silence = Duration.between(since, now);
-    if (silence.compareTo(limit(usualStepSeconds)) < 0) {
+    if (silence.compareTo(least) < 0
+        || silence.compareTo(limit(usualStepSeconds.getAsDouble())) < 0) {
       return Optional.empty();
     }
     boolean again = remedies++ > 0;

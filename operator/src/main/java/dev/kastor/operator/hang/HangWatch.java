@@ -142,7 +142,7 @@ public final class HangWatch {
             members.generation(),
             allSpeak && !done && !outage ? seen : List.of(),
             step,
-            telemetry.usualStepSeconds(job),
+            () -> telemetry.usualStepSeconds(job),
             now);
     hang.ifPresent(found -> help(job, watched, seen, found));
     if (watched.message != null && !watched.hang.hanging()) {

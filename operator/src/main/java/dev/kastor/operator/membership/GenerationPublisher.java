@@ -10,7 +10,6 @@ import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.JobMapper;
-import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.StatusWriter;
@@ -144,7 +143,7 @@ final class GenerationPublisher {
 
   private Situation situation(TrainingJob job, JobMembership membership, List<PodView> pods) {
     Instant now = clock.instant();
-    JobSpec spec = JobSpecs.of(job);
+    JobSpec spec = membership.spec(job);
     AllocationStatus allocation = allocations.current(job);
     Integer atMost = allocation == null ? null : allocation.atMost();
     Allocation target = target(job);

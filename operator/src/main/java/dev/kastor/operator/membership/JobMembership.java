@@ -1,10 +1,14 @@
 package dev.kastor.operator.membership;
 
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
+import dev.kastor.scheduler.JobSpec;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -30,6 +34,8 @@ final class JobMembership {
   /** Until when a restarted operator listens before it decides; null once it knows. */
   volatile @Nullable Instant recoverUntil;
 
+  private @Nullable Asked asked;
+
   Instant migrationSince = Instant.MAX;
   Instant lastBatchChange = Instant.MIN;
 
@@ -53,6 +59,31 @@ final class JobMembership {
             ? Set.of()
             : now.members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
     current = now;
+  }
+
+  /**
+   * What the job asks for, read once for each version of its spec.
+   *
+   * @throws IllegalArgumentException if the spec contradicts itself
+   */
+  JobSpec spec(TrainingJob job) {
+    Asked same = asked;
+    if (same == null || !same.by(job)) {
+      var metadata = job.getMetadata();
+      same = new Asked(metadata.getGeneration(), metadata.getAnnotations(), JobSpecs.of(job));
+      asked = same;
+    }
+    return same.spec;
+  }
+
+  /** What versions of a job with one spec ask for; annotations ask as well. */
+  private record Asked(
+      @Nullable Long generation, @Nullable Map<String, String> annotations, JobSpec spec) {
+    boolean by(TrainingJob job) {
+      return generation != null
+          && generation.equals(job.getMetadata().getGeneration())
+          && Objects.equals(annotations, job.getMetadata().getAnnotations());
+    }
   }
 
   /** How many pods the newest generation that trains has. */

@@ -20,7 +20,7 @@ final class HangRuleTest {
 
   private Optional<Hang> after(int seconds, List<Seen> members, long step) {
     now = now.plusSeconds(seconds);
-    return rule.look(generation, members, step, usual, now);
+    return rule.look(generation, members, step, () -> usual, now);
   }
 
   @Test
@@ -51,8 +51,8 @@ final class HangRuleTest {
     assertThat(after(60, behind, 7).orElseThrow().suspects()).containsExactly("a-0");
     var other = new HangRule(Duration.ofSeconds(60), 5);
     List<Seen> same = List.of(new Seen("a-0", 7, true), new Seen("a-1", 7, true));
-    other.look(1, same, 7, 0, now);
-    assertThat(other.look(1, same, 7, 0, now.plusSeconds(60)).orElseThrow().suspects())
+    other.look(1, same, 7, () -> 0, now);
+    assertThat(other.look(1, same, 7, () -> 0, now.plusSeconds(60)).orElseThrow().suspects())
         .containsExactly("a-1");
   }
 
