@@ -1,10 +1,13 @@
 package dev.kastor.agent.bench;
 
+import dev.kastor.agent.ring.GradientExchange;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
 import dev.kastor.engine.bench.TrainingStep;
+import dev.kastor.engine.profile.Profiler;
+import dev.kastor.engine.profile.TraceFile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -14,8 +17,11 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Two processes over loopback: how fast an all-reduce moves bytes beside a plain copy that does
@@ -42,18 +48,23 @@ public final class RingRates {
     this.copy = copy;
   }
 
-  /** Prints one line of JSON; the only argument is the number of rounds. */
+  /**
+   * Prints one line of JSON. Arguments: the number of rounds, and a file for a trace of a few steps
+   * with their exchanges, if one is wanted.
+   */
   public static void main(String[] arguments) throws IOException, InterruptedException {
     if (arguments.length == 3 && arguments[0].equals("follow")) {
       follow(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
       return;
     }
     String given = arguments.length == 0 ? "5" : arguments[0];
-    if (arguments.length > 1 || !given.matches("[1-9][0-9]{0,3}")) {
-      System.err.println("Usage: bench/ring [ROUNDS], at least 1");
+    if (arguments.length > 2 || !given.matches("[1-9][0-9]{0,3}")) {
+      System.err.println("Usage: bench/ring [ROUNDS, at least 1 [TRACE-FILE]]");
       System.exit(2);
     }
-    lead(Integer.parseInt(given));
+    lead(
+        Integer.parseInt(given),
+        arguments.length == 2 ? Optional.of(Path.of(arguments[1])) : Optional.empty());
   }
 
   private static RingListener listener() throws IOException {
@@ -83,6 +94,7 @@ public final class RingRates {
           switch (order) {
             case "copy" -> rates.copy();
             case "reduce" -> rates.reduce();
+            case "afterwards" -> rates.trainAfterwards(step);
             default -> rates.train(step);
           }
         }
@@ -90,7 +102,8 @@ public final class RingRates {
     }
   }
 
-  private static void lead(int rounds) throws IOException, InterruptedException {
+  private static void lead(int rounds, Optional<Path> trace)
+      throws IOException, InterruptedException {
     try (RingListener listener = listener();
         ServerSocketChannel server = PlainCopy.listen()) {
       int copyPort = ((InetSocketAddress) server.getLocalAddress()).getPort();
@@ -118,7 +131,12 @@ public final class RingRates {
         try (Ring ring = ring(listener, 0, listener.port(), Integer.parseInt(port));
             PlainCopy copy = PlainCopy.accept(server);
             TrainingStep step = TrainingStep.of(MODEL, 1)) {
-          new RingRates(ring, copy).measure(rounds, step, orders);
+          RingRates rates = new RingRates(ring, copy);
+          rates.measure(rounds, step, orders);
+          if (trace.isPresent()) {
+            orders.println("train");
+            rates.trace(trace.get());
+          }
         }
       } finally {
         follower.destroy();
@@ -132,6 +150,7 @@ public final class RingRates {
     double[] reduces = new double[rounds];
     double[] ratios = new double[rounds];
     double[] alone = new double[rounds];
+    double[] afterwards = new double[rounds];
     double[] together = new double[rounds];
     double[] gains = new double[rounds];
     for (int round = -1; round < rounds; round++) {
@@ -140,16 +159,19 @@ public final class RingRates {
       orders.println("reduce");
       double reduced = reduce();
       double one = train(step, () -> {});
+      orders.println("afterwards");
+      double later = trainAfterwards(step);
       orders.println("train");
       double two = train(step);
       System.err.printf(
-          "round %d: copy %.2f GB/s, all-reduce %.2f GB/s; %.1f and %.1f steps/s%n",
-          round + 1, copied / 1e9, reduced / 1e9, one, two);
+          "round %d: copy %.2f GB/s, all-reduce %.2f GB/s; alone %.1f steps/s, two %.1f, %.1f if they exchange afterwards%n",
+          round + 1, copied / 1e9, reduced / 1e9, one, two, later);
       if (round >= 0) { // The first warms up.
         copies[round] = copied;
         reduces[round] = reduced;
         ratios[round] = reduced / copied;
         alone[round] = one;
+        afterwards[round] = later;
         together[round] = two;
         gains[round] = 2 * two / one;
       }
@@ -157,12 +179,14 @@ public final class RingRates {
     System.out.printf(
         "{\"copyBytesPerSecond\": %.3g, \"allReduceBytesPerSecond\": %.3g, \"ratio\": %.3f,"
             + " \"stepsPerSecondAlone\": %.2f, \"stepsPerSecondTogether\": %.2f,"
+            + " \"stepsPerSecondAfterwards\": %.2f,"
             + " \"scaling\": %.3f}%n",
         median(copies),
         median(reduces),
         median(ratios),
         median(alone),
         median(together),
+        median(afterwards),
         median(gains));
   }
 
@@ -190,8 +214,53 @@ public final class RingRates {
     return (long) TIMES * FLOATS * Float.BYTES / ((System.nanoTime() - start) * 1e-9);
   }
 
-  private double train(TrainingStep step) throws IOException {
+  /** Steps a second where gradients are exchanged once all of them are there. */
+  private double trainAfterwards(TrainingStep step) throws IOException {
     return train(step, () -> ring.allReduce(step.gradient()));
+  }
+
+  /** Steps a second as replicas take them. */
+  private double train(TrainingStep step) throws IOException {
+    long start = System.nanoTime();
+    for (int i = 0; i < STEPS; i++) {
+      try (GradientExchange exchange = new GradientExchange(ring, step.gradient())) {
+        double _ = step.run(exchange::ready, exchange::finish);
+      }
+    }
+    return STEPS / ((System.nanoTime() - start) * 1e-9);
+  }
+
+  /** As many steps, of which the second half is taken down. */
+  private void trace(Path file) throws IOException {
+    Profiler profiler = new Profiler();
+    List<Runnable> exchanged = Collections.synchronizedList(new ArrayList<>());
+    try (TrainingStep step = TrainingStep.profiled(MODEL, 1, profiler)) {
+      for (int i = 0; i < STEPS; i++) {
+        if (i == STEPS / 2) {
+          exchanged.clear();
+          profiler.start();
+        }
+        long start = System.nanoTime();
+        long[] passed = new long[1];
+        GradientExchange.Listener listener =
+            (bucket, from, to) ->
+                exchanged.add(() -> profiler.span("exchange", "bucket " + bucket, from, to));
+        try (GradientExchange exchange = new GradientExchange(ring, step.gradient(), listener)) {
+          step.run(
+              exchange::ready,
+              () -> {
+                passed[0] = System.nanoTime();
+                exchange.finish();
+              });
+        }
+        long end = System.nanoTime();
+        profiler.span("pass", start, passed[0]);
+        profiler.span("the rest of the exchange, update", passed[0], end);
+      }
+    }
+    exchanged.forEach(Runnable::run);
+    TraceFile.write(profiler, "two replicas of a convolutional network, one of them", file);
+    System.err.println("wrote " + file + "; open it on https://ui.perfetto.dev");
   }
 
   /** Steps a second. */

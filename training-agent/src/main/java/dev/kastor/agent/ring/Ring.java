@@ -133,21 +133,27 @@ public final class Ring implements AutoCloseable {
    * as soon as it is complete, so all links are busy all the time.
    */
   public void allReduce(float[] data) throws RingBrokenException {
+    allReduce(data, 0, data.length);
+  }
+
+  /** The same for the elements {@code [from, to)}, which are the same on every member. */
+  public void allReduce(float[] data, int from, int to) throws RingBrokenException {
     if (links == null) {
       return;
     }
     Links ring = links;
+    Part part = new Part(from, to - from, size);
     int rounds = 2 * (size - 1);
     // One permit for each chunk that may be sent: all of the first segment, then what came in.
-    Semaphore sendable = new Semaphore(chunks(data.length, segment(0)));
+    Semaphore sendable = new Semaphore(part.chunks(segment(0)));
     FutureTask<@Nullable Void> sending =
         new FutureTask<>(() -> {
-          ring.guarded(() -> send(ring, data, rounds, sendable));
+          ring.guarded(() -> send(ring, data, part, rounds, sendable));
           return null;
         });
     Thread sender = Thread.ofVirtual().name("ring-send").start(sending);
     try {
-      ring.guarded(() -> receive(ring, data, rounds, sendable));
+      ring.guarded(() -> receive(ring, data, part, rounds, sendable));
     } finally {
       if (ring.broken()) {
         sender.interrupt();
@@ -163,10 +169,11 @@ public final class Ring implements AutoCloseable {
     }
   }
 
-  private void send(Links ring, float[] data, int rounds, Semaphore sendable) throws IOException {
+  private void send(Links ring, float[] data, Part part, int rounds, Semaphore sendable)
+      throws IOException {
     for (int round = 0; round < rounds; round++) {
-      int end = end(data.length, segment(round));
-      for (int at = start(data.length, segment(round)); at < end; at += Frame.CHUNK_FLOATS) {
+      int end = part.end(segment(round));
+      for (int at = part.start(segment(round)); at < end; at += Frame.CHUNK_FLOATS) {
         try {
           sendable.acquire();
         } catch (InterruptedException e) {
@@ -177,12 +184,12 @@ public final class Ring implements AutoCloseable {
     }
   }
 
-  private void receive(Links ring, float[] data, int rounds, Semaphore sendable)
+  private void receive(Links ring, float[] data, Part part, int rounds, Semaphore sendable)
       throws IOException {
     for (int round = 0; round < rounds; round++) {
       // What we receive in a round is what we send in the next.
-      int end = end(data.length, segment(round + 1));
-      for (int at = start(data.length, segment(round + 1)); at < end; at += Frame.CHUNK_FLOATS) {
+      int end = part.end(segment(round + 1));
+      for (int at = part.start(segment(round + 1)); at < end; at += Frame.CHUNK_FLOATS) {
         int length = Math.min(Frame.CHUNK_FLOATS, end - at);
         if (round < size - 1) {
           ring.reader().chunk(received, 0, length);
@@ -202,17 +209,19 @@ public final class Ring implements AutoCloseable {
     return Math.floorMod(rank - round, size);
   }
 
-  private int start(int length, int segment) {
-    return (int) ((long) length * segment / size);
-  }
+  /** Elements of a vector, cut into as many segments as there are members. */
+  private record Part(int from, int length, int size) {
+    int start(int segment) {
+      return from + (int) ((long) length * segment / size);
+    }
 
-  private int end(int length, int segment) {
-    return start(length, segment + 1);
-  }
+    int end(int segment) {
+      return start(segment + 1);
+    }
 
-  private int chunks(int length, int segment) {
-    int floats = end(length, segment) - start(length, segment);
-    return Math.ceilDiv(floats, Frame.CHUNK_FLOATS);
+    int chunks(int segment) {
+      return Math.ceilDiv(end(segment) - start(segment), Frame.CHUNK_FLOATS);
+    }
   }
 
   /** Closes both links; the neighbours notice. */

@@ -2,6 +2,7 @@ package dev.kastor.agent.trainer;
 
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.operator.WireJson;
+import dev.kastor.agent.ring.GradientExchange;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.telemetry.StepSample;
@@ -163,11 +164,14 @@ public final class ElasticTrainer implements AutoCloseable {
           .ifPresent(next -> warmUp(next.batchPlan().atomicBatchSize()));
       long known = newer.map(Membership::generation).orElse(generation);
       long start = System.nanoTime();
-      LocalStep local = replica.compute(plan, ring.size(), ring.rank());
-      memberships.waiting(true);
+      LocalStep local;
+      try (GradientExchange exchange = new GradientExchange(ring, replica.gradient())) {
+        local = replica.compute(plan, ring.size(), ring.rank(), exchange::ready);
+        memberships.waiting(true);
+        exchange.finish();
+      }
       StepHeader own = new StepHeader(replica.step(), known, local);
       List<StepHeader> all = StepHeader.decodeAll(ring.allGather(own.encode()), replica.step());
-      ring.allReduce(replica.gradient());
       ring.allReduce(replica.batchStatistics());
       memberships.waiting(false);
       long exchanged = System.nanoTime();

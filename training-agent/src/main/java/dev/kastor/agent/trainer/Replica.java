@@ -12,6 +12,7 @@ import dev.kastor.protocol.Progress;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,33 +153,64 @@ final class Replica {
   /**
    * Runs our passes of the next step.
    *
+   * @param ready told from which element on {@link #gradient} is our share, during the last pass,
+   *     again and again, down to 0; others may add theirs from then on
    * @return what they gave beside {@link #gradient} and {@link #batchStatistics}
    */
-  LocalStep compute(BatchPlan plan, int replicas, int rank) {
+  LocalStep compute(BatchPlan plan, int replicas, int rank, IntConsumer ready) {
     int passes = plan.accumulationSteps() + 1;
     double loss = 0;
-    double squaredNorms = 0;
     AuditDigest trained = AuditDigest.EMPTY;
+    Sums sums = new Sums(passes, ready);
     long start = System.nanoTime();
     for (int pass = 0; pass < passes; pass++) {
       ElasticSampler.Take take = sampler.take(cursor, plan, replicas, rank, pass);
       boolean first = pass == 0;
       float[] target = first ? gradient : passGradient;
       float[] statistics = first ? batchStatistics : passStatistics;
-      loss += model.pass(take.examples(), target, statistics);
-      squaredNorms += squaredNorm(target);
+      loss += model.pass(take.examples(), target, statistics, sums.pass(pass));
       trained = trained.plus(AuditDigest.of(take));
       if (!first) {
-        add(passGradient, gradient);
-        add(passStatistics, batchStatistics);
+        add(passStatistics, batchStatistics, 0, batchStatistics.length);
       }
     }
     if (passes > 1) {
-      scale(gradient, 1f / passes);
       scale(batchStatistics, 1f / passes);
     }
     double seconds = (System.nanoTime() - start) * 1e-9;
-    return new LocalStep(loss / passes, squaredNorms, trained, seconds / passes);
+    return new LocalStep(loss / passes, sums.squaredNorms, trained, seconds / passes);
+  }
+
+  /** What becomes of the gradients of a step's passes, piece by piece. */
+  private final class Sums {
+    private final int passes;
+    private final IntConsumer ready;
+    private double squaredNorms;
+    private int end;
+
+    Sums(int passes, IntConsumer ready) {
+      this.passes = passes;
+      this.ready = ready;
+    }
+
+    IntConsumer pass(int pass) {
+      end = gradient.length;
+      float[] own = pass == 0 ? gradient : passGradient;
+      boolean last = pass == passes - 1;
+      return from -> {
+        squaredNorms += squaredNorm(own, from, end);
+        if (pass > 0) {
+          add(passGradient, gradient, from, end);
+        }
+        if (last) {
+          if (passes > 1) {
+            scale(gradient, 1f / passes, from, end);
+          }
+          ready.accept(from);
+        }
+        end = from;
+      };
+    }
   }
 
   /**
@@ -201,7 +233,7 @@ final class Replica {
       squaredNorms += each.squaredNorms();
       trained = trained.plus(each.trained());
     }
-    double squaredNorm = squaredNorm(gradient);
+    double squaredNorm = squaredNorm(gradient, 0, gradient.length);
     if (!Double.isFinite(squaredNorm)) {
       throw new DivergedException(
           "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
@@ -233,22 +265,26 @@ final class Replica {
     }
   }
 
-  private static double squaredNorm(float[] vector) {
+  private static double squaredNorm(float[] vector, int from, int to) {
     double sum = 0;
-    for (float value : vector) {
-      sum += (double) value * value;
+    for (int i = from; i < to; i++) {
+      sum += (double) vector[i] * vector[i];
     }
     return sum;
   }
 
-  private static void add(float[] from, float[] to) {
-    for (int i = 0; i < to.length; i++) {
-      to[i] += from[i];
+  private static void add(float[] source, float[] target, int from, int to) {
+    for (int i = from; i < to; i++) {
+      target[i] += source[i];
     }
   }
 
   private static void scale(float[] vector, float factor) {
-    for (int i = 0; i < vector.length; i++) {
+    scale(vector, factor, 0, vector.length);
+  }
+
+  private static void scale(float[] vector, float factor, int from, int to) {
+    for (int i = from; i < to; i++) {
       vector[i] *= factor;
     }
   }

@@ -3,6 +3,7 @@ package dev.kastor.engine.backend;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntConsumer;
 
 /**
  * A compiled graph with memory for its values.
@@ -35,7 +36,15 @@ public interface Executable extends AutoCloseable {
   boolean bindOutput(int index, MemorySegment segment);
 
   /** Computes the outputs from the inputs. */
-  void run();
+  default void run() {
+    run(_ -> {});
+  }
+
+  /**
+   * Computes the outputs from the inputs and tells the number of each as soon as it can be read,
+   * from the thread that calls.
+   */
+  void run(IntConsumer finished);
 
   /** An output of the last run, numbered as in the graph; valid until the next run. */
   Tensor output(int index);

@@ -4,6 +4,7 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntConsumer;
 
 /** An executable that owns the arena of its memory. */
 record OwnedExecutable(Executable executable, Arena arena) implements Executable {
@@ -23,8 +24,8 @@ record OwnedExecutable(Executable executable, Arena arena) implements Executable
   }
 
   @Override
-  public void run() {
-    executable.run();
+  public void run(IntConsumer finished) {
+    executable.run(finished);
   }
 
   @Override

@@ -3,11 +3,14 @@ package dev.kastor.engine.bench;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.optim.Sgd;
+import dev.kastor.engine.profile.Profiler;
 import dev.kastor.engine.train.Optimizer;
 import java.io.IOException;
+import java.util.function.IntConsumer;
 
 /**
  * One model's step on one batch, again and again: forward, backward, update. One thread owns it.
@@ -48,6 +51,17 @@ public final class TrainingStep implements AutoCloseable {
         BenchModel.of(new ObjectMapper().readTree(model)), Backends.fastest(threads).backend());
   }
 
+  /** The same where a profiler hears of its kernels; the CPU's, as they must be there. */
+  public static TrainingStep profiled(String model, int threads, Profiler profiler)
+      throws IOException {
+    BenchModel read = BenchModel.of(new ObjectMapper().readTree(model));
+    return switch (CpuBackend.load(threads)) {
+      case CpuBackend.Availability.Available available ->
+          new TrainingStep(read, available.backend().observedBy(profiler));
+      case CpuBackend.Availability.Absent absent -> throw new IOException(absent.reason());
+    };
+  }
+
   /** Trained values. */
   int parameters() {
     return model.parameters().length;
@@ -65,7 +79,17 @@ public final class TrainingStep implements AutoCloseable {
 
   /** Takes a step together with others and returns the loss before it. */
   public double run(Exchange exchange) throws IOException {
-    double loss = model.pass(batch, gradient, statistics);
+    return run(_ -> {}, exchange);
+  }
+
+  /**
+   * The same where the exchange can begin before the pass ends.
+   *
+   * @param ready told from which element on the gradient is there, again and again, down to 0
+   * @param exchange ends it
+   */
+  public double run(IntConsumer ready, Exchange exchange) throws IOException {
+    double loss = model.pass(batch, gradient, statistics, ready);
     exchange.happen();
     optimizer.apply(model.parameters(), gradient, state, LEARNING_RATE, steps++);
     model.applyStatistics(statistics);

@@ -12,6 +12,7 @@ import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /** A network compiled for one number of examples, for training or for inference. */
 final class CompiledPass implements AutoCloseable {
@@ -22,6 +23,9 @@ final class CompiledPass implements AutoCloseable {
   private final List<Tensor> statistics;
   private final int[] tokens;
 
+  /** Where each parameter begins among all. */
+  private final int[] offsets;
+
   private CompiledPass(
       Executable executable, Node features, Node targets, List<Node> weights, List<Node> running) {
     this.executable = executable;
@@ -30,9 +34,16 @@ final class CompiledPass implements AutoCloseable {
     this.parameters = weights.stream().map(executable::input).toList();
     this.statistics = running.stream().map(executable::input).toList();
     this.tokens = new int[features.isFloat() ? 0 : features.shape().elements()];
+    offsets = new int[weights.size()];
+    for (int i = 1; i < offsets.length; i++) {
+      offsets[i] = offsets[i - 1] + weights.get(i - 1).shape().elements();
+    }
   }
 
-  /** Outputs: mean loss, the gradient of each parameter, the batch's value of each statistic. */
+  /**
+   * Outputs: mean loss, the gradients of the parameters, the last one first as they are found, the
+   * batch's value of each statistic.
+   */
   static CompiledPass training(Network network, Backend backend, int examples) {
     Layers layers = new Layers(true);
     Node features = features(network, examples);
@@ -42,7 +53,7 @@ final class CompiledPass implements AutoCloseable {
     List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
     List<Node> outputs = new ArrayList<>();
     outputs.add(loss);
-    outputs.addAll(Gradients.of(loss, weights));
+    outputs.addAll(Gradients.of(loss, weights).reversed());
     layers.statistics().forEach(statistic -> outputs.add(statistic.batch()));
     Executable executable = backend.compile(new Graph(outputs));
     return new CompiledPass(executable, features, targets, weights, List.of());
@@ -77,7 +88,45 @@ final class CompiledPass implements AutoCloseable {
     return Node.of(new SoftmaxCrossEntropy(), logits, targets);
   }
 
+  /** A pass of which nobody wants the gradient before the end. */
   void run(Batch batch, float[] flatParameters, float[] flatStatistics) {
+    write(batch, flatParameters, flatStatistics);
+    executable.run();
+  }
+
+  /**
+   * A pass for training.
+   *
+   * @param gradient receives the gradients side by side
+   * @param ready told from which element on the gradient is there, again and again, down to 0
+   */
+  void run(
+      Batch batch,
+      float[] flatParameters,
+      float[] flatStatistics,
+      float[] gradient,
+      IntConsumer ready) {
+    write(batch, flatParameters, flatStatistics);
+    boolean[] there = new boolean[parameters.size()];
+    int[] missing = {parameters.size()};
+    executable.run(output -> {
+      int parameter = parameters.size() - output;
+      if (output == 0 || parameter < 0) {
+        return;
+      }
+      executable.output(output).read(gradient, offsets[parameter]);
+      there[parameter] = true;
+      int before = missing[0];
+      while (missing[0] > 0 && there[missing[0] - 1]) {
+        missing[0]--;
+      }
+      if (missing[0] < before) {
+        ready.accept(offsets[missing[0]]);
+      }
+    });
+  }
+
+  private void write(Batch batch, float[] flatParameters, float[] flatStatistics) {
     write(parameters, flatParameters);
     write(statistics, flatStatistics);
     if (features.dtype() == DType.I32) {
@@ -89,7 +138,6 @@ final class CompiledPass implements AutoCloseable {
       features.write(batch.features(), 0);
     }
     targets.write(batch.targets(), 0);
-    executable.run();
   }
 
   private static void write(List<Tensor> tensors, float[] flat) {
@@ -104,16 +152,15 @@ final class CompiledPass implements AutoCloseable {
     return executable.output(index);
   }
 
-  /** Copies outputs, from this one on, side by side until the array is full. */
-  int read(int output, float[] flat) {
+  /** Copies the batch's statistics side by side. */
+  void readStatistics(float[] flat) {
     int offset = 0;
-    int index = output;
+    int output = 1 + parameters.size();
     while (offset < flat.length) {
-      Tensor tensor = executable.output(index++);
+      Tensor tensor = executable.output(output++);
       tensor.read(flat, offset);
       offset += tensor.shape().elements();
     }
-    return index;
   }
 
   @Override

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
 import java.util.random.RandomGeneratorFactory;
 
 /**
@@ -87,13 +88,22 @@ public final class GraphModel implements AutoCloseable {
    * @return the mean loss in nats
    */
   public double pass(Batch batch, float[] gradient, float[] batchStatistics) {
+    return pass(batch, gradient, batchStatistics, _ -> {});
+  }
+
+  /**
+   * The same for those who can use the gradient of the last layers while that of the first ones is
+   * still being computed.
+   *
+   * @param ready told from which element on the gradient is there, again and again, down to 0
+   */
+  public double pass(Batch batch, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     require(batch);
     requireLength("gradient", gradient.length, parameters.length);
     requireLength("batchStatistics", batchStatistics.length, statistics.length);
     CompiledPass pass = compiled(new Key(true, batch.examples()));
-    pass.run(batch, parameters, statistics);
-    int next = pass.read(1, gradient);
-    pass.read(next, batchStatistics);
+    pass.run(batch, parameters, statistics, gradient, ready);
+    pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
   }
 

@@ -12,11 +12,14 @@ public final class Profiler implements KernelObserver {
   /** More than this is more than anybody looks at, or than a viewer opens. */
   static final int MOST_EVENTS = 1_000_000;
 
+  /** The track of the thread that takes the steps. */
+  static final String STEP = "step";
+
   /** A kernel's run, in nanoseconds since the profile began. */
   record Run(Kernel kernel, long start, long end) {}
 
   /** A part of the time that the caller named, in nanoseconds since the profile began. */
-  record Span(String name, long start, long end) {}
+  record Span(String track, String name, long start, long end) {}
 
   private final List<Run> runs = new ArrayList<>();
   private final List<Span> spans = new ArrayList<>();
@@ -39,10 +42,19 @@ public final class Profiler implements KernelObserver {
     recording = true;
   }
 
-  /** Takes down a part of the time, by {@link System#nanoTime}. */
+  /** Takes down a part of a step, by {@link System#nanoTime}. */
   public void span(String name, long startNanos, long endNanos) {
+    span(STEP, name, startNanos, endNanos);
+  }
+
+  /**
+   * Takes down a part of the time.
+   *
+   * @param track who spent it; what has one track does not overlap
+   */
+  public void span(String track, String name, long startNanos, long endNanos) {
     if (recording && room()) {
-      spans.add(new Span(name, startNanos - began, endNanos - began));
+      spans.add(new Span(track, name, startNanos - began, endNanos - began));
     }
   }
 

@@ -7,6 +7,8 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Writes a profile in the Trace Event Format, which Perfetto ({@code ui.perfetto.dev}) and Chrome
@@ -51,10 +53,15 @@ public final class TraceFile {
     json.writeStringField("displayTimeUnit", "ms");
     json.writeArrayFieldStart("traceEvents");
     named(json, "process_name", 0, title);
-    named(json, "thread_name", SPANS, "step");
+    named(json, "thread_name", SPANS, Profiler.STEP);
     named(json, "thread_name", KERNELS, "kernels");
+    Map<String, Integer> tracks = new HashMap<>(Map.of(Profiler.STEP, SPANS));
     for (Profiler.Span span : profiler.spans()) {
-      complete(json, span.name(), SPANS, span.start(), span.end());
+      if (!tracks.containsKey(span.track())) {
+        tracks.put(span.track(), KERNELS + tracks.size());
+        named(json, "thread_name", tracks.get(span.track()), span.track());
+      }
+      complete(json, span.name(), tracks.get(span.track()), span.start(), span.end());
       json.writeEndObject();
     }
     for (Profiler.Run run : profiler.runs()) {

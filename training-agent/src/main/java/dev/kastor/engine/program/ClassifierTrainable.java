@@ -5,6 +5,7 @@ import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.train.Trainable;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /** A network that classifies, bound to its examples. */
@@ -39,7 +40,12 @@ final class ClassifierTrainable implements Trainable {
 
   @Override
   public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
-    return model.pass(gather(training, examples), gradient, batchStatistics);
+    return pass(examples, gradient, batchStatistics, _ -> {});
+  }
+
+  @Override
+  public double pass(int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
+    return model.pass(gather(training, examples), gradient, batchStatistics, ready);
   }
 
   @Override

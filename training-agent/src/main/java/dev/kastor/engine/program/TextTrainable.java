@@ -5,6 +5,7 @@ import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.train.Trainable;
+import java.util.function.IntConsumer;
 
 /**
  * A byte language model bound to a text.
@@ -48,11 +49,16 @@ final class TextTrainable implements Trainable {
 
   @Override
   public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
+    return pass(examples, gradient, batchStatistics, _ -> {});
+  }
+
+  @Override
+  public double pass(int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     Batch batch = buffer(examples.length);
     for (int i = 0; i < examples.length; i++) {
       fill(batch, i, text.training(), examples[i] * stride);
     }
-    return model.pass(batch, gradient, batchStatistics);
+    return model.pass(batch, gradient, batchStatistics, ready);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.kastor.engine.train;
 
+import java.util.function.IntConsumer;
+
 /**
  * A model bound to its training and held-out data.
  *
@@ -24,6 +26,19 @@ public interface Trainable extends AutoCloseable {
    * @return the mean loss
    */
   double pass(int[] examples, float[] gradient, float[] batchStatistics);
+
+  /**
+   * The same where somebody can use a part of the gradient before all of it is there.
+   *
+   * @param ready told from which element on the gradient is final, again and again, down to 0; from
+   *     the thread that calls
+   */
+  default double pass(
+      int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
+    double loss = pass(examples, gradient, batchStatistics);
+    ready.accept(0);
+    return loss;
+  }
 
   /** Folds statistics, averaged over all passes and replicas of a step, into the running ones. */
   void applyStatistics(float[] meanBatchStatistics);

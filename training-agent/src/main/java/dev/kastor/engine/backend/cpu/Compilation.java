@@ -1,6 +1,7 @@
 package dev.kastor.engine.backend.cpu;
 
 import dev.kastor.engine.backend.KernelObserver;
+import dev.kastor.engine.backend.MemoryPlan;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
@@ -216,6 +217,7 @@ final class Compilation {
     Kernels kernels = new Kernels(oneDnn, this);
     List<Kernel> each = new ArrayList<>();
     Map<Node, Place> inputs = new HashMap<>();
+    Map<Node, Integer> written = new HashMap<>();
     long bound = steps.stream().filter(this::bindable).mapToLong(node -> place(node).bytes()).sum();
     for (int i = 0; i < steps.size(); i++) {
       Node node = steps.get(i);
@@ -225,6 +227,7 @@ final class Compilation {
       }
       Kernel kernel = kernels.of(node);
       if (varying.contains(node)) {
+        written.put(node, each.size());
         each.add(
             observer == null
                 ? kernel
@@ -240,7 +243,8 @@ final class Compilation {
     for (Node output : graph.outputs()) {
       Node base = base(output);
       boolean own = !base.isLeaf() && varying.contains(base) && taken.add(base);
-      results.add(new CpuExecutable.Output(output.type(), place(output), own));
+      int kernel = written.getOrDefault(base, -1);
+      results.add(new CpuExecutable.Output(output.type(), place(output), own, kernel));
     }
     return new CpuExecutable(oneDnn, memory, inputs, each, results);
   }

@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 
 /** Kernels in order over one slab of memory, and what is bound from outside. */
 final class CpuExecutable implements Executable {
@@ -15,14 +17,18 @@ final class CpuExecutable implements Executable {
    * A result.
    *
    * @param own whether no leaf, constant or other result lies in its place
+   * @param kernel the number of the one that writes it; -1 if it is there from the start
    */
-  record Output(Type type, Place place, boolean own) {}
+  record Output(Type type, Place place, boolean own, int kernel) {}
 
   private final OneDnn oneDnn;
   private final SegmentAllocator memory;
   private final Map<Node, Place> inputs;
   private final List<Kernel> kernels;
   private final List<Output> outputs;
+
+  /** Numbers of the outputs that are there before any kernel, after the first one, and so on. */
+  private final int[][] finished;
 
   CpuExecutable(
       OneDnn oneDnn,
@@ -35,6 +41,14 @@ final class CpuExecutable implements Executable {
     this.inputs = Map.copyOf(inputs);
     this.kernels = List.copyOf(kernels);
     this.outputs = List.copyOf(outputs);
+    finished = new int[kernels.size() + 1][];
+    for (int i = 0; i < finished.length; i++) {
+      int kernel = i - 1;
+      finished[i] =
+          IntStream.range(0, outputs.size())
+              .filter(output -> outputs.get(output).kernel == kernel)
+              .toArray();
+    }
   }
 
   @Override
@@ -64,12 +78,20 @@ final class CpuExecutable implements Executable {
   }
 
   @Override
-  public void run() {
+  public void run(IntConsumer finished) {
     inputs.values().forEach(this::allocate);
     outputs.forEach(output -> allocate(output.place));
     oneDnn.boundThreads();
-    for (Kernel kernel : kernels) {
-      kernel.run();
+    tell(0, finished);
+    for (int i = 0; i < kernels.size(); i++) {
+      kernels.get(i).run();
+      tell(i + 1, finished);
+    }
+  }
+
+  private void tell(int ran, IntConsumer listener) {
+    for (int output : finished[ran]) {
+      listener.accept(output);
     }
   }
 

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 final class ReferenceExecutable implements Executable {
   private final Graph graph;
@@ -50,12 +51,13 @@ final class ReferenceExecutable implements Executable {
   }
 
   @Override
-  public void run() {
+  public void run(IntConsumer finished) {
     Map<Node, double[]> leaves = new HashMap<>();
     inputs.forEach((leaf, tensor) -> leaves.put(leaf, read(tensor)));
     List<double[]> values = Interpreter.evaluate(graph, leaves);
     for (int i = 0; i < outputs.size(); i++) {
       write(values.get(i), outputs.get(i));
+      finished.accept(i);
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.kastor.engine.backend.cpu;
+package dev.kastor.engine.backend;
 
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -10,9 +10,9 @@ import java.util.List;
  * Places buffers in one slab such that those alive at the same step do not overlap: the largest
  * first, each at the lowest place that is free for its whole life.
  */
-final class MemoryPlan {
+public final class MemoryPlan {
   /** A stretch of the slab, alive from the step that writes it to the last that reads it. */
-  static final class Buffer {
+  public static final class Buffer {
     private final long bytes;
     private int first;
     private int last;
@@ -24,17 +24,24 @@ final class MemoryPlan {
       this.last = step;
     }
 
-    void usedAt(int step) {
+    /** Somebody reads it at a step. */
+    public void usedAt(int step) {
       last = Math.max(last, step);
     }
 
     /** Never shares its place. */
-    void keep() {
+    public void keep() {
       first = -1;
       last = Integer.MAX_VALUE;
     }
 
-    MemorySegment in(MemorySegment slab) {
+    /** Where it begins in the slab, in bytes, once it is placed. */
+    public long offset() {
+      return offset;
+    }
+
+    /** Its stretch of the slab, once it is placed. */
+    public MemorySegment in(MemorySegment slab) {
       return slab.asSlice(offset, bytes);
     }
 
@@ -45,14 +52,15 @@ final class MemoryPlan {
 
   private final List<Buffer> buffers = new ArrayList<>();
 
-  Buffer buffer(long bytes, int step) {
+  /** A buffer that is written at a step. */
+  public Buffer buffer(long bytes, int step) {
     Buffer buffer = new Buffer(bytes, step);
     buffers.add(buffer);
     return buffer;
   }
 
   /** Bytes of the buffers that are alive at a step. */
-  long aliveAt(int step) {
+  public long aliveAt(int step) {
     return buffers.stream()
         .filter(buffer -> buffer.first <= step && step <= buffer.last)
         .mapToLong(buffer -> buffer.bytes)
@@ -60,7 +68,7 @@ final class MemoryPlan {
   }
 
   /** Places every buffer and returns the bytes of the slab. */
-  long place() {
+  public long place() {
     List<Buffer> placed = new ArrayList<>();
     long size = 0;
     for (Buffer buffer :
