@@ -1,16 +1,13 @@
 package dev.kastor.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.local.Installation;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where the time of a model's training steps goes, told by the engine in a process of its own. */
+/** Where the time of a model's training steps goes. */
 public final class EngineProfile {
   private EngineProfile() {}
 
@@ -29,36 +26,16 @@ public final class EngineProfile {
       int steps,
       @Nullable Path trace)
       throws BenchException, IOException, InterruptedException {
-    List<String> command =
-        new ArrayList<>(Sides.engine(installation, "dev.kastor.engine.bench.ProfileProcess"));
-    command.addAll(
+    return EngineProgram.ask(
+        installation,
+        "dev.kastor.engine.bench.ProfileProcess",
         List.of(
             workload.model().toString(),
             Integer.toString(threads),
             Integer.toString(first),
             Integer.toString(steps),
-            trace == null ? "" : trace.toAbsolutePath().toString()));
-    Path errors = Files.createTempFile("kastor-profile", ".log");
-    // Also after Ctrl-C, which ends this process and the one that it started.
-    errors.toFile().deleteOnExit();
-    try {
-      ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
-      builder.environment().putAll(Sides.environment(threads));
-      Process process = builder.start();
-      byte[] said;
-      try {
-        said = process.getInputStream().readAllBytes();
-        if (process.waitFor() != 0) {
-          throw new BenchException(
-              "%s could not be profiled: %s"
-                  .formatted(workload.name(), Files.readString(errors).strip()));
-        }
-      } finally {
-        process.destroyForcibly();
-      }
-      return new ObjectMapper().readTree(said);
-    } finally {
-      Files.deleteIfExists(errors);
-    }
+            trace == null ? "" : trace.toAbsolutePath().toString()),
+        threads,
+        workload.name() + " could not be profiled");
   }
 }

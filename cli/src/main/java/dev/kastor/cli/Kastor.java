@@ -41,6 +41,7 @@ import picocli.CommandLine.Spec;
       CompareCommand.class,
       BenchCommand.class,
       ProfileCommand.class,
+      GpuCommand.class,
       TraceCommand.class,
       VersionCommand.class,
       Kastor.Completion.class,

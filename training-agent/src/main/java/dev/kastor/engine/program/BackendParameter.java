@@ -3,6 +3,7 @@ package dev.kastor.engine.program;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.cpu.CpuBackend;
+import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.train.ProgramException;
 import org.slf4j.Logger;
@@ -16,6 +17,9 @@ import org.slf4j.LoggerFactory;
  */
 final class BackendParameter {
   private static final Logger LOG = LoggerFactory.getLogger(BackendParameter.class);
+
+  /** Of those that the process may see: a pod sees its own. */
+  private static final int FIRST_GPU = 0;
 
   private BackendParameter() {}
 
@@ -33,8 +37,17 @@ final class BackendParameter {
                 throw new ProgramException(
                     absent.reason() + " Use backend auto or reference instead.");
           };
+      case "cuda" ->
+          switch (CudaBackend.load(FIRST_GPU)) {
+            case CudaBackend.Availability.Available available -> {
+              LOG.info("backend cuda: {}", available.backend().device());
+              yield available.backend();
+            }
+            case CudaBackend.Availability.Absent absent ->
+                throw new ProgramException(absent.reason() + " Use backend auto or cpu instead.");
+          };
       case "reference" -> new ReferenceBackend();
-      default -> throw parameters.wrong("backend", "one of auto, cpu, reference");
+      default -> throw parameters.wrong("backend", "one of auto, cpu, cuda, reference");
     };
   }
 

@@ -8,12 +8,15 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.cuda.InterpretedGpu;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Scanner;
 import java.util.SplittableRandom;
@@ -79,8 +82,18 @@ class GraphModelTest {
   @ParameterizedTest
   @MethodSource("networks")
   void cpuAgreesWithReference(Network network) {
+    assertAgreesWithReference(network, cpu());
+  }
+
+  @ParameterizedTest
+  @MethodSource("networks")
+  void cudaKernelsAgreeWithReference(Network network) {
+    assertAgreesWithReference(network, InterpretedGpu.backend());
+  }
+
+  private static void assertAgreesWithReference(Network network, Backend backend) {
     Batch batch = batch(network, 3, 1);
-    try (GraphModel fast = new GraphModel(network, cpu(), 5);
+    try (GraphModel fast = new GraphModel(network, backend, 5);
         GraphModel plain = new GraphModel(network, reference(), 5)) {
       assertThat(fast.parameters()).isEqualTo(plain.parameters());
       float[] fastGradient = new float[fast.parameters().length];
@@ -97,6 +110,32 @@ class GraphModelTest {
       Scores scores = fast.score(batch);
       assertThat(scores.loss()).isCloseTo(plain.score(batch).loss(), within(1e-3));
       assertThat(scores.positions()).isEqualTo(3L * network.positions());
+    }
+  }
+
+  /** What is ready is final, and it becomes so from the end to the beginning, not all at once. */
+  @ParameterizedTest
+  @MethodSource("networks")
+  void gradientsOfTheLastLayersComeFirst(Network network) {
+    Batch batch = batch(network, 3, 1);
+    try (GraphModel model = new GraphModel(network, cpu(), 5)) {
+      int length = model.parameters().length;
+      float[] gradient = new float[length];
+      float[] statistics = new float[model.statistics().length];
+      List<Integer> starts = new ArrayList<>();
+      float[] seen = new float[length];
+      model.pass(
+          batch,
+          gradient,
+          statistics,
+          from -> {
+            int before = starts.isEmpty() ? length : starts.getLast();
+            System.arraycopy(gradient, from, seen, from, before - from);
+            starts.add(from);
+          });
+      assertThat(starts).isSortedAccordingTo(Comparator.reverseOrder()).endsWith(0);
+      assertThat(starts).doesNotHaveDuplicates().hasSizeGreaterThan(2);
+      assertThat(seen).isEqualTo(gradient);
     }
   }
 

@@ -9,8 +9,11 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.kastor.engine.autodiff.Gradients;
+import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.backend.cpu.CpuBackend;
+import dev.kastor.engine.backend.cuda.Assembler;
+import dev.kastor.engine.backend.cuda.InterpretedGpu;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
@@ -90,19 +93,36 @@ class OpContractTest {
   void cpuAgreesWithReference(Case given) {
     var loaded = CpuBackend.load(1);
     assumeThat(loaded).isInstanceOf(CpuBackend.Availability.Available.class);
-    CpuBackend cpu = ((CpuBackend.Availability.Available) loaded).backend();
+    assertAgreesWithReference(given, ((CpuBackend.Availability.Available) loaded).backend());
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void cudaKernelsAgreeWithReference(Case given) {
+    assertAgreesWithReference(given, InterpretedGpu.backend());
+  }
+
+  static Stream<Case> casesOnce() {
+    return OpCases.all(1).stream();
+  }
+
+  /** By the assembler of NVIDIA's driver, for each generation of GPUs that is served. */
+  @ParameterizedTest
+  @MethodSource("casesOnce")
+  void cudaKernelsAssemble(Case given) {
+    List<String> modules = new ArrayList<>();
+    InterpretedGpu.backend(modules::add).compile(graph(given)).close();
+    assertThat(modules).hasSize(1);
+    Assembler.TARGETS.forEach(target -> Assembler.assemble(modules.getFirst(), target));
+  }
+
+  private void assertAgreesWithReference(Case given, Backend backend) {
     Map<Node, double[]> values = values(given, new SplittableRandom(12));
     values.replaceAll((_, doubles) -> rounded(doubles));
-    List<Node> outputs = new ArrayList<>();
-    // Twice: alone, and as a part of a fused expression with a gradient behind it.
-    outputs.add(given.node());
-    Node squares = given.node().multiply(given.node());
-    Node loss = squares.reshape(given.node().shape().elements()).mean(0, 1);
-    outputs.add(loss);
-    outputs.addAll(Gradients.of(loss, given.leaves().stream().filter(Node::isFloat).toList()));
-    Graph graph = new Graph(outputs);
+    Graph graph = graph(given);
+    List<Node> outputs = graph.outputs();
     List<double[]> expected = reference.evaluate(graph, values);
-    try (Executable executable = cpu.compile(graph)) {
+    try (Executable executable = backend.compile(graph)) {
       for (Node leaf : graph.leaves()) {
         write(executable.input(leaf), value(values, leaf));
       }
@@ -117,6 +137,17 @@ class OpContractTest {
         }
       }
     }
+  }
+
+  /** An op twice: by itself, and as a part of a fused expression with a gradient behind it. */
+  private static Graph graph(Case given) {
+    List<Node> outputs = new ArrayList<>();
+    outputs.add(given.node());
+    Node squares = given.node().multiply(given.node());
+    Node loss = squares.reshape(given.node().shape().elements()).mean(0, 1);
+    outputs.add(loss);
+    outputs.addAll(Gradients.of(loss, given.leaves().stream().filter(Node::isFloat).toList()));
+    return new Graph(outputs);
   }
 
   @Test

@@ -1,0 +1,121 @@
+package dev.kastor.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.kastor.bench.BenchException;
+import dev.kastor.bench.EngineGpu;
+import dev.kastor.local.Installation;
+import dev.kastor.local.LocalException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor gpu}. */
+@Command(
+    name = "gpu",
+    description = "Looks at this machine's GPUs.",
+    subcommands = GpuCommand.CheckCommand.class)
+final class GpuCommand implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Override
+  public void run() {
+    spec.commandLine().usage(spec.commandLine().getOut());
+  }
+
+  /** {@code kastor gpu check}. */
+  @Command(
+      name = "check",
+      description = {
+        "Says which NVIDIA GPUs the engine finds here, and tries its kernels on each:",
+        "the gradients of small networks must be those of plain loops in double precision.",
+        "Ends with 0 if a GPU computes them all, with 1 if there is none that does."
+      },
+      footerHeading = "%nExamples:%n",
+      footer = {"  kastor gpu check", "  kastor gpu check --json | jq '.devices[].name'"})
+  static final class CheckCommand implements Callable<Integer> {
+    /** Of the largest element: sums of floats in another order differ by less. */
+    private static final double TOLERANCE = 1e-4;
+
+    private static final double GIBI = 1L << 30;
+
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    @Option(names = "--json", description = "Print what was found as JSON.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+      JsonNode found;
+      try {
+        found = EngineGpu.check(Installation.current());
+      } catch (BenchException | LocalException e) {
+        throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+      }
+      PrintWriter out = spec.commandLine().getOut();
+      boolean works = false;
+      for (JsonNode device : found.path("devices")) {
+        works |= works(device);
+      }
+      if (json) {
+        out.println(found.toPrettyString());
+      } else {
+        tell(found, out);
+      }
+      out.flush();
+      return works ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    private static void tell(JsonNode found, PrintWriter out) {
+      if (found.path("devices").isEmpty()) {
+        out.println(found.path("reason").asText());
+        out.println("Jobs are trained on the CPU.");
+        return;
+      }
+      out.printf("The driver serves CUDA %s.%n", found.path("driver").asText());
+      for (JsonNode device : found.path("devices")) {
+        out.printf(
+            Locale.ROOT,
+            "%s: compute capability %s, %.1f GiB%s%n",
+            device.path("name").asText(),
+            device.path("capability").asText(),
+            device.path("memoryBytes").asLong() / GIBI,
+            device.path("served").asBoolean() ? "" : "; too old, 7.5 is needed");
+        if (device.path("served").asBoolean()) {
+          Table table = new Table("NETWORK", "SECONDS", "ERROR", "RESULT").rightFrom(1);
+          device.path("trials").forEach(trial -> table.row(row(trial)));
+          table.lines().forEach(out::println);
+        }
+      }
+    }
+
+    private static List<String> row(JsonNode trial) {
+      String failure = trial.path("failure").asText();
+      return failure.isEmpty()
+          ? List.of(
+              trial.path("network").asText(),
+              String.format(Locale.ROOT, "%.2f", trial.path("seconds").asDouble()),
+              String.format(Locale.ROOT, "%.1e", trial.path("error").asDouble()),
+              agrees(trial) ? "agrees" : "WRONG")
+          : List.of(trial.path("network").asText(), "", "", failure);
+    }
+
+    private static boolean works(JsonNode device) {
+      boolean all = !device.path("trials").isEmpty();
+      for (JsonNode trial : device.path("trials")) {
+        all &= agrees(trial);
+      }
+      return all;
+    }
+
+    private static boolean agrees(JsonNode trial) {
+      return trial.path("failure").asText().isEmpty()
+          && trial.path("error").asDouble(Double.NaN) < TOLERANCE;
+    }
+  }
+}

@@ -1,0 +1,240 @@
+package dev.kastor.engine.backend.cuda;
+
+import dev.kastor.engine.backend.MemoryPlan;
+import dev.kastor.engine.graph.Control;
+import dev.kastor.engine.graph.Effect;
+import dev.kastor.engine.graph.Fused;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.graph.Primitive.Reduce;
+import dev.kastor.engine.graph.Type;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.Set;
+
+/**
+ * A graph of primitives as kernels over buffers in one slab of device memory. Needs no GPU.
+ *
+ * <p>Leaves, outputs and whatever is folded or multiplied have buffers, as have elements that would
+ * be computed more than once if they had none. The rest is computed where it is read.
+ */
+final class Compilation {
+  /** A longer expression would need more registers than a thread has. */
+  private static final int LARGEST_EXPRESSION = 48;
+
+  private final List<Node> outputs;
+  private final List<Node> order;
+  private final Map<Node, List<Node>> consumers = new HashMap<>();
+  private final Set<Node> buffered = new HashSet<>();
+  private final List<Launch> launches = new ArrayList<>();
+  private final Map<Node, MemoryPlan.Buffer> buffers = new HashMap<>();
+  private final MemoryPlan plan = new MemoryPlan();
+  private long bytes;
+
+  /**
+   * Compiles.
+   *
+   * @param graph of primitives alone
+   * @throws IllegalArgumentException for control flow and effects, which need an executor
+   */
+  Compilation(Graph graph) {
+    outputs = graph.outputs();
+    order =
+        graph.topological().stream()
+            .filter(node -> !(node.op() instanceof Primitive.Reshape))
+            .toList();
+    for (Node node : graph.topological()) {
+      for (Node input : node.inputs()) {
+        consumers.computeIfAbsent(input, _ -> new ArrayList<>()).add(node);
+      }
+    }
+    decide();
+    place();
+  }
+
+  private void decide() {
+    outputs.forEach(output -> buffered.add(base(output)));
+    Map<Node, Integer> sizes = new HashMap<>();
+    for (Node node : order) {
+      int size = 1;
+      for (Node input : node.inputs()) {
+        size += sizes.getOrDefault(base(input), 0);
+      }
+      boolean own =
+          buffered.contains(node)
+              || switch (node.op()) {
+                case Primitive primitive -> ownBuffer(primitive, node, size);
+                case Fused _ -> throw new IllegalStateException(node + " was not lowered.");
+                case Effect _, Control _ ->
+                    throw new IllegalArgumentException(
+                        node + " needs an executor: it is no pure op.");
+              };
+      if (own) {
+        buffered.add(node);
+      } else {
+        sizes.put(node, size);
+      }
+    }
+  }
+
+  private boolean ownBuffer(Primitive primitive, Node node, int size) {
+    return switch (primitive) {
+      case Primitive.Input _,
+          Primitive.Parameter _,
+          Reduce _,
+          Primitive.MatMul _,
+          Primitive.ScatterAdd _,
+          Primitive.Convolution _,
+          Primitive.ConvolutionImage _,
+          Primitive.ConvolutionKernel _ ->
+          true;
+      case Primitive.Unary _, Primitive.Binary _, Primitive.Select _ ->
+          size > LARGEST_EXPRESSION || !readOnce(node);
+      case Primitive.Constant _,
+          Primitive.Iota _,
+          Primitive.Broadcast _,
+          Primitive.Permute _,
+          Primitive.Slice _,
+          Primitive.Pad _,
+          Primitive.Gather _,
+          Primitive.OneHot _ ->
+          size > LARGEST_EXPRESSION;
+      case Primitive.Reshape _ -> throw new IllegalStateException(node + " is no step.");
+    };
+  }
+
+  /** Whether each element is read once at most, so that computing it there costs nothing. */
+  private boolean readOnce(Node node) {
+    List<Node> users = consumers.getOrDefault(node, List.of());
+    return users.size() == 1
+        && switch (users.getFirst().op()) {
+          case Primitive.Unary _, Primitive.Binary _, Primitive.Select _, Reduce _ -> true;
+          case Primitive.Reshape _, Primitive.Permute _, Primitive.Slice _, Primitive.Pad _ ->
+              !outputs.contains(users.getFirst()) && readOnce(users.getFirst());
+          default -> false; // A product or a broadcast reads it many times.
+        };
+  }
+
+  private void place() {
+    List<Node> steps = order.stream().filter(buffered::contains).toList();
+    for (int i = 0; i < steps.size(); i++) {
+      Node node = steps.get(i);
+      allocate(node, i);
+      Set<Node> operands = new HashSet<>();
+      operands(node, operands);
+      for (Node operand : operands) {
+        buffer(operand).usedAt(i);
+      }
+      if (!node.isLeaf()) {
+        launch((Primitive) node.op(), node, i);
+      }
+    }
+    for (Node node : steps) {
+      if (node.isLeaf()) {
+        buffer(node).keep();
+      }
+    }
+    outputs.forEach(output -> buffer(base(output)).keep());
+    bytes = plan.place();
+  }
+
+  private void allocate(Node node, int step) {
+    buffers.put(
+        node, plan.buffer((long) node.type().dtype().bytes() * node.shape().elements(), step));
+  }
+
+  private void launch(Primitive primitive, Node node, int step) {
+    Loops loops = new Loops(buffered::contains);
+    switch (primitive) {
+      case Reduce reduce -> launches.add(loops.reduce(name(), reduce, node));
+      case Primitive.ScatterAdd _ -> launches.add(loops.scatterAdd(name(), node));
+      case Primitive.MatMul op ->
+          product(node, step, Operands.size(op, node), Operands.sides(op, node));
+      case Primitive.Convolution op ->
+          product(node, step, Operands.size(op, node), Operands.sides(op, node));
+      case Primitive.ConvolutionImage op ->
+          product(node, step, Operands.size(op, node), Operands.sides(op, node));
+      case Primitive.ConvolutionKernel op ->
+          product(node, step, Operands.size(op, node), Operands.sides(op, node));
+      default -> launches.add(loops.elementwise(name(), node));
+    }
+  }
+
+  private void product(Node node, int step, Product.Size size, Product.Sides sides) {
+    if (size.parts() == 1) {
+      launches.add(Product.kernel(name(), size, sides, buffered::contains, node));
+      return;
+    }
+    Node partial = Node.input("partial", Type.f32(size.parts(), size.rows(), size.columns()));
+    buffered.add(partial);
+    allocate(partial, step);
+    launches.add(Product.kernel(name(), size, sides, buffered::contains, partial));
+    Reduce sum = new Reduce(Reduce.Kind.SUM, 0, 1);
+    Launch last = new Loops(buffered::contains).reduce(name(), sum, Node.of(sum, partial));
+    launches.add(last.into(node));
+  }
+
+  private String name() {
+    return "kastor_" + launches.size();
+  }
+
+  /** The buffers that a node's kernel reads, through what it computes itself. */
+  private void operands(Node node, Set<Node> found) {
+    for (Node input : node.inputs()) {
+      Node base = base(input);
+      if (buffered.contains(base)) {
+        found.add(base);
+      } else {
+        operands(base, found);
+      }
+    }
+  }
+
+  private static Node base(Node node) {
+    Node base = node;
+    while (base.op() instanceof Primitive.Reshape) {
+      base = base.input(0);
+    }
+    return base;
+  }
+
+  /** The kernels in the order in which they run. */
+  List<Launch> launches() {
+    return launches;
+  }
+
+  /** All kernels as the text of one module. */
+  String module() {
+    StringBuilder text = new StringBuilder(Ptx.HEADER);
+    launches.forEach(launch -> text.append(launch.text()));
+    return text.toString();
+  }
+
+  /** Bytes of device memory. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** Where the buffer of a node begins, in bytes. */
+  long offset(Node node) {
+    return buffer(base(node)).offset();
+  }
+
+  /** The leaves that the outputs depend on, with where they lie. */
+  SequencedMap<Node, Long> leaves() {
+    SequencedMap<Node, Long> leaves = new LinkedHashMap<>();
+    order.stream().filter(Node::isLeaf).forEach(leaf -> leaves.put(leaf, offset(leaf)));
+    return leaves;
+  }
+
+  private MemoryPlan.Buffer buffer(Node node) {
+    return Objects.requireNonNull(buffers.get(node), () -> "No buffer for " + node);
+  }
+}

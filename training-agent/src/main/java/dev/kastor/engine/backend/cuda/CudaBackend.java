@@ -1,0 +1,64 @@
+package dev.kastor.engine.backend.cuda;
+
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.graph.Graph;
+import java.lang.foreign.SegmentAllocator;
+
+/**
+ * Compiles graphs for an NVIDIA GPU of compute capability 7.5 or more.
+ *
+ * <p>The same graph and inputs give the same bits in every run on one kind of GPU: nothing is
+ * summed in an order that is left to chance.
+ */
+public final class CudaBackend implements Backend {
+  private final Gpu gpu;
+
+  CudaBackend(Gpu gpu) {
+    this.gpu = gpu;
+  }
+
+  /** Whether this machine can use the backend. */
+  public sealed interface Availability {
+    /** It can. */
+    record Available(CudaBackend backend) implements Availability {}
+
+    /** It cannot, and why. */
+    record Absent(String reason) implements Availability {}
+  }
+
+  /**
+   * Opens a GPU.
+   *
+   * @param number of the device, from 0, among those that the process may see
+   */
+  public static Availability load(int number) {
+    return switch (GpuCheck.look()) {
+      case GpuCheck.Found.None none -> new Availability.Absent(none.reason());
+      case GpuCheck.Found.Devices found when number >= found.devices().size() ->
+          new Availability.Absent(
+              "There is no GPU %d, only %d.".formatted(number, found.devices().size()));
+      case GpuCheck.Found.Devices found when !found.devices().get(number).served() ->
+          new Availability.Absent(found.devices().get(number) + " is too old: 7.5 is needed.");
+      case GpuCheck.Found.Devices found ->
+          new Availability.Available(
+              new CudaBackend(JcudaGpu.open(number, found.devices().get(number).name())));
+    };
+  }
+
+  @Override
+  public String name() {
+    return "cuda";
+  }
+
+  /** Which GPU, for people. */
+  public String device() {
+    return gpu.name();
+  }
+
+  @Override
+  public Executable compile(Graph graph, SegmentAllocator memory) {
+    Graph primitives = graph.lower(_ -> false);
+    return new CudaExecutable(gpu, new Compilation(primitives), primitives.outputs(), memory);
+  }
+}

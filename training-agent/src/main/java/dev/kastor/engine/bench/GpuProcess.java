@@ -1,0 +1,122 @@
+package dev.kastor.engine.bench;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.cuda.CudaBackend;
+import dev.kastor.engine.backend.cuda.GpuCheck;
+import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.nn.Batch;
+import dev.kastor.engine.nn.ByteLanguageModel;
+import dev.kastor.engine.nn.ConvNet;
+import dev.kastor.engine.nn.GraphModel;
+import dev.kastor.engine.nn.Mlp;
+import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.nn.RecurrentLanguageModel;
+import dev.kastor.engine.op.Recurrent;
+import dev.kastor.engine.tensor.DType;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * The program that {@code kastor gpu check} starts: which GPUs there are, and for small networks
+ * how far the gradients that each computes are from those of plain loops in double precision.
+ *
+ * <p>Prints one document of JSON.
+ */
+public final class GpuProcess {
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+  private static final double NANOS = 1e9;
+  private static final long SEED = 1;
+  private static final int EXAMPLES = 5;
+
+  private GpuProcess() {}
+
+  /** Looks and tries, and ends. */
+  public static void main(String[] arguments) {
+    ObjectNode json = MAPPER.createObjectNode();
+    ArrayNode devices = json.putArray("devices");
+    switch (GpuCheck.look()) {
+      case GpuCheck.Found.None none -> json.put("reason", none.reason());
+      case GpuCheck.Found.Devices found -> {
+        json.put("driver", found.driver());
+        for (int i = 0; i < found.devices().size(); i++) {
+          GpuCheck.Device device = found.devices().get(i);
+          ObjectNode each = devices.addObject();
+          each.put("name", device.name());
+          each.put("capability", device.major() + "." + device.minor());
+          each.put("memoryBytes", device.bytes());
+          each.put("served", device.served());
+          if (device.served()) {
+            each.set("trials", trials(i));
+          }
+        }
+      }
+    }
+    System.out.println(json);
+  }
+
+  private static ArrayNode trials(int device) {
+    ArrayNode trials = MAPPER.createArrayNode();
+    networks()
+        .forEach((name, network) -> {
+          ObjectNode trial = trials.addObject();
+          trial.put("network", name);
+          try {
+            if (CudaBackend.load(device) instanceof CudaBackend.Availability.Available available) {
+              long start = System.nanoTime();
+              float[] gradient = gradient(network, available.backend());
+              trial.put("seconds", (System.nanoTime() - start) / NANOS);
+              trial.put("error", distance(gradient, gradient(network, new ReferenceBackend())));
+            }
+          } catch (RuntimeException e) {
+            trial.put("failure", e.getMessage());
+          }
+        });
+    return trials;
+  }
+
+  private static Map<String, Network> networks() {
+    Map<String, Network> networks = new LinkedHashMap<>();
+    networks.put("mlp", new Mlp(20, List.of(17, 9), 5));
+    networks.put("cnn", new ConvNet(2, 8, 8, 4, List.of(6, 16)));
+    networks.put("transformer", new ByteLanguageModel(12, 16, 4, 2));
+    networks.put("lstm", new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM));
+    return networks;
+  }
+
+  private static float[] gradient(Network network, Backend backend) {
+    SplittableRandom random = new SplittableRandom(SEED);
+    float[] features = new float[EXAMPLES * network.example().shape().elements()];
+    for (int i = 0; i < features.length; i++) {
+      features[i] =
+          network.example().dtype() == DType.I32
+              ? random.nextInt(network.classes())
+              : (float) random.nextDouble(-1, 1);
+    }
+    int[] targets = new int[EXAMPLES * network.positions()];
+    for (int i = 0; i < targets.length; i++) {
+      targets[i] = random.nextInt(network.classes());
+    }
+    try (GraphModel model = new GraphModel(network, backend, SEED)) {
+      float[] gradient = new float[model.parameters().length];
+      model.pass(
+          new Batch(EXAMPLES, features, targets), gradient, new float[model.statistics().length]);
+      return gradient;
+    }
+  }
+
+  /** The largest difference, as a share of the largest element; not a number if one is none. */
+  private static double distance(float[] gradient, float[] wanted) {
+    double largest = 0;
+    double distance = 0;
+    for (int i = 0; i < wanted.length; i++) {
+      largest = Math.max(largest, Math.abs(wanted[i]));
+      distance = Math.max(distance, Math.abs(gradient[i] - wanted[i]));
+    }
+    return distance / largest;
+  }
+}

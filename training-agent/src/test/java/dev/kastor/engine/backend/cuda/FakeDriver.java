@@ -1,0 +1,458 @@
+package dev.kastor.engine.backend.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * NVIDIA's driver as far as we call it, with one GPU: a library of its name whose functions call
+ * back here. Memory is the machine's, kernels are interpreted. It is as strict as the real one:
+ * handles must exist, a context must be current, what is captured does not run.
+ *
+ * <p>Calls come back from native code, so what goes wrong is an error number, as there.
+ */
+@SuppressWarnings({"restricted", "UnusedMethod", "UnusedVariable"}) // Called by native code.
+final class FakeDriver implements Interpreter.Memory {
+  static final long BYTES = 1L << 20;
+
+  private static final int SUCCESS = 0;
+  private static final int INVALID_VALUE = 1;
+  private static final int OUT_OF_MEMORY = 2;
+  private static final int INVALID_PTX = 218;
+  private static final int INVALID_CONTEXT = 201;
+  private static final int LAUNCH_FAILED = 719;
+  private static final int CAPABILITY_MAJOR = 75;
+  private static final int PARAMETER_BYTES = 8;
+  private static final long CONTEXT = 0xC0;
+
+  /** Devices to tell of. */
+  volatile int devices = 1;
+
+  final NavigableMap<Long, Allocation> memory = new TreeMap<>();
+  final Map<Long, Object> handles = new HashMap<>();
+  final Map<String, Integer> called = new TreeMap<>();
+
+  private final Arena arena = Arena.global();
+  private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
+  private long nextHandle = 0x1000;
+
+  record Allocation(MemorySegment segment, Arena arena) {}
+
+  private record Module(Map<String, Interpreter.Kernel> kernels) {}
+
+  private record Function(Interpreter.Kernel kernel) {}
+
+  private static final class Stream {
+    boolean captures;
+    final List<Runnable> captured = new ArrayList<>();
+  }
+
+  private record Graph(List<Runnable> work) {}
+
+  private record Executable(List<Runnable> work) {}
+
+  /** Compiles and loads the library; nothing else of this process may have asked for it before. */
+  static FakeDriver install(Path folder) throws IOException, InterruptedException {
+    Path source = folder.resolve("driver.c");
+    try (var text = FakeDriver.class.getResourceAsStream("driver.c")) {
+      Files.write(source, text.readAllBytes());
+    }
+    Path library = folder.resolve("libcuda.so.1");
+    Process compiler =
+        new ProcessBuilder(
+                "gcc",
+                "-shared",
+                "-fPIC",
+                "-Wl,-soname,libcuda.so.1",
+                "-o",
+                library.toString(),
+                source.toString())
+            .inheritIO()
+            .start();
+    if (compiler.waitFor() != 0) {
+      throw new IllegalStateException("The library cannot be compiled.");
+    }
+    // From now on whoever needs libcuda.so.1 gets this one.
+    System.load(library.toString());
+    FakeDriver driver = new FakeDriver();
+    driver.connect(SymbolLookup.libraryLookup(library, driver.arena));
+    return driver;
+  }
+
+  private void connect(SymbolLookup library) {
+    MethodHandle set =
+        Linker.nativeLinker()
+            .downcallHandle(
+                library.find("kastor_driver_set").orElseThrow(),
+                FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
+    String[] names = {
+      "init",
+      "version",
+      "count",
+      "device",
+      "name",
+      "total",
+      "attribute",
+      "retain",
+      "setCurrent",
+      "streamCreate",
+      "streamDestroy",
+      "streamSynchronize",
+      "allocate",
+      "free",
+      "memoryInfo",
+      "moduleLoad",
+      "moduleUnload",
+      "function",
+      "beginCapture",
+      "endCapture",
+      "instantiate",
+      "graphDestroy",
+      "graphLaunch",
+      "executableDestroy",
+      "copyIn",
+      "copyOut",
+      "launch"
+    };
+    for (int i = 0; i < names.length; i++) {
+      var method =
+          Arrays.stream(FakeDriver.class.getDeclaredMethods())
+              .filter(byName(names[i]))
+              .findFirst()
+              .orElseThrow();
+      try {
+        MethodType type = MethodType.methodType(int.class, method.getParameterTypes());
+        MethodHandle handle =
+            MethodHandles.lookup().findVirtual(FakeDriver.class, names[i], type).bindTo(this);
+        MemoryLayout[] parameters =
+            Arrays.stream(method.getParameterTypes())
+                .map(FakeDriver::layout)
+                .toArray(MemoryLayout[]::new);
+        MemorySegment stub =
+            Linker.nativeLinker()
+                .upcallStub(handle, FunctionDescriptor.of(JAVA_INT, parameters), arena);
+        set.invokeExact(i, stub);
+      } catch (Throwable e) {
+        throw new IllegalStateException(names[i], e);
+      }
+    }
+  }
+
+  private static java.util.function.Predicate<java.lang.reflect.Method> byName(String name) {
+    return method -> method.getName().equals(name);
+  }
+
+  private static MemoryLayout layout(Class<?> type) {
+    if (type == int.class) {
+      return JAVA_INT;
+    }
+    return type == long.class ? JAVA_LONG : ADDRESS;
+  }
+
+  /** Whether a handle is of something that must be given back. */
+  static boolean outlives(Object handle) {
+    return handle instanceof Module || handle instanceof Graph || handle instanceof Executable;
+  }
+
+  private void note(String name) {
+    called.merge(name, 1, Integer::sum);
+  }
+
+  private long handle(Object of) {
+    long handle = nextHandle;
+    nextHandle += 16;
+    handles.put(handle, of);
+    return handle;
+  }
+
+  private static void put(MemorySegment at, int value) {
+    at.reinterpret(JAVA_INT.byteSize()).set(JAVA_INT, 0, value);
+  }
+
+  private static void put(MemorySegment at, long value) {
+    at.reinterpret(JAVA_LONG.byteSize()).set(JAVA_LONG, 0, value);
+  }
+
+  private boolean entered() {
+    return current.get() == CONTEXT;
+  }
+
+  private int init(int flags) {
+    return flags == 0 ? SUCCESS : INVALID_VALUE;
+  }
+
+  private int version(MemorySegment version) {
+    put(version, 12060);
+    return SUCCESS;
+  }
+
+  private int count(MemorySegment count) {
+    put(count, devices);
+    return SUCCESS;
+  }
+
+  private int device(MemorySegment device, int number) {
+    put(device, number);
+    return number < devices ? SUCCESS : INVALID_VALUE;
+  }
+
+  private int name(MemorySegment name, int length, int device) {
+    byte[] text = "Interpreted GPU\0".getBytes(StandardCharsets.UTF_8);
+    MemorySegment.copy(text, 0, name.reinterpret(length), JAVA_BYTE, 0, text.length);
+    return SUCCESS;
+  }
+
+  private int total(MemorySegment bytes, int device) {
+    put(bytes, BYTES);
+    return SUCCESS;
+  }
+
+  private int attribute(MemorySegment value, int which, int device) {
+    put(value, which == CAPABILITY_MAJOR ? 9 : 0);
+    return SUCCESS;
+  }
+
+  private int retain(MemorySegment context, int device) {
+    put(context, CONTEXT);
+    return SUCCESS;
+  }
+
+  private int setCurrent(MemorySegment context) {
+    current.set(context.address());
+    return context.address() == CONTEXT ? SUCCESS : INVALID_CONTEXT;
+  }
+
+  private int streamCreate(MemorySegment stream, int flags) {
+    if (!entered()) {
+      return INVALID_CONTEXT;
+    }
+    put(stream, handle(new Stream()));
+    return SUCCESS;
+  }
+
+  private int streamDestroy(MemorySegment stream) {
+    return remove(stream, Stream.class);
+  }
+
+  private int streamSynchronize(MemorySegment stream) {
+    return entered() && handles.get(stream.address()) instanceof Stream to && !to.captures
+        ? SUCCESS
+        : INVALID_VALUE;
+  }
+
+  private int remove(MemorySegment handle, Class<?> type) {
+    return entered() && type.isInstance(handles.get(handle.address()))
+        ? removed(handle.address())
+        : INVALID_VALUE;
+  }
+
+  private int removed(long handle) {
+    handles.remove(handle);
+    return SUCCESS;
+  }
+
+  private long used() {
+    return memory.values().stream().mapToLong(each -> each.segment.byteSize()).sum();
+  }
+
+  private int allocate(MemorySegment pointer, long bytes) {
+    if (!entered()) {
+      return INVALID_CONTEXT;
+    }
+    if (used() + bytes > BYTES) {
+      return OUT_OF_MEMORY;
+    }
+    Arena own = Arena.ofShared();
+    MemorySegment segment = own.allocate(bytes, 256);
+    segment.fill((byte) 0x7f);
+    memory.put(segment.address(), new Allocation(segment, own));
+    put(pointer, segment.address());
+    return SUCCESS;
+  }
+
+  private int free(long address) {
+    Allocation found = memory.remove(address);
+    if (found == null || !entered()) {
+      return INVALID_VALUE;
+    }
+    found.arena.close();
+    return SUCCESS;
+  }
+
+  private int memoryInfo(MemorySegment free, MemorySegment all) {
+    put(free, BYTES - used());
+    put(all, BYTES);
+    return SUCCESS;
+  }
+
+  private int moduleLoad(
+      MemorySegment module,
+      MemorySegment text,
+      int options,
+      MemorySegment names,
+      MemorySegment values) {
+    if (!entered()) {
+      return INVALID_CONTEXT;
+    }
+    try {
+      String ptx = text.reinterpret(Long.MAX_VALUE).getString(0);
+      if (!ptx.startsWith(".version")) {
+        return INVALID_PTX;
+      }
+      put(module, handle(new Module(Interpreter.read(ptx))));
+      return SUCCESS;
+    } catch (RuntimeException e) {
+      return INVALID_PTX;
+    }
+  }
+
+  private int moduleUnload(MemorySegment module) {
+    return remove(module, Module.class);
+  }
+
+  private int function(MemorySegment function, MemorySegment module, MemorySegment name) {
+    if (handles.get(module.address()) instanceof Module loaded && entered()) {
+      var kernel = loaded.kernels.get(name.reinterpret(256).getString(0));
+      if (kernel != null) {
+        put(function, handle(new Function(kernel)));
+        return SUCCESS;
+      }
+    }
+    return INVALID_VALUE;
+  }
+
+  private int beginCapture(MemorySegment stream, int mode) {
+    if (handles.get(stream.address()) instanceof Stream of && !of.captures && entered()) {
+      of.captures = true;
+      of.captured.clear();
+      return SUCCESS;
+    }
+    return INVALID_VALUE;
+  }
+
+  private int endCapture(MemorySegment stream, MemorySegment graph) {
+    if (handles.get(stream.address()) instanceof Stream of && of.captures && entered()) {
+      of.captures = false;
+      put(graph, handle(new Graph(List.copyOf(of.captured))));
+      return SUCCESS;
+    }
+    return INVALID_VALUE;
+  }
+
+  private int instantiate(MemorySegment executable, MemorySegment graph, long flags) {
+    if (handles.get(graph.address()) instanceof Graph of && entered()) {
+      put(executable, handle(new Executable(of.work)));
+      return SUCCESS;
+    }
+    return INVALID_VALUE;
+  }
+
+  private int graphDestroy(MemorySegment graph) {
+    return remove(graph, Graph.class);
+  }
+
+  private int graphLaunch(MemorySegment executable, MemorySegment stream) {
+    note("graphLaunch");
+    if (handles.get(executable.address()) instanceof Executable of
+        && handles.get(stream.address()) instanceof Stream
+        && entered()) {
+      try {
+        of.work.forEach(Runnable::run);
+        return SUCCESS;
+      } catch (RuntimeException e) {
+        return LAUNCH_FAILED;
+      }
+    }
+    return INVALID_VALUE;
+  }
+
+  private int executableDestroy(MemorySegment executable) {
+    return remove(executable, Executable.class);
+  }
+
+  @Override
+  public MemorySegment at(long address, int bytes) {
+    var entry = memory.floorEntry(address);
+    if (entry == null || address + bytes > entry.getKey() + entry.getValue().segment.byteSize()) {
+      throw new IndexOutOfBoundsException("Nothing is allocated at " + address);
+    }
+    return entry.getValue().segment.asSlice(address - entry.getKey(), bytes);
+  }
+
+  private int copyIn(long address, MemorySegment from, long bytes, MemorySegment stream) {
+    try {
+      at(address, Math.toIntExact(bytes)).copyFrom(from.reinterpret(bytes));
+      return entered() ? SUCCESS : INVALID_CONTEXT;
+    } catch (RuntimeException e) {
+      return INVALID_VALUE;
+    }
+  }
+
+  private int copyOut(MemorySegment to, long address, long bytes, MemorySegment stream) {
+    try {
+      to.reinterpret(bytes).copyFrom(at(address, Math.toIntExact(bytes)));
+      return entered() ? SUCCESS : INVALID_CONTEXT;
+    } catch (RuntimeException e) {
+      return INVALID_VALUE;
+    }
+  }
+
+  private int launch(
+      MemorySegment function,
+      int x,
+      int y,
+      int z,
+      int threads,
+      int threadsY,
+      int threadsZ,
+      int shared,
+      MemorySegment stream,
+      MemorySegment parameters,
+      MemorySegment extra) {
+    note("launch");
+    if (!(handles.get(function.address()) instanceof Function of)
+        || !(handles.get(stream.address()) instanceof Stream on)
+        || !entered()
+        || threads > 1024
+        || threadsY != 1
+        || threadsZ != 1) {
+      return INVALID_VALUE;
+    }
+    // Parameters are read when a kernel is launched, not when it runs.
+    long[] arguments = new long[of.kernel.parameters()];
+    MemorySegment pointers = parameters.reinterpret((long) PARAMETER_BYTES * arguments.length);
+    for (int i = 0; i < arguments.length; i++) {
+      arguments[i] = pointers.getAtIndex(ADDRESS, i).reinterpret(PARAMETER_BYTES).get(JAVA_LONG, 0);
+    }
+    Launch launch = new Launch("", "", List.of(), x, y, z, threads);
+    Runnable work = () -> Interpreter.run(of.kernel, launch, arguments, this);
+    if (on.captures) {
+      on.captured.add(work);
+    } else {
+      work.run();
+    }
+    return SUCCESS;
+  }
+}

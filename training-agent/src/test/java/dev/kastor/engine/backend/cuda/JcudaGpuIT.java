@@ -1,0 +1,143 @@
+package dev.kastor.engine.backend.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.tensor.Tensor;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** JCuda's real binding against a driver that is ours: the calls that we make, and their order. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+final class JcudaGpuIT {
+  private FakeDriver driver;
+
+  @BeforeAll
+  void install(@TempDir Path folder) throws Exception {
+    assumeThat(Path.of("/usr/bin/gcc")).as("a compiler of C").exists();
+    assumeThat(Path.of("/proc/driver/nvidia")).as("a driver of NVIDIA's").doesNotExist();
+    driver = FakeDriver.install(folder);
+  }
+
+  private CudaBackend backend() {
+    return ((CudaBackend.Availability.Available) CudaBackend.load(0)).backend();
+  }
+
+  @Test
+  void tellsWhatThereIs() {
+    assertThat(GpuCheck.look())
+        .isEqualTo(
+            new GpuCheck.Found.Devices(
+                "12.6",
+                java.util.List.of(new GpuCheck.Device("Interpreted GPU", 9, 0, FakeDriver.BYTES))));
+    assertThat(CudaBackend.load(1))
+        .isEqualTo(new CudaBackend.Availability.Absent("There is no GPU 1, only 1."));
+  }
+
+  @Test
+  void noDeviceIsNoError() {
+    driver.devices = 0;
+    try {
+      assertThat(CudaBackend.load(0))
+          .isInstanceOfSatisfying(
+              CudaBackend.Availability.Absent.class,
+              absent -> assertThat(absent.reason()).contains("no GPU that this process may use"));
+    } finally {
+      driver.devices = 1;
+    }
+  }
+
+  @Test
+  void computesOnAnyThreadAndLeavesNothing() throws Exception {
+    CudaBackend backend = backend();
+    Node x = Node.input("x", Type.f32(3, 4));
+    Node w = Node.parameter("w", Type.f32(4, 2).shape());
+    Graph graph = Graph.of(x.matMul(w).sigmoid().sum(0, 1));
+    try (Executable executable = backend.compile(graph)) {
+      int launches = driver.called.getOrDefault("launch", 0);
+      float[] values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+      executable.input(x).write(values, 0);
+      executable.input(w).write(new float[] {.1f, .2f, .3f, -.1f, 0, .1f, -.1f, .2f}, 0);
+      executable.run();
+      float[] first = executable.output(0).floats();
+      assertThat(first[0]).isCloseTo(expected(values, 0), within(1e-5f));
+      assertThat(first[1]).isCloseTo(expected(values, 1), within(1e-5f));
+      values[0] = 5;
+      executable.input(x).write(values, 0);
+      var seen = new CompletableFuture<float[]>();
+      Thread.ofPlatform()
+          .start(() -> {
+            executable.run();
+            seen.complete(executable.output(0).floats());
+          });
+      assertThat(seen.get()[0]).isCloseTo(expected(values, 0), within(1e-5f));
+      // Captured once: no kernel is launched by itself again.
+      assertThat(driver.called.get("launch")).isEqualTo(launches);
+    }
+    assertThat(driver.memory).isEmpty();
+    // Functions belong to their module, and so to nobody.
+    assertThat(driver.handles.values().stream().filter(FakeDriver::outlives)).isEmpty();
+  }
+
+  private static float expected(float[] x, int column) {
+    float[][] w = {{.1f, .2f}, {.3f, -.1f}, {0, .1f}, {-.1f, .2f}};
+    float sum = 0;
+    for (int row = 0; row < 3; row++) {
+      float product = 0;
+      for (int i = 0; i < 4; i++) {
+        product += x[row * 4 + i] * w[i][column];
+      }
+      sum += (float) (1 / (1 + Math.exp(-product)));
+    }
+    return sum;
+  }
+
+  @Test
+  void whatDoesNotFitIsRefusedWithSizes() {
+    Node x = Node.input("x", Type.f32(600_000));
+    Graph graph = Graph.of(x.exp());
+    CudaBackend backend = backend();
+    assertThatExceptionOfType(OutOfGpuMemoryException.class)
+        .isThrownBy(() -> backend.compile(graph))
+        .withMessage("A graph needs 4800000 bytes of GPU memory, and 1048576 of 1048576 are free.");
+    assertThat(driver.memory).isEmpty();
+  }
+
+  @Test
+  void refusedKernelsAreToldWithTheCall() {
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> gpu.load("no ptx"))
+        .withMessageContaining("CUDA_ERROR_INVALID_PTX");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> gpu.free(77))
+        .withMessage("cuMemFree says CUDA_ERROR_INVALID_VALUE.");
+  }
+
+  @Test
+  void segmentsOfTensorsAreCopiedAsTheyLie() {
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu");
+    try (var arena = java.lang.foreign.Arena.ofShared()) {
+      Tensor whole =
+          Tensor.allocate(arena, Type.f32(6).shape(), dev.kastor.engine.tensor.DType.F32);
+      whole.write(new float[] {1, 2, 3, 4, 5, 6}, 0);
+      long address = gpu.allocate(12);
+      gpu.copyIn(address, whole.segment().asSlice(8, 12));
+      gpu.copyOut(whole.segment().asSlice(0, 12), address);
+      gpu.await();
+      gpu.free(address);
+      assertThat(whole.floats()).containsExactly(3, 4, 5, 4, 5, 6);
+    }
+  }
+}
