@@ -55,7 +55,8 @@ public final class Images {
    * and is marked while jobs are decided on (a full collection of four hundred megabytes would stop
    * it for two seconds once a minute); small objects, one copy of each of the few texts that
    * conditions and pods are made of, and native memory given back once a minute. What a request is
-   * made of ends in the survivor spaces.
+   * made of ends in the survivor spaces; what lasts for seconds is old soon, and not looked for at
+   * each collection.
    */
   public static final List<String> OPERATOR_JVM =
       List.of(
@@ -65,7 +66,8 @@ public final class Images {
           "-XX:GCTimeRatio=5",
           "-XX:-G1UseAdaptiveIHOP",
           "-XX:InitiatingHeapOccupancyPercent=70",
-          "-XX:MaxTenuringThreshold=7",
+          "-XX:MaxTenuringThreshold=2",
+          "-XX:G1ConcRefinementThreads=0",
           "-XX:MaxNewSize=192m",
           "-XX:SurvivorRatio=4",
           "-XX:TargetSurvivorRatio=90",

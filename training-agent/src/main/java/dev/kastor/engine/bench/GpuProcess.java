@@ -50,8 +50,8 @@ public final class GpuProcess {
           each.put("capability", device.major() + "." + device.minor());
           each.put("memoryBytes", device.bytes());
           each.put("served", device.served());
-          if (device.served()) {
-            each.set("trials", trials(i));
+          if (CudaBackend.load(i) instanceof CudaBackend.Availability.Available available) {
+            each.set("trials", trials(available.backend()));
           }
         }
       }
@@ -59,19 +59,17 @@ public final class GpuProcess {
     System.out.println(json);
   }
 
-  private static ArrayNode trials(int device) {
+  private static ArrayNode trials(Backend backend) {
     ArrayNode trials = MAPPER.createArrayNode();
     networks()
         .forEach((name, network) -> {
           ObjectNode trial = trials.addObject();
           trial.put("network", name);
           try {
-            if (CudaBackend.load(device) instanceof CudaBackend.Availability.Available available) {
-              long start = System.nanoTime();
-              float[] gradient = gradient(network, available.backend());
-              trial.put("seconds", (System.nanoTime() - start) / NANOS);
-              trial.put("error", distance(gradient, gradient(network, new ReferenceBackend())));
-            }
+            long start = System.nanoTime();
+            float[] gradient = gradient(network, backend);
+            trial.put("seconds", (System.nanoTime() - start) / NANOS);
+            trial.put("error", distance(gradient, gradient(network, new ReferenceBackend())));
           } catch (RuntimeException e) {
             trial.put("failure", e.getMessage());
           }

@@ -132,6 +132,7 @@ final class OpCases {
   }
 
   private void fused() {
+    add(new Gelu(), floats(extent(), extent()));
     add(new Softmax(false), floats(extent(), extent() + 1));
     add(new Softmax(true), floats(2, 4, 4));
     add(new SoftmaxGradient(), floats(3, 4), floats(3, 4));

@@ -27,7 +27,8 @@ import jcuda.driver.JITOptions;
  * A GPU through JCuda's binding of the CUDA driver API.
  *
  * <p>Launches are captured once as a graph of the driver's, so that a run is one call and not one
- * for each kernel (CUDA C++ Programming Guide, CUDA Graphs).
+ * for each kernel (CUDA C++ Programming Guide, CUDA Graphs). It is never closed: a process has one
+ * context for each device, as long as it lives.
  */
 final class JcudaGpu implements Gpu {
   private static final int LOG_BYTES = 8192;

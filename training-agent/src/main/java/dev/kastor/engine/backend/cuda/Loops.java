@@ -2,7 +2,6 @@ package dev.kastor.engine.backend.cuda;
 
 import dev.kastor.engine.backend.cuda.Ptx.Kind;
 import dev.kastor.engine.graph.Node;
-import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Primitive.Reduce;
 import java.util.function.Predicate;
 
@@ -179,10 +178,5 @@ final class Loops {
       case SUM -> ptx.get(Kind.FLOAT, "add.rn.f32", one, other);
       case MAXIMUM -> elements.maximum(one, other);
     };
-  }
-
-  /** Whether a node's op is folded or sought, not computed element by element. */
-  static boolean folds(Node node) {
-    return node.op() instanceof Reduce || node.op() instanceof Primitive.ScatterAdd;
   }
 }

@@ -83,7 +83,7 @@ final class Product {
     List<Operand> operands = sides.of(ptx, elements);
     new Product(ptx, elements, size).write(operands.get(0), operands.get(1), out);
     return Launch.of(
-        ptx, tiles(size.columns()), tiles(size.rows()), Math.max(size.batch(), size.parts()));
+        ptx, tiles(size.rows()), tiles(size.columns()), Math.max(size.batch(), size.parts()));
   }
 
   private static int tiles(int extent) {
@@ -92,8 +92,8 @@ final class Product {
 
   private void write(Operand left, Operand right, Node out) {
     String thread = ptx.get(Kind.WORD, "mov.u32", "%tid.x");
-    String column = first("%ctaid.x");
-    String row = first("%ctaid.y");
+    String row = first("%ctaid.x");
+    String column = first("%ctaid.y");
     String slice = ptx.get(Kind.WORD, "mov.u32", "%ctaid.z");
     boolean whole = size.parts() == 1;
     String batch = whole && size.batch() > 1 ? slice : "0";
