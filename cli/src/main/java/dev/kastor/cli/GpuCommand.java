@@ -81,12 +81,13 @@ final class GpuCommand implements Runnable {
       for (JsonNode device : found.path("devices")) {
         out.printf(
             Locale.ROOT,
-            "%s: compute capability %s, %.1f GiB%s%n",
+            "%s: compute capability %s, %.1f GiB%n",
             device.path("name").asText(),
             device.path("capability").asText(),
-            device.path("memoryBytes").asLong() / GIBI,
-            device.path("served").asBoolean() ? "" : "; too old, 7.5 is needed");
-        if (device.path("served").asBoolean()) {
+            device.path("memoryBytes").asLong() / GIBI);
+        if (device.has("reason")) {
+          out.println(device.path("reason").asText());
+        } else {
           Table table = new Table("NETWORK", "SECONDS", "ERROR", "RESULT").rightFrom(1);
           device.path("trials").forEach(trial -> table.row(row(trial)));
           table.lines().forEach(out::println);

@@ -88,7 +88,7 @@ public final class Housekeeping {
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
-          work -> Thread.ofPlatform().name("housekeeping").daemon().unstarted(Background.of(work)));
+          Thread.ofPlatform().name("housekeeping").daemon().factory());
   private final ExecutorService summaries =
       Executors.newFixedThreadPool(SUMMARIES_AT_ONCE, Thread.ofVirtual().factory());
 

@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.operator.Background;
 import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
@@ -43,7 +42,7 @@ public final class LoopDriver {
   private final Duration interval;
   private final RoundPacing pacing;
   private final Semaphore wanted = new Semaphore(0);
-  private final Thread thread = new Thread(Background.of(this::run), "scheduling-loop");
+  private final Thread thread = new Thread(this::run, "scheduling-loop");
   private volatile boolean stopped;
 
   public LoopDriver(

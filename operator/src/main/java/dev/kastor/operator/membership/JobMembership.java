@@ -1,5 +1,6 @@
 package dev.kastor.operator.membership;
 
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.protocol.Member;
@@ -8,7 +9,6 @@ import dev.kastor.scheduler.JobSpec;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -69,20 +69,18 @@ final class JobMembership {
   JobSpec spec(TrainingJob job) {
     Asked same = asked;
     if (same == null || !same.by(job)) {
-      var metadata = job.getMetadata();
-      same = new Asked(metadata.getGeneration(), metadata.getAnnotations(), JobSpecs.of(job));
+      same = new Asked(job.getMetadata().getGeneration(), Pin.of(job), JobSpecs.of(job));
       asked = same;
     }
     return same.spec;
   }
 
-  /** What versions of a job with one spec ask for; annotations ask as well. */
-  private record Asked(
-      @Nullable Long generation, @Nullable Map<String, String> annotations, JobSpec spec) {
+  /** What versions of a job with one spec and one pin ask for. */
+  private record Asked(@Nullable Long generation, Pin pin, JobSpec spec) {
     boolean by(TrainingJob job) {
       return generation != null
           && generation.equals(job.getMetadata().getGeneration())
-          && Objects.equals(annotations, job.getMetadata().getAnnotations());
+          && pin.equals(Pin.of(job));
     }
   }
 

@@ -103,6 +103,12 @@ public final class GradientExchange implements AutoCloseable {
       // The others cannot go on either: they notice as the ring closes.
       ring.close();
       thread.interrupt();
+      try {
+        // The gradient is the caller's again.
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

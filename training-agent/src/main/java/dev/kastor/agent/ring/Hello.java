@@ -21,7 +21,7 @@ record Hello(Purpose purpose, String job, long generation, int from, int to) {
   /** Most bytes of an encoded hello after its length field. */
   static final int MAX_BYTES = 512;
 
-  private static final long MAGIC = 0x4b41_5354_4f52_3031L; // "KASTOR01"
+  private static final long MAGIC = 0x4b41_5354_4f52_3032L; // "KASTOR02"
   private static final int FIXED_BYTES = 8 + 1 + 8 + 4 + 4 + NONCE_BYTES + 2;
 
   /** What a connection is for. */

@@ -169,6 +169,7 @@ final class Replica {
       float[] target = first ? gradient : passGradient;
       float[] statistics = first ? batchStatistics : passStatistics;
       loss += model.pass(take.examples(), target, statistics, sums.pass(pass));
+      sums.requireWhole();
       trained = trained.plus(AuditDigest.of(take));
       if (!first) {
         add(passStatistics, batchStatistics, 0, batchStatistics.length);
@@ -191,6 +192,13 @@ final class Replica {
     Sums(int passes, IntConsumer ready) {
       this.passes = passes;
       this.ready = ready;
+    }
+
+    void requireWhole() {
+      if (end > 0) {
+        throw new IllegalStateException(
+            "The pass never told of the first %d elements of its gradient.".formatted(end));
+      }
     }
 
     IntConsumer pass(int pass) {

@@ -50,8 +50,10 @@ public final class GpuProcess {
           each.put("capability", device.major() + "." + device.minor());
           each.put("memoryBytes", device.bytes());
           each.put("served", device.served());
-          if (CudaBackend.load(i) instanceof CudaBackend.Availability.Available available) {
-            each.set("trials", trials(available.backend()));
+          switch (CudaBackend.load(i)) {
+            case CudaBackend.Availability.Available available ->
+                each.set("trials", trials(available.backend()));
+            case CudaBackend.Availability.Absent absent -> each.put("reason", absent.reason());
           }
         }
       }

@@ -35,15 +35,21 @@ public final class CudaBackend implements Backend {
   public static Availability load(int number) {
     return switch (GpuCheck.look()) {
       case GpuCheck.Found.None none -> new Availability.Absent(none.reason());
-      case GpuCheck.Found.Devices found when number >= found.devices().size() ->
+      case GpuCheck.Found.Devices found when number < 0 || number >= found.devices().size() ->
           new Availability.Absent(
               "There is no GPU %d, only %d.".formatted(number, found.devices().size()));
       case GpuCheck.Found.Devices found when !found.devices().get(number).served() ->
           new Availability.Absent(found.devices().get(number) + " is too old: 7.5 is needed.");
-      case GpuCheck.Found.Devices found ->
-          new Availability.Available(
-              new CudaBackend(JcudaGpu.open(number, found.devices().get(number).name())));
+      case GpuCheck.Found.Devices found -> open(number, found.devices().get(number));
     };
+  }
+
+  private static Availability open(int number, GpuCheck.Device device) {
+    try {
+      return new Availability.Available(new CudaBackend(JcudaGpu.open(number, device.name())));
+    } catch (IllegalStateException e) {
+      return new Availability.Absent(device + " cannot be used now: " + e.getMessage());
+    }
   }
 
   @Override

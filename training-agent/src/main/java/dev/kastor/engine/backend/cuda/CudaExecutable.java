@@ -31,18 +31,20 @@ final class CudaExecutable implements Executable {
     compilation.leaves().keySet().forEach(leaf -> inputs.put(leaf, tensor(leaf)));
     outputs.forEach(output -> results.add(tensor(output)));
     slab = gpu.allocate(Math.max(compilation.bytes(), Tensor.ALIGNMENT));
-    Gpu.Module loaded = null;
     try {
-      loaded = gpu.load(compilation.module());
-      sequence = loaded.sequence(compilation.launches().stream().map(this::call).toList());
-    } catch (RuntimeException e) {
-      if (loaded != null) {
-        loaded.close();
-      }
+      module = gpu.load(compilation.module());
+    } catch (RuntimeException | Error e) {
       gpu.free(slab);
       throw e;
     }
-    module = loaded;
+    try {
+      sequence = module.sequence(compilation.launches().stream().map(this::call).toList());
+    } catch (RuntimeException | Error e) {
+      try (module) {
+        gpu.free(slab);
+      }
+      throw e;
+    }
   }
 
   private Tensor tensor(Node node) {
@@ -101,8 +103,12 @@ final class CudaExecutable implements Executable {
 
   @Override
   public void close() {
-    sequence.close();
-    module.close();
-    gpu.free(slab);
+    // In this order, and the rest even if one of them fails.
+    try (Gpu.Sequence _ = sequence;
+        Gpu.Module _ = module) {
+      gpu.await();
+    } finally {
+      gpu.free(slab);
+    }
   }
 }

@@ -72,7 +72,11 @@ public final class GpuCheck {
           ? new Found.None("There is an NVIDIA driver, but no GPU that this process may use.")
           : new Found.Devices(driver, devices);
     } catch (LinkageError e) {
-      return new Found.None("There is no NVIDIA driver here: libcuda.so.1 does not load.");
+      String said = String.valueOf(e.getMessage());
+      return new Found.None(
+          said.contains("libcuda")
+              ? "There is no NVIDIA driver here: libcuda.so.1 does not load."
+              : "JCuda does not load on this machine: " + said);
     } catch (IllegalStateException e) {
       return new Found.None("The NVIDIA driver does not work: " + e.getMessage());
     }

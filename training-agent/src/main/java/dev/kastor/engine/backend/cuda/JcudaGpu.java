@@ -201,14 +201,22 @@ final class JcudaGpu implements Gpu {
           JCudaDriver.cuStreamBeginCapture(
               recorder, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
       CUgraph graph = new CUgraph();
+      RuntimeException failed = null;
       try {
         for (int i = 0; i < calls.size(); i++) {
           launch(functions.get(i), calls.get(i), recorder);
         }
-      } finally {
-        // Says what went wrong in between as well.
-        check("cuStreamEndCapture", JCudaDriver.cuStreamEndCapture(recorder, graph));
+      } catch (RuntimeException e) {
+        failed = e;
       }
+      int ended = JCudaDriver.cuStreamEndCapture(recorder, graph);
+      if (failed != null) {
+        if (ended == CUresult.CUDA_SUCCESS) {
+          JCudaDriver.cuGraphDestroy(graph);
+        }
+        throw failed;
+      }
+      check("cuStreamEndCapture", ended);
       CUgraphExec executable = new CUgraphExec();
       try {
         check("cuGraphInstantiate", JCudaDriver.cuGraphInstantiate(executable, graph, 0));

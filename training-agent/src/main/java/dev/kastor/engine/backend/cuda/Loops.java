@@ -81,7 +81,7 @@ final class Loops {
       writes = ptx.get(Kind.TRUTH, "and.pred", leads, exists);
     }
     ptx.emitIf(writes, "st.global.f32", "[" + ptx.address(node, result) + "]", sum);
-    return Launch.of(ptx, (count + results - 1) / results, 1, 1);
+    return Launch.of(ptx, Math.ceilDiv(count, results), 1, 1);
   }
 
   /** How many threads share the elements of a result, a power of two. */
@@ -155,7 +155,7 @@ final class Loops {
   }
 
   private static int blocks(int count) {
-    return (count + THREADS - 1) / THREADS;
+    return Math.ceilDiv(count, THREADS);
   }
 
   /** The number of the thread among all. */

@@ -87,7 +87,7 @@ final class Product {
   }
 
   private static int tiles(int extent) {
-    return (extent + TILE - 1) / TILE;
+    return Math.ceilDiv(extent, TILE);
   }
 
   private void write(Operand left, Operand right, Node out) {

@@ -171,6 +171,10 @@ final class FakeDriver implements Interpreter.Memory {
     return type == long.class ? JAVA_LONG : ADDRESS;
   }
 
+  long streams() {
+    return handles.values().stream().filter(Stream.class::isInstance).count();
+  }
+
   /** Whether a handle is of something that must be given back. */
   static boolean outlives(Object handle) {
     return handle instanceof Module || handle instanceof Graph || handle instanceof Executable;

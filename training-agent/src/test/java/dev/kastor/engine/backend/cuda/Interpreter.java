@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.ToIntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs PTX on the CPU, one thread of a block after another between two barriers: the instructions
@@ -37,7 +38,7 @@ final class Interpreter {
     final float[] floats;
     final int[] words;
     final long[] addresses;
-    final boolean[] truths;
+    final @Nullable Boolean[] truths;
     final Block block;
     final int thread;
     int next;
@@ -46,11 +47,20 @@ final class Interpreter {
       floats = new float[kernel.count('f')];
       words = new int[kernel.count('r')];
       addresses = new long[kernel.count('d')];
-      truths = new boolean[kernel.count('p')];
+      truths = new Boolean[kernel.count('p')];
       Arrays.fill(floats, Float.NaN);
       Arrays.fill(words, UNSET);
+      Arrays.fill(addresses, -1);
       this.block = block;
       this.thread = thread;
+    }
+
+    boolean holds(int truth) {
+      Boolean value = truths[truth];
+      if (value == null) {
+        throw new IllegalStateException("%p" + truth + " was never set.");
+      }
+      return value;
     }
   }
 
@@ -125,7 +135,9 @@ final class Interpreter {
     for (int z = 0; z < launch.z(); z++) {
       for (int y = 0; y < launch.y(); y++) {
         for (int x = 0; x < launch.x(); x++) {
-          MemorySegment shared = MemorySegment.ofArray(new float[kernel.sharedBytes / 4]);
+          float[] words = new float[kernel.sharedBytes / 4];
+          Arrays.fill(words, Float.NaN);
+          MemorySegment shared = MemorySegment.ofArray(words);
           run(kernel, new Block(x, y, z, shared, memory, arguments), launch.threads());
         }
       }
@@ -182,7 +194,7 @@ final class Interpreter {
       int truth = number(line.substring(1, space));
       Step step = step(kernel, line.substring(space + 1));
       return lane -> {
-        if (lane.truths[truth]) {
+        if (lane.holds(truth)) {
           step.run(lane);
         }
       };
@@ -254,7 +266,7 @@ final class Interpreter {
         int target = number(operands[0]);
         int one = number(operands[1]);
         int other = number(operands[2]);
-        yield lane -> lane.truths[target] = lane.truths[one] && lane.truths[other];
+        yield lane -> lane.truths[target] = lane.holds(one) && lane.holds(other);
       }
       default -> {
         if (name.startsWith("setp.")) {
@@ -401,7 +413,7 @@ final class Interpreter {
                 float y = b.of(lane);
                 return Float.isNaN(x) ? y : Float.isNaN(y) ? x : Math.max(x, y);
               };
-          case "selp.f32" -> lane -> lane.truths[truth] ? a.of(lane) : b.of(lane);
+          case "selp.f32" -> lane -> lane.holds(truth) ? a.of(lane) : b.of(lane);
           default -> throw new IllegalArgumentException(name);
         };
     return lane -> lane.floats[target] = result.of(lane);
@@ -429,7 +441,7 @@ final class Interpreter {
                 int y = b.applyAsInt(lane);
                 return Integer.compareUnsigned(x, y) < 0 ? x : y;
               };
-          case "selp.u32" -> lane -> lane.truths[truth] ? a.applyAsInt(lane) : b.applyAsInt(lane);
+          case "selp.u32" -> lane -> lane.holds(truth) ? a.applyAsInt(lane) : b.applyAsInt(lane);
           default -> throw new IllegalArgumentException(name);
         };
     return lane -> lane.words[target] = result.applyAsInt(lane);

@@ -64,7 +64,9 @@ final class JcudaGpuIT {
     Node x = Node.input("x", Type.f32(3, 4));
     Node w = Node.parameter("w", Type.f32(4, 2).shape());
     Graph graph = Graph.of(x.matMul(w).sigmoid().sum(0, 1));
+    long streams = driver.streams();
     try (Executable executable = backend.compile(graph)) {
+      assertThat(driver.streams()).isEqualTo(streams);
       int launches = driver.called.getOrDefault("launch", 0);
       float[] values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
       executable.input(x).write(values, 0);
