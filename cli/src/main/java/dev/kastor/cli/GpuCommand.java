@@ -19,7 +19,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "gpu",
     description = "Looks at this machine's GPUs.",
-    subcommands = GpuCommand.CheckCommand.class)
+    subcommands = GpuCommand.CheckCommand.class,
+    footerHeading = "%nExamples:%n",
+    footer = "  kastor gpu check")
 final class GpuCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
