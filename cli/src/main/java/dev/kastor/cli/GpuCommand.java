@@ -34,8 +34,8 @@ final class GpuCommand implements Runnable {
   @Command(
       name = "check",
       description = {
-        "Says which NVIDIA GPUs the engine finds here, and tries its kernels on each:",
-        "the gradients of small networks must be those of plain loops in double precision.",
+        "Says which NVIDIA GPUs the engine finds here and tries its kernels on each.",
+        "The gradients of small networks must be those of plain loops in double precision.",
         "Ends with 0 if a GPU computes them all, with 1 if there is none that does."
       },
       footerHeading = "%nExamples:%n",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -80,7 +81,7 @@ final class GradientExchangeTest {
               CountDownLatch first = new CountDownLatch(1);
               GradientExchange.Listener listener = (_, _, _) -> first.countDown();
               try (var exchange = new GradientExchange(rings.get(rank), gradient, listener)) {
-                java.util.Arrays.fill(gradient, BUCKET, 2 * BUCKET, 3);
+                Arrays.fill(gradient, BUCKET, 2 * BUCKET, 3);
                 exchange.ready(BUCKET);
                 boolean exchanged = first.await(30, TimeUnit.SECONDS) && gradient[BUCKET] == 6;
                 exchange.ready(0);

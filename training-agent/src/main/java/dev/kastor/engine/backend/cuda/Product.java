@@ -4,6 +4,7 @@ import dev.kastor.engine.backend.cuda.Ptx.Kind;
 import dev.kastor.engine.graph.Node;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * The kernel of matrix products and, with operands that look them up in an image, of convolutions:
@@ -76,8 +77,7 @@ final class Product {
    * @param out has a buffer for the result: {@code [batch, rows, columns]}, or {@code [parts, rows,
    *     columns]} of sums over parts of the axis
    */
-  static Launch kernel(
-      String name, Size size, Sides sides, java.util.function.Predicate<Node> buffered, Node out) {
+  static Launch kernel(String name, Size size, Sides sides, Predicate<Node> buffered, Node out) {
     Ptx ptx = new Ptx(name, THREADS);
     Elements elements = new Elements(ptx, buffered);
     List<Operand> operands = sides.of(ptx, elements);

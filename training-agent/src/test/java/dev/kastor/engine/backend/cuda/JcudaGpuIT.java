@@ -11,7 +11,9 @@ import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
+import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,8 +41,7 @@ final class JcudaGpuIT {
     assertThat(GpuCheck.look())
         .isEqualTo(
             new GpuCheck.Found.Devices(
-                "12.6",
-                java.util.List.of(new GpuCheck.Device("Interpreted GPU", 9, 0, FakeDriver.BYTES))));
+                "12.6", List.of(new GpuCheck.Device("Interpreted GPU", 9, 0, FakeDriver.BYTES))));
     assertThat(CudaBackend.load(1))
         .isEqualTo(new CudaBackend.Availability.Absent("There is no GPU 1, only 1."));
   }
@@ -130,7 +131,7 @@ final class JcudaGpuIT {
   @Test
   void segmentsOfTensorsAreCopiedAsTheyLie() {
     JcudaGpu gpu = JcudaGpu.open(0, "gpu");
-    try (var arena = java.lang.foreign.Arena.ofShared()) {
+    try (var arena = Arena.ofShared()) {
       Tensor whole =
           Tensor.allocate(arena, Type.f32(6).shape(), dev.kastor.engine.tensor.DType.F32);
       whole.write(new float[] {1, 2, 3, 4, 5, 6}, 0);
