@@ -1,11 +1,11 @@
 package dev.kastor.operator;
 
 import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.goodput.GoodputModel;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -19,8 +19,8 @@ public interface JobObserver {
   /** The scheduling loop wrote a new allocation. */
   void allocated(JobId job, Allocation allocation, Reason reason, Instant at);
 
-  /** An accepted report came in; the model is what it was fitted to, if there is one yet. */
-  void reported(JobId job, TelemetryReport report, Optional<GoodputModel> model, Instant at);
+  /** An accepted report came in; the gradient is the newest that is known of the job, if any is. */
+  void reported(JobId job, TelemetryReport report, Optional<GradientStats> gradient, Instant at);
 
   /** A job entered a phase. */
   void phase(JobId job, TrainingJobStatus.Phase phase, Instant at);

@@ -1,11 +1,11 @@
 package dev.kastor.operator;
 
 import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.goodput.GoodputModel;
 import jakarta.enterprise.inject.Any;
 import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
@@ -41,8 +41,8 @@ public final class JobObservers {
 
   /** See {@link JobObserver#reported}. */
   public void reported(
-      JobId job, TelemetryReport report, Optional<GoodputModel> model, Instant at) {
-    each(observer -> observer.reported(job, report, model, at));
+      JobId job, TelemetryReport report, Optional<GradientStats> gradient, Instant at) {
+    each(observer -> observer.reported(job, report, gradient, at));
   }
 
   /** See {@link JobObserver#phase}. */

@@ -12,10 +12,10 @@ import dev.kastor.operator.hang.HangRule.Seen;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.membership.Replica;
+import dev.kastor.operator.telemetry.Reported;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.Slowest;
-import dev.kastor.protocol.TelemetryReport;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -127,7 +127,7 @@ public final class HangWatch {
     boolean allSpeak =
         seen.size() == members.pods().size()
             && members.said().values().stream().allMatch(replica -> speaks(replica, now));
-    Optional<TelemetryReport> last = telemetry.last(job);
+    Optional<Reported> last = telemetry.last(job);
     boolean done =
         telemetry.completed(job).isPresent()
             || last.filter(report -> report.progress().fraction() >= 1).isPresent();

@@ -2,12 +2,12 @@ package dev.kastor.operator.history;
 
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.JobObserver;
+import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.goodput.GoodputModel;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.util.Comparator;
@@ -55,11 +55,11 @@ public final class JobHistory implements JobObserver {
 
   @Override
   public void reported(
-      JobId job, TelemetryReport report, Optional<GoodputModel> model, Instant at) {
+      JobId job, TelemetryReport report, Optional<GradientStats> gradient, Instant at) {
     JobTrack track = tracks.computeIfAbsent(job, id -> new JobTrack(id, at));
     // A last report may overtake the deletion of its job; it must not bring the job back.
     if (!track.isDeleted()) {
-      track.reported(report, model, at, fairSamples());
+      track.reported(report, gradient, at, fairSamples());
     }
     forgetSurplus();
   }

@@ -7,7 +7,6 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.goodput.GoodputModel;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -44,16 +43,13 @@ final class JobTrack {
 
   /** Takes in a report; from now on at most so many samples are kept. */
   synchronized void reported(
-      TelemetryReport report, Optional<GoodputModel> model, Instant at, int mostSamples) {
+      TelemetryReport report, Optional<GradientStats> known, Instant at, int mostSamples) {
     touched = at;
     samples.bound(mostSamples);
     progress = report.progress();
     RateMeter.Rates rates = meter.mark(at, report.progress());
     int globalBatch = report.batch().globalBatchSize(report.replicas());
-    GradientStats gradient =
-        Optional.ofNullable(report.gradient())
-            .or(() -> model.map(GoodputModel::gradient))
-            .orElse(null);
+    GradientStats gradient = known.orElse(report.gradient());
     Double loss = report.trainingLoss();
     // One scale-invariant step is worth the initial batch, so steps per second times M0 are
     // effective examples per second: goodput as achieved (Pollux, OSDI 2021, section 3).

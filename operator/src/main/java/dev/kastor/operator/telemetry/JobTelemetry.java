@@ -42,7 +42,7 @@ final class JobTelemetry {
   private final Map<String, Long> sequences = new HashMap<>();
   private final UsualStep stepTimes = new UsualStep();
   private @Nullable Slowest slowest;
-  private @Nullable TelemetryReport last;
+  private @Nullable Reported last;
   private @Nullable GradientStats gradient;
   private @Nullable CheckpointInfo checkpoint;
   private @Nullable Double loss;
@@ -82,7 +82,7 @@ final class JobTelemetry {
     if (last != null && report.progress().step() > last.progress().step()) {
       advanced = now;
     }
-    last = report;
+    last = Reported.of(report, last);
     measured = null;
     learner.observe(report, now);
     rates.observe(report.progress(), now);
@@ -132,11 +132,17 @@ final class JobTelemetry {
     return learner.model(now);
   }
 
-  synchronized Optional<BatchPlan> batch() {
-    return Optional.ofNullable(last).map(TelemetryReport::batch);
+  /** The newest noise statistics: reported, else as the family remembers them. */
+  synchronized Optional<GradientStats> gradient(Instant now) {
+    return Optional.ofNullable(gradient).or(() -> learner.model(now).map(GoodputModel::gradient));
   }
 
-  synchronized Optional<TelemetryReport> last() {
+  synchronized Optional<BatchPlan> batch() {
+    return Optional.ofNullable(last).map(Reported::batch);
+  }
+
+  /** What is kept of the newest report. */
+  synchronized Optional<Reported> last() {
     return Optional.ofNullable(last);
   }
 
@@ -176,7 +182,7 @@ final class JobTelemetry {
     return new Measured(
         model,
         before == null ? profiled : Math.max(profiled, before.maxReplicas()),
-        Optional.ofNullable(last).map(TelemetryReport::progress),
+        Optional.ofNullable(last).map(Reported::progress),
         cost,
         cost.compareTo(Measured.ASSUMED_RESTART) > 0 ? cost : Measured.ASSUMED_RESTART,
         learner.outlook(now));

@@ -66,7 +66,7 @@ public final class TelemetryStore {
     }
     metrics.reported();
     telemetry.takeSwitches().forEach(metrics::paused);
-    observers.reported(Labels.id(job), report, telemetry.model(now), now);
+    observers.reported(Labels.id(job), report, telemetry.gradient(now), now);
     if (telemetry.completed().isPresent()) {
       signals.job(Labels.id(job));
     }
@@ -112,8 +112,8 @@ public final class TelemetryStore {
     return known(job).flatMap(JobTelemetry::slowest);
   }
 
-  /** The newest report. */
-  public Optional<TelemetryReport> last(TrainingJob job) {
+  /** What is kept of the newest report. */
+  public Optional<Reported> last(TrainingJob job) {
     return known(job).flatMap(JobTelemetry::last);
   }
 
@@ -180,7 +180,7 @@ public final class TelemetryStore {
     metrics.job(
         id.namespace(),
         id.name(),
-        last(job).map(TelemetryReport::replicas).orElse(0),
+        last(job).map(Reported::replicas).orElse(0),
         orZero(summary.goodput()),
         orZero(summary.throughput()),
         orZero(summary.efficiency()),

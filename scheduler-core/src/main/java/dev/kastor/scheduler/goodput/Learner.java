@@ -74,6 +74,10 @@ public final class Learner {
     if (memory == null) {
       return;
     }
+    if (settled(byType.get(gpuType))) {
+      memory.observe(family, gpuType, profile, now);
+      return;
+    }
     Recollection known = recall(now);
     RememberedProfiles remembered = known == null ? null : known.profilesByType().get(gpuType);
     Probation probation = begun(byType.get(gpuType), remembered != null, STEP_TIME_FACTOR);
@@ -95,6 +99,10 @@ public final class Learner {
     progress = at;
     changed = true;
     if (memory == null) {
+      return;
+    }
+    if (settled(noise) && Outlook.NONE.knowsTotal(at)) {
+      memory.observe(family, gradient, Outlook.NONE.fraction(at), now);
       return;
     }
     Recollection known = recall(now);
@@ -172,6 +180,17 @@ public final class Learner {
       return remembered ? new Probation(tolerance) : Probation.over();
     }
     return before;
+  }
+
+  /**
+   * Whether the memory was compared with, or never could be, and is not in the wrong: then what is
+   * reported is only added to it. To recall it for each report of thousands of jobs would mean to
+   * put it together anew each time.
+   */
+  private static boolean settled(@Nullable Probation probation) {
+    return probation != null
+        && (probation.verdict() == Probation.Verdict.CONFIRMED
+            || probation.verdict() == Probation.Verdict.UNKNOWN);
   }
 
   private @Nullable Recollection recall(Instant now) {

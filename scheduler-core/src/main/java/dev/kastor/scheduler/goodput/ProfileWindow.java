@@ -2,9 +2,7 @@ package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.StepProfile;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
-import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -35,7 +33,10 @@ final class ProfileWindow {
     StepProfile any = newest.getLast();
     double step = median(StepProfile::stepSeconds);
     double compute = median(ProfileWindow::computeSeconds);
-    int steps = newest.stream().mapToInt(ProfileWindow::weight).sum();
+    int steps = 0;
+    for (StepProfile profile : newest) {
+      steps += weight(profile);
+    }
     return new StepProfile(
         any.nodes(),
         any.replicas(),
@@ -69,16 +70,28 @@ final class ProfileWindow {
   }
 
   private double median(ToDoubleFunction<StepProfile> seconds) {
-    if (newest.size() == 1) {
-      return seconds.applyAsDouble(newest.getFirst());
+    // No more than a few, and asked for at each report: sorted as they are put in.
+    double[] sorted = new double[newest.size()];
+    int[] weights = new int[newest.size()];
+    int count = 0;
+    int total = 0;
+    for (StepProfile profile : newest) {
+      double value = seconds.applyAsDouble(profile);
+      int at = count++;
+      while (at > 0 && sorted[at - 1] > value) {
+        sorted[at] = sorted[at - 1];
+        weights[at] = weights[at - 1];
+        at--;
+      }
+      sorted[at] = value;
+      weights[at] = weight(profile);
+      total += weights[at];
     }
-    List<StepProfile> sorted = newest.stream().sorted(Comparator.comparingDouble(seconds)).toList();
-    int total = sorted.stream().mapToInt(ProfileWindow::weight).sum();
     int below = 0;
-    for (StepProfile profile : sorted) {
-      below += weight(profile);
+    for (int i = 0; i < count; i++) {
+      below += weights[i];
       if (2 * below >= total) {
-        return seconds.applyAsDouble(profile);
+        return sorted[i];
       }
     }
     throw new IllegalStateException("median of an empty window");
