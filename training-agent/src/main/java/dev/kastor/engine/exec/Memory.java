@@ -171,6 +171,11 @@ public final class Memory implements AutoCloseable {
     return (least + step - 1) / step * step;
   }
 
+  /** The most bytes that it ever takes from the system. */
+  public long capBytes() {
+    return capBytes;
+  }
+
   /** Bytes in blocks that somebody holds. */
   public synchronized long usedBytes() {
     return usedBytes;

@@ -39,11 +39,12 @@ final class Run {
       Plan plan,
       String name,
       Memory memory,
+      Histories histories,
       States states,
       Executor pool,
       int mostHelpers,
       List<Value> feeds) {
-    this.tokens = new Tokens(plan, memory, feeds);
+    this.tokens = new Tokens(plan, memory, histories, feeds);
     this.memory = memory;
     this.states = states;
     this.name = name;

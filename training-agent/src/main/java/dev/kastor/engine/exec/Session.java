@@ -3,6 +3,7 @@ package dev.kastor.engine.exec;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ public final class Session implements AutoCloseable {
   private final Backend backend;
   private final Memory memory;
   private final int threads;
+  private final @Nullable Path spillTo;
   private final ExecutorService pool;
   private final Map<Key, Plan> plans = new HashMap<>();
   private final States states = new States();
@@ -43,12 +45,23 @@ public final class Session implements AutoCloseable {
    * @param threads that compute at once in a run, at least 1, with the thread that asks for it
    */
   public Session(Backend backend, long capBytes, int threads) {
+    this(backend, capBytes, threads, null);
+  }
+
+  /**
+   * A session without state.
+   *
+   * @param spillTo a folder for what loops keep for their gradients, once that and all else takes
+   *     half of the cap; null to keep it in memory
+   */
+  public Session(Backend backend, long capBytes, int threads, @Nullable Path spillTo) {
     if (threads < 1) {
       throw new IllegalArgumentException("threads must be at least 1, got " + threads + ".");
     }
     this.backend = backend;
     this.memory = new Memory(capBytes);
     this.threads = threads;
+    this.spillTo = spillTo;
     this.pool =
         Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name("step-", 0).factory());
   }
@@ -139,7 +152,8 @@ public final class Session implements AutoCloseable {
       throws InterruptedException {
     List<Value> values =
         plan.feeds().stream().map(feeds::get).map(Objects::requireNonNull).toList();
-    return new Run(plan, run, memory, states, pool, threads - 1, values).run();
+    Histories histories = new Histories(memory, spillTo == null ? null : new Spill(spillTo));
+    return new Run(plan, run, memory, histories, states, pool, threads - 1, values).run();
   }
 
   private static Tensor checked(Node node, @Nullable Tensor tensor) {

@@ -29,7 +29,7 @@ final class Tokens {
 
   private final Deque<Ready> ready = new ArrayDeque<>();
   private final Map<Place, Frame> frames = new HashMap<>();
-  private final Histories histories = new Histories();
+  private final Histories histories;
   private final Frame root;
   private final Memory memory;
   private final List<Value> feeds;
@@ -37,8 +37,9 @@ final class Tokens {
   private boolean done;
 
   /** A run that is about to begin. */
-  Tokens(Plan plan, Memory memory, List<Value> feeds) {
+  Tokens(Plan plan, Memory memory, Histories histories, List<Value> feeds) {
     this.memory = memory;
+    this.histories = histories;
     this.feeds = feeds;
     this.fetched = new Value[plan.fetches()];
     root = new Frame(plan.root(), null);
@@ -150,11 +151,10 @@ final class Tokens {
       case Work.Begin _ ->
           deliver(step, 0, Work.scalar(memory, Control.HISTORY, histories.begin()), iteration);
       case Work.Keep keep -> {
-        Value history = iteration.take(step, 0);
-        Value value = iteration.take(step, 1);
+        int history = (int) Work.scalar(iteration.value(step, 0));
         int number = keep.branch() ? 0 : iteration.number;
-        histories.keep((int) Work.scalar(history), keep.inner(), number, value);
-        deliver(step, 0, history, iteration);
+        histories.keep(history, keep.inner(), number, iteration.take(step, 1));
+        deliver(step, 0, iteration.take(step, 0), iteration);
       }
       case Work.Recall recall -> {
         int history = (int) Work.scalar(iteration.value(step, 0));

@@ -1,0 +1,112 @@
+package dev.kastor.engine.exec;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file for what there is no memory for, made when first needed. It has no name, so that nothing
+ * is left of it however the process ends. Not thread-safe.
+ */
+final class Spill implements AutoCloseable {
+  /** Where something lies. */
+  record Extent(long offset, long bytes) {}
+
+  private final Path folder;
+  private final Map<Long, Deque<Extent>> free = new HashMap<>();
+  private @Nullable FileChannel file;
+  private long end;
+
+  /** A file in a folder that must be there once something is written. */
+  Spill(Path folder) {
+    this.folder = folder;
+  }
+
+  /** Bytes in use or free for later. */
+  long bytes() {
+    return end;
+  }
+
+  /**
+   * Copies a segment to the file.
+   *
+   * @throws UncheckedIOException if that cannot be done, with the folder
+   */
+  Extent write(MemorySegment segment) {
+    long bytes = segment.byteSize();
+    try {
+      FileChannel to = open();
+      Deque<Extent> used = free.get(bytes);
+      Extent extent = used == null ? null : used.poll();
+      if (extent == null) {
+        extent = new Extent(end, bytes);
+      }
+      ByteBuffer buffer = segment.asByteBuffer();
+      while (buffer.hasRemaining()) {
+        to.write(buffer, extent.offset + buffer.position());
+      }
+      end = Math.max(end, extent.offset + bytes);
+      return extent;
+    } catch (IOException e) {
+      throw failed("written to", e);
+    }
+  }
+
+  /** Copies what was written to a segment of its size, and forgets it. */
+  void take(Extent extent, MemorySegment segment) {
+    ByteBuffer buffer = segment.asSlice(0, extent.bytes).asByteBuffer();
+    try {
+      FileChannel from = open();
+      while (buffer.hasRemaining()) {
+        if (from.read(buffer, extent.offset + buffer.position()) < 0) {
+          throw new IOException("the file has become shorter");
+        }
+      }
+    } catch (IOException e) {
+      throw failed("read from", e);
+    }
+    free.computeIfAbsent(extent.bytes, _ -> new ArrayDeque<>()).push(extent);
+  }
+
+  private FileChannel open() throws IOException {
+    FileChannel opened = file;
+    if (opened == null) {
+      Path path = Files.createTempFile(folder, "kastor-history-", ".spill");
+      try {
+        opened = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+      } finally {
+        Files.delete(path);
+      }
+      file = opened;
+    }
+    return opened;
+  }
+
+  private UncheckedIOException failed(String what, IOException e) {
+    return new UncheckedIOException(
+        "What loops keep for their gradients could not be %s %s: %s"
+            .formatted(what, folder, e.getMessage()),
+        e);
+  }
+
+  @Override
+  public void close() {
+    if (file != null) {
+      try {
+        file.close();
+      } catch (IOException e) {
+        throw failed("forgotten in", e);
+      }
+    }
+  }
+}
