@@ -40,6 +40,7 @@ final class ScaleScenario {
 
   private static final int ARRIVALS = Size.setting("arrivals", 200);
   private static final long ENDLESS = 1_000_000;
+  private static final Duration CATCH_UP = Duration.ofSeconds(15);
   private static final Duration BETWEEN_ARRIVALS = Duration.ofMillis(200);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
@@ -196,8 +197,10 @@ final class ScaleScenario {
    * Collects the garbage of this process, which plays ten thousand agents and watches all objects:
    * seconds in which it stands still are not the operator's.
    */
-  private static void collect() {
+  private static void collect() throws InterruptedException {
     System.gc();
+    // What ten thousand agents held back meanwhile comes at once.
+    Thread.sleep(CATCH_UP);
   }
 
   /**

@@ -25,6 +25,7 @@ import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SecuritySchemeType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -46,6 +47,7 @@ import org.jspecify.annotations.Nullable;
 @Produces(MediaType.APPLICATION_JSON)
 public final class AgentApi {
   private static final long LONGEST_WAIT_SECONDS = 30;
+  private static final Pattern ADDRESS = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,260}:[0-9]{1,5}");
 
   private final AgentIdentity identity;
   private final TelemetryStore telemetry;
@@ -231,7 +233,7 @@ public final class AgentApi {
   }
 
   private static String address(String text) throws ApiException {
-    if (text.isEmpty() || text.matches("[A-Za-z0-9.:\\[\\]_-]{1,260}:[0-9]{1,5}")) {
+    if (text.isEmpty() || ADDRESS.matcher(text).matches()) {
       return text;
     }
     throw ApiException.badRequest("address must be host:port");

@@ -22,12 +22,14 @@ public final class BearerToken {
    * @throws ApiException with 401 if there is none
    */
   public static String of(@Nullable String authorization) throws ApiException {
-    if (authorization == null
-        || !authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
-        || authorization.substring(BEARER.length()).isBlank()) {
+    String token =
+        authorization != null && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
+            ? authorization.substring(BEARER.length()).strip()
+            : "";
+    if (token.isEmpty()) {
       throw ApiException.unauthorized("a bearer token is needed");
     }
-    return authorization.substring(BEARER.length()).strip();
+    return token;
   }
 
   /**

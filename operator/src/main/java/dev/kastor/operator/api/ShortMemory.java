@@ -35,10 +35,9 @@ public final class ShortMemory<T> {
   /** The key of a secret in a context. */
   public static String key(String context, String secret) {
     try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256")
-              .digest((context + "\n" + secret).getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest);
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update((context + "\n").getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest.digest(secret.getBytes(StandardCharsets.UTF_8)));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has SHA-256", e);
     }

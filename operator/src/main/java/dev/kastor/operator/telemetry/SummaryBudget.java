@@ -1,6 +1,7 @@
 package dev.kastor.operator.telemetry;
 
 import java.time.Duration;
+import java.time.Instant;
 
 /**
  * How many summaries are written a second. They are the first thing that an API server with
@@ -17,19 +18,30 @@ final class SummaryBudget {
   private static final double INCREASE = 0.25;
   private static final double DECREASE = 0.9;
 
-  private double perSecond = MOST;
+  /** A second in which nothing is written tells nothing of the API server: caution wears off. */
+  private static final double RECOVERY = 0.5;
 
-  /** Takes note of whether one was stored, and of how long that took. */
-  synchronized void answered(boolean stored, Duration took) {
+  private double perSecond = MOST;
+  private Instant newest = Instant.EPOCH;
+
+  /** Takes note of whether one was stored, and of how long that took until now. */
+  synchronized void answered(boolean stored, Duration took, Instant now) {
+    double before = perSecond(now);
     perSecond =
         !stored || took.compareTo(SLOW) > 0
-            ? Math.max(LEAST, perSecond * DECREASE)
-            : Math.min(MOST, perSecond + INCREASE);
+            ? Math.max(LEAST, before * DECREASE)
+            : Math.min(MOST, before + INCREASE);
+    newest = now;
   }
 
   /** Time between two summaries of one of so many jobs, at least this. */
-  synchronized Duration spacing(int jobs, Duration least) {
-    Duration fair = Duration.ofMillis(Math.round(jobs * 1000 / perSecond));
+  synchronized Duration spacing(int jobs, Duration least, Instant now) {
+    Duration fair = Duration.ofMillis(Math.round(jobs * 1000 / perSecond(now)));
     return fair.compareTo(least) > 0 ? fair : least;
+  }
+
+  private double perSecond(Instant now) {
+    double seconds = Math.max(0, Duration.between(newest, now).toMillis() / 1000.0);
+    return Math.min(MOST, perSecond + RECOVERY * seconds);
   }
 }

@@ -130,27 +130,29 @@ public final class TelemetryStore {
 
   /** Whether {@link #writeIfDue} would write; a job that never reported costs nothing. */
   public boolean due(TrainingJob job) {
-    return known(job).filter(known -> known.isDue(clock.instant(), spacing())).isPresent();
+    Instant now = clock.instant();
+    return known(job).filter(known -> known.isDue(now, spacing(now))).isPresent();
   }
 
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
+    Instant asked = clock.instant();
     known(job)
-        .flatMap(known -> known.due(clock.instant(), spacing()))
+        .flatMap(known -> known.due(asked, spacing(asked)))
         .ifPresent(summary -> {
-          Instant asked = clock.instant();
           boolean stored = false;
           try {
             write(job, summary);
             stored = true;
           } finally {
-            budget.answered(stored, Duration.between(asked, clock.instant()));
+            Instant now = clock.instant();
+            budget.answered(stored, Duration.between(asked, now), now);
           }
         });
   }
 
-  private Duration spacing() {
-    return budget.spacing(jobs.size(), interval);
+  private Duration spacing(Instant now) {
+    return budget.spacing(jobs.size(), interval, now);
   }
 
   /** Writes the summary now. */

@@ -38,9 +38,11 @@ final class TypeProfiles {
     if (merging == GoodputEstimator.Merging.FIRST && known != null) {
       return known.merged();
     }
-    windows.remove(key);
     ProfileWindow window = known == null ? new ProfileWindow() : known;
-    windows.putLast(key, window);
+    if (known == null || !windows.sequencedKeySet().getLast().equals(key)) {
+      windows.remove(key);
+      windows.putLast(key, window);
+    }
     window.add(profile);
     stale |= window.drifted(DRIFT);
     if (merging == GoodputEstimator.Merging.NEWEST && windows.size() > GoodputEstimator.MAX_KEYS) {
