@@ -1,5 +1,6 @@
 package dev.kastor.engine.graph;
 
+import dev.kastor.engine.tensor.Shape;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that some outputs depend on.
@@ -128,8 +130,45 @@ public record Graph(List<Node> outputs) {
         of(definition).topological().forEach(this::visit);
         return visited(definition);
       }
+      Node folded = foldedBefore(node.op(), inputs);
+      if (folded != null) {
+        of(folded).topological().forEach(this::visit);
+        return visited(folded);
+      }
       Key key = new Key(node.op(), inputs.stream().map(this::number).toList());
       return known.computeIfAbsent(key, _ -> Node.of(node.op(), inputs));
+    }
+
+    /**
+     * A fold of what was reshaped as a fold of what it was before, if its axes were some there too:
+     * so that equal folds are recognised. Null for everything else.
+     */
+    private static @Nullable Node foldedBefore(Op op, List<Node> inputs) {
+      if (!(op instanceof Primitive.Reduce reduce)
+          || !(inputs.getFirst().op() instanceof Primitive.Reshape)) {
+        return null;
+      }
+      Shape shape = inputs.getFirst().shape();
+      Node before = inputs.getFirst().input(0);
+      int from = axisAfter(before.shape(), 0, shape.elements(0, reduce.from()));
+      int to =
+          from < 0
+              ? -1
+              : axisAfter(before.shape(), from, shape.elements(reduce.from(), reduce.to()));
+      return to <= from
+          ? null
+          : Node.of(new Primitive.Reduce(reduce.kind(), from, to), before)
+              .reshape(Node.of(op, inputs).shape());
+    }
+
+    /** The first axis before which, from another one on, there are so many elements; -1 if none. */
+    private static int axisAfter(Shape shape, int from, int elements) {
+      for (int to = from; to <= shape.rank(); to++) {
+        if (shape.elements(from, to) == elements) {
+          return to;
+        }
+      }
+      return -1;
     }
 
     private int number(Node node) {

@@ -112,6 +112,20 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
     return List.of(r, z, n, q, n.add(z.multiply(before.subtract(n))));
   }
 
+  /** What each step's products were, and the states before them, of which the first is zero. */
+  private static Node ofWeights(Node node, Node weights, Node products) {
+    int time = node.shape().extent(0);
+    if (time == 1) {
+      return Node.constant(0).broadcast(weights.shape());
+    }
+    int positions = (time - 1) * node.shape().extent(1);
+    Node before = output(node).slice(0, 0, time - 1);
+    return before
+        .reshape(positions, weights.shape().extent(0))
+        .matMul(
+            products.slice(0, 1, time).reshape(positions, weights.shape().extent(1)), true, false);
+  }
+
   @Override
   public Optional<List<Node>> gradients(Node node, Node gradient) {
     Node weights = node.input(1);
@@ -127,15 +141,6 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
       state = gates.add(all.slice(2, 3 * hidden, 4 * hidden).pad(2, 2 * hidden, 0));
     }
     Node flat = state.reshape(positions, cell.gates * hidden);
-    Node outputs = output(node);
-    Node before =
-        time == 1
-            ? Node.constant(0).broadcast(outputs.shape())
-            : outputs.slice(0, 0, time - 1).pad(0, 1, 0);
-    return Optional.of(
-        List.of(
-            projected,
-            before.reshape(positions, hidden).matMul(flat, true, false),
-            flat.sum(0, 1)));
+    return Optional.of(List.of(projected, ofWeights(node, weights, state), flat.sum(0, 1)));
   }
 }

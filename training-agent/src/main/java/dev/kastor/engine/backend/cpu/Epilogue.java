@@ -48,7 +48,7 @@ record Epilogue(Node product, List<Step> steps) {
     Map<Node, Epilogue> ends = new HashMap<>();
     for (Node node : order) {
       for (int i = 0; i < node.inputs().size() && node.op() instanceof Primitive.Binary; i++) {
-        Node inner = node.input(i);
+        Node inner = Compilation.base(node.input(i));
         Epilogue before =
             inner.op() instanceof Primitive.MatMul
                 ? new Epilogue(inner, List.of())
@@ -58,7 +58,7 @@ record Epilogue(Node product, List<Step> steps) {
                     || kept.contains(inner)
                     || consumers.getOrDefault(inner, List.of()).size() != 1
                 ? null
-                : step(node, node.input(1 - i), ends, stored);
+                : step(node, node.input(1 - i), before.product, ends, stored);
         if (before != null && step != null) {
           List<Step> steps = new ArrayList<>(before.steps);
           steps.add(step);
@@ -73,7 +73,7 @@ record Epilogue(Node product, List<Step> steps) {
 
   /** What a binary op does to one operand with the other. */
   private static @Nullable Step step(
-      Node node, Node other, Map<Node, Epilogue> ends, Predicate<Node> stored) {
+      Node node, Node other, Node product, Map<Node, Epilogue> ends, Predicate<Node> stored) {
     Primitive.Binary.Kind kind = ((Primitive.Binary) node.op()).kind();
     Node base = Compilation.base(other);
     if (kind == Primitive.Binary.Kind.MULTIPLY) {
@@ -88,7 +88,9 @@ record Epilogue(Node product, List<Step> steps) {
     }
     if (other.op() instanceof Primitive.Broadcast && alongLast(other)) {
       Node vector = Compilation.base(other.input(0));
-      return stored.test(vector) ? new Bias(vector) : null;
+      // Between the two may be a reshape, which must leave rows what they are.
+      boolean row = vector.shape().elements() == product.shape().extent(-1);
+      return row && stored.test(vector) ? new Bias(vector) : null;
     }
     return ends.containsKey(base) || stored.test(base) ? new Residual(base) : null;
   }

@@ -47,6 +47,35 @@ class FusionTest {
   }
 
   @Test
+  void aBiasIsAddedToRowsHoweverManyAxesCountThem() {
+    Node y = Node.input("y", Type.f32(2, 2, 6));
+    Node s = Node.input("s", Type.f32(2, 2, 5));
+    assertThat(kernels(Graph.of(y.matMul(w).add(b)), y, w, b)).containsExactly("mat mul(bias)");
+    assertThat(kernels(Graph.of(s.add(y.matMul(w).add(b)).multiply(0.5)), y, w, b, s))
+        .containsExactly("mat mul(bias, residual, scale)");
+  }
+
+  @Test
+  void aBiasOfRowsThatWereCutIsAddedAfterwards() {
+    Node cut = Node.input("cut", Type.f32(3));
+    Node wide = Node.input("wide", Type.f32(6, 6));
+    assertThat(kernels(Graph.of(x.matMul(wide).reshape(8, 3).add(cut)), x, wide, cut))
+        .containsExactly("mat mul", "add");
+  }
+
+  @Test
+  void theSameFoldUnderTwoShapesIsMadeOnce() {
+    Node y = Node.input("y", Type.f32(2, 3, 5));
+    Node flat = y.reshape(6, 5);
+    assertThat(kernels(Graph.of(y.sum(0, 2), flat.sum(0, 1)), y)).containsExactly("reduce sum");
+    assertThat(kernels(Graph.of(y.sum(0, 1), flat.sum(0, 1), flat.maximum(0, 1)), y))
+        .containsExactly("reduce sum", "reduce sum", "reduce maximum");
+    Node cut = y.reshape(2, 15).sum(1, 2);
+    assertThat(kernels(Graph.of(cut, y.sum(1, 3), y.reshape(3, 10).sum(0, 1)), y))
+        .containsExactly("reduce sum", "reduce sum");
+  }
+
+  @Test
   void oneOfTwoProductsTakesTheOther() {
     Node v = Node.input("v", Type.f32(6, 5));
     assertThat(kernels(Graph.of(x.matMul(w).add(x.matMul(v)).add(b)), x, w, v, b))
