@@ -19,7 +19,7 @@ public interface JobObserver {
   /** The scheduling loop wrote a new allocation. */
   void allocated(JobId job, Allocation allocation, Reason reason, Instant at);
 
-  /** An accepted report came in; the gradient is the newest that is known of the job, if any is. */
+  /** An accepted report came in; the gradient is the newest reported, else that of the model. */
   void reported(JobId job, TelemetryReport report, Optional<GradientStats> gradient, Instant at);
 
   /** A job entered a phase. */

@@ -145,7 +145,7 @@ final class ScaleScenario {
   @Order(3)
   @DisplayName("a job that comes to a loaded cluster is decided on within a second")
   void decidesSoon() throws Exception {
-    collect();
+    collectAndSettle();
     List<String> names = new ArrayList<>();
     double rounds = operator.counted("kastor_decision_seconds_count");
     double deciding = operator.counted("kastor_decision_seconds_sum");
@@ -195,9 +195,10 @@ final class ScaleScenario {
 
   /**
    * Collects the garbage of this process, which plays ten thousand agents and watches all objects:
-   * seconds in which it stands still are not the operator's.
+   * seconds in which it stands still are not the operator's. Then waits until the agents have
+   * caught up.
    */
-  private static void collect() throws InterruptedException {
+  private static void collectAndSettle() throws InterruptedException {
     System.gc();
     // What ten thousand agents held back meanwhile comes at once.
     Thread.sleep(CATCH_UP);

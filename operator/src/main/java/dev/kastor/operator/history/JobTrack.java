@@ -49,7 +49,7 @@ final class JobTrack {
     progress = report.progress();
     RateMeter.Rates rates = meter.mark(at, report.progress());
     int globalBatch = report.batch().globalBatchSize(report.replicas());
-    GradientStats gradient = known.orElse(report.gradient());
+    GradientStats gradient = report.gradient() == null ? known.orElse(null) : report.gradient();
     Double loss = report.trainingLoss();
     // One scale-invariant step is worth the initial batch, so steps per second times M0 are
     // effective examples per second: goodput as achieved (Pollux, OSDI 2021, section 3).

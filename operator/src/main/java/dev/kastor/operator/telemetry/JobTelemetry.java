@@ -132,7 +132,7 @@ final class JobTelemetry {
     return learner.model(now);
   }
 
-  /** The newest noise statistics: reported, else as the family remembers them. */
+  /** The newest noise statistics: as reported, else those of the model, if there is one. */
   synchronized Optional<GradientStats> gradient(Instant now) {
     return Optional.ofNullable(gradient).or(() -> learner.model(now).map(GoodputModel::gradient));
   }

@@ -26,7 +26,7 @@ final class SummaryBudget {
 
   /** Takes note of whether one was stored, and of how long that took until now. */
   synchronized void answered(boolean stored, Duration took, Instant now) {
-    double before = perSecond(now);
+    double before = perSecond(now.minus(took));
     perSecond =
         !stored || took.compareTo(SLOW) > 0
             ? Math.max(LEAST, before * DECREASE)

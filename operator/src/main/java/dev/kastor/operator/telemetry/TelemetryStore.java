@@ -136,17 +136,18 @@ public final class TelemetryStore {
 
   /** Writes the summary if there is news and it is time. */
   public void writeIfDue(TrainingJob job) {
-    Instant asked = clock.instant();
+    Instant now = clock.instant();
     known(job)
-        .flatMap(known -> known.due(asked, spacing(asked)))
+        .flatMap(known -> known.due(now, spacing(now)))
         .ifPresent(summary -> {
+          Instant asked = clock.instant();
           boolean stored = false;
           try {
             write(job, summary);
             stored = true;
           } finally {
-            Instant now = clock.instant();
-            budget.answered(stored, Duration.between(asked, now), now);
+            Instant answered = clock.instant();
+            budget.answered(stored, Duration.between(asked, answered), answered);
           }
         });
   }

@@ -49,9 +49,19 @@ class SummaryBudgetTest {
         .isEqualTo(Duration.ofSeconds(100));
     assertThat(budget.spacing(2_000, INTERVAL, NOW.plusSeconds(500)))
         .isEqualTo(Duration.ofSeconds(40));
-    budget.answered(true, Duration.ofMillis(80), NOW.plusSeconds(30));
-    assertThat(budget.spacing(2_000, INTERVAL, NOW.plusSeconds(30)))
+    budget.answered(true, Duration.ofSeconds(2), NOW.plusSeconds(32));
+    assertThat(budget.spacing(2_000, INTERVAL, NOW.plusSeconds(32)))
         .isEqualTo(Duration.ofMillis(Math.round(2_000_000 / 18.0)));
+  }
+
+  @Test
+  void timeInWhichAnAnswerIsWaitedForMakesNothingGood() {
+    Instant now = NOW;
+    for (int i = 0; i < 100; i++) {
+      now = now.plusSeconds(15);
+      budget.answered(false, Duration.ofSeconds(30), now);
+    }
+    assertThat(budget.spacing(2_000, INTERVAL, now)).isEqualTo(Duration.ofSeconds(400));
   }
 
   private void answer(int times, int millis) {

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * What bodies kept for their gradients in one run; guarded by the run's lock.
  *
  * <p>Where there is a file for it, what was kept first goes there once half of the memory is in
- * use: gradients ask for it last (Yu et al., EuroSys 2018, section 5.3).
+ * use: gradients ask for it last (Yu et al., EuroSys 2018, section 5.3). The run stands still while
+ * something is written or read.
  */
 final class Histories {
   private static final long SMALLEST_SPILLED_BYTES = 1 << 12;
@@ -107,8 +108,9 @@ final class Histories {
 
   private Value read(Kept kept, Node inner) {
     Value value = memory.allocate(kept.type, inner);
-    Objects.requireNonNull(spill).take(Objects.requireNonNull(kept.extent), content(value));
+    // From here on it goes with the others if it cannot be read.
     kept.value = value;
+    Objects.requireNonNull(spill).take(Objects.requireNonNull(kept.extent), content(value));
     return value;
   }
 

@@ -1,5 +1,6 @@
 package dev.kastor.engine.exec;
 
+import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -203,7 +204,8 @@ final class Run {
     try {
       tokens.doCheap(task);
     } catch (RuntimeException e) {
-      fail(e);
+      boolean interrupt = e.getCause() instanceof ClosedByInterruptException;
+      fail(interrupt && Thread.interrupted() ? new InterruptedException(e.getMessage()) : e);
     }
     if (tokens.done()) {
       news.signalAll();

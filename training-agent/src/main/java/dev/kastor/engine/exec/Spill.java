@@ -13,6 +13,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A file for what there is no memory for, made when first needed. It has no name, so that nothing
@@ -22,6 +24,9 @@ final class Spill implements AutoCloseable {
   /** Where something lies. */
   record Extent(long offset, long bytes) {}
 
+  private static final Logger LOG = LoggerFactory.getLogger(Spill.class);
+  private static final long MOST_AT_ONCE = 1 << 30;
+
   private final Path folder;
   private final Map<Long, Deque<Extent>> free = new HashMap<>();
   private @Nullable FileChannel file;
@@ -30,11 +35,6 @@ final class Spill implements AutoCloseable {
   /** A file in a folder that must be there once something is written. */
   Spill(Path folder) {
     this.folder = folder;
-  }
-
-  /** Bytes in use or free for later. */
-  long bytes() {
-    return end;
   }
 
   /**
@@ -51,9 +51,8 @@ final class Spill implements AutoCloseable {
       if (extent == null) {
         extent = new Extent(end, bytes);
       }
-      ByteBuffer buffer = segment.asByteBuffer();
-      while (buffer.hasRemaining()) {
-        to.write(buffer, extent.offset + buffer.position());
+      for (long at = 0; at < bytes; ) {
+        at += to.write(piece(segment, at, bytes), extent.offset + at);
       }
       end = Math.max(end, extent.offset + bytes);
       return extent;
@@ -64,18 +63,24 @@ final class Spill implements AutoCloseable {
 
   /** Copies what was written to a segment of its size, and forgets it. */
   void take(Extent extent, MemorySegment segment) {
-    ByteBuffer buffer = segment.asSlice(0, extent.bytes).asByteBuffer();
     try {
       FileChannel from = open();
-      while (buffer.hasRemaining()) {
-        if (from.read(buffer, extent.offset + buffer.position()) < 0) {
+      for (long at = 0; at < extent.bytes; ) {
+        int read = from.read(piece(segment, at, extent.bytes), extent.offset + at);
+        if (read < 0) {
           throw new IOException("the file has become shorter");
         }
+        at += read;
       }
     } catch (IOException e) {
       throw failed("read from", e);
     }
     free.computeIfAbsent(extent.bytes, _ -> new ArrayDeque<>()).push(extent);
+  }
+
+  /** What is left of a segment, or as much of it as one buffer can be. */
+  private static ByteBuffer piece(MemorySegment segment, long from, long to) {
+    return segment.asSlice(from, Math.min(to - from, MOST_AT_ONCE)).asByteBuffer();
   }
 
   private FileChannel open() throws IOException {
@@ -105,7 +110,8 @@ final class Spill implements AutoCloseable {
       try {
         file.close();
       } catch (IOException e) {
-        throw failed("forgotten in", e);
+        // Nobody needs what is in it, and why a run failed must not be hidden by this.
+        LOG.warn("a file in {} could not be closed", folder, e);
       }
     }
   }

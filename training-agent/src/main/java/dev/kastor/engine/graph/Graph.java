@@ -132,7 +132,7 @@ public record Graph(List<Node> outputs) {
       }
       Node folded = foldedBefore(node.op(), inputs);
       if (folded != null) {
-        of(folded).topological().forEach(this::visit);
+        of(folded).topological(lowered::containsKey).forEach(this::visit);
         return visited(folded);
       }
       Key key = new Key(node.op(), inputs.stream().map(this::number).toList());

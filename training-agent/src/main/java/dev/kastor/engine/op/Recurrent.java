@@ -112,8 +112,11 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
     return List.of(r, z, n, q, n.add(z.multiply(before.subtract(n))));
   }
 
-  /** What each step's products were, and the states before them, of which the first is zero. */
-  private static Node ofWeights(Node node, Node weights, Node products) {
+  /**
+   * From the gradients of each step's products, {@code [time, batch, gates * hidden]}. Those of the
+   * first step were with a state of zeros and have no part in it.
+   */
+  private static Node gradientOfWeights(Node node, Node weights, Node ofProducts) {
     int time = node.shape().extent(0);
     if (time == 1) {
       return Node.constant(0).broadcast(weights.shape());
@@ -123,7 +126,9 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
     return before
         .reshape(positions, weights.shape().extent(0))
         .matMul(
-            products.slice(0, 1, time).reshape(positions, weights.shape().extent(1)), true, false);
+            ofProducts.slice(0, 1, time).reshape(positions, weights.shape().extent(1)),
+            true,
+            false);
   }
 
   @Override
@@ -141,6 +146,6 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
       state = gates.add(all.slice(2, 3 * hidden, 4 * hidden).pad(2, 2 * hidden, 0));
     }
     Node flat = state.reshape(positions, cell.gates * hidden);
-    return Optional.of(List.of(projected, ofWeights(node, weights, state), flat.sum(0, 1)));
+    return Optional.of(List.of(projected, gradientOfWeights(node, weights, state), flat.sum(0, 1)));
   }
 }

@@ -28,9 +28,9 @@ class RecurrenceTest {
     return input;
   }
 
-  private Graph layer(Recurrent.Cell cell, int batch) {
+  private Graph layer(Recurrent.Cell cell, int time, int batch) {
     int width = cell.gates() * HIDDEN;
-    Node projected = input("projected", TIME, batch, width);
+    Node projected = input("projected", time, batch, width);
     Node weights = input("weights", HIDDEN, width);
     Node bias = input("bias", width);
     Node states = Node.of(new Recurrent(cell), projected, weights, bias);
@@ -49,16 +49,26 @@ class RecurrenceTest {
   @EnumSource(Recurrent.Cell.class)
   void threadsShareABatchOfAnySize(Recurrent.Cell cell) {
     for (int batch : new int[] {3, 16, 37}) {
-      inputs.clear();
-      Graph graph = layer(cell, batch);
-      List<float[]> plain = Runs.twice(new ReferenceBackend(), graph, inputs);
-      for (int threads : new int[] {1, 2, 3}) {
-        List<float[]> shared = Runs.twice(cpu(threads), graph, inputs);
-        for (int o = 0; o < plain.size(); o++) {
-          assertThat(shared.get(o))
-              .as("result %d of %d examples with %d threads", o, batch, threads)
-              .containsExactly(plain.get(o), within(1e-4f));
-        }
+      agrees(cell, TIME, batch);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Recurrent.Cell.class)
+  void aSequenceMayBeOneStep(Recurrent.Cell cell) {
+    agrees(cell, 1, 16);
+  }
+
+  private void agrees(Recurrent.Cell cell, int time, int batch) {
+    inputs.clear();
+    Graph graph = layer(cell, time, batch);
+    List<float[]> plain = Runs.twice(new ReferenceBackend(), graph, inputs);
+    for (int threads : new int[] {1, 2, 3}) {
+      List<float[]> shared = Runs.twice(cpu(threads), graph, inputs);
+      for (int o = 0; o < plain.size(); o++) {
+        assertThat(shared.get(o))
+            .as("result %d of %d examples with %d threads", o, batch, threads)
+            .containsExactly(plain.get(o), within(1e-4f));
       }
     }
   }
@@ -73,7 +83,7 @@ class RecurrenceTest {
               kernels.add(kernel.op());
               return (start, end) -> {};
             });
-    Graph graph = layer(cell, 16);
+    Graph graph = layer(cell, TIME, 16);
     Runs.twice(observed, graph, inputs);
     assertThat(kernels).filteredOn(kernel -> kernel.startsWith("recurrent")).hasSize(2);
     assertThat(kernels).doesNotContain("pad");
