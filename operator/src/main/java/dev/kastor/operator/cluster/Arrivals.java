@@ -117,8 +117,9 @@ public final class Arrivals {
       Optional<Round> round = vacancies.serve(now, states, cluster::usable);
       round.ifPresent(decided -> {
         decisions.served(decided);
-        cluster.carryOut(decided.changes());
+        // Whoever sees the GPUs given sees them counted.
         metrics.served(decided);
+        cluster.carryOut(decided.changes());
         firstLooks.decided(decided, clock.instant());
       });
       return round.isPresent() || states.isEmpty();
