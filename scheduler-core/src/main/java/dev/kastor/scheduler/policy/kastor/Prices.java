@@ -1,6 +1,5 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -25,10 +24,8 @@ final class Prices {
   private static final int SWEEPS = 5;
   private static final double HIGHEST = 1e6;
 
-  private final List<Bid> bids;
+  private final Market market;
   private final int[] capacity;
-  private final double[] money;
-  private final boolean pricing;
   private final Rooms rooms;
   private final double[] price;
   private final double[] demand;
@@ -45,10 +42,8 @@ final class Prices {
   /** The same where queues have quotas. */
   Prices(List<Bid> bids, int[] capacity, double[] money, boolean pricing, Rooms rooms) {
     this.rooms = rooms;
-    this.bids = bids;
     this.capacity = capacity;
-    this.money = money;
-    this.pricing = pricing;
+    market = new Market(bids, rooms, capacity, money, pricing);
     price = new double[capacity.length];
     demand = new double[capacity.length];
   }
@@ -56,7 +51,7 @@ final class Prices {
   /** Finds the prices and sets what each bid is worth at them. */
   double[] clear() {
     int sweeps = capacity.length == 1 && rooms.none() ? 1 : SWEEPS;
-    RoomPrices quotas = new RoomPrices(rooms, this::demanded);
+    RoomPrices quotas = new RoomPrices(rooms, market, price);
     for (int sweep = 0; sweep < sweeps; sweep++) {
       boolean moved = quotas.clear();
       for (int p = 0; p < price.length; p++) {
@@ -69,6 +64,7 @@ final class Prices {
       }
     }
     look();
+    market.settle();
     return price;
   }
 
@@ -100,54 +96,8 @@ final class Prices {
     price[pool] = high;
   }
 
-  /** Values all bids at the present prices and adds up what they ask for. */
+  /** Asks all bids what they want at the present prices. */
   private void look() {
-    Arrays.fill(demand, 0);
-    for (Bid bid : bids) {
-      int best = look(bid);
-      if (best >= 0) {
-        demand[bid.offers.pool()[best]] += bid.offers.slots()[best];
-      }
-    }
-  }
-
-  private int demanded(Bid bid) {
-    int best = look(bid);
-    return best < 0 ? 0 : bid.offers.slots()[best];
-  }
-
-  /** Values a bid at the present prices; the answer is the offer that it asks for, -1 for none. */
-  private int look(Bid bid) {
-    Offers offers = bid.offers;
-    int count = offers.count();
-    double worth = Double.POSITIVE_INFINITY;
-    for (int o = 0; o < count; o++) {
-      double paid = bid.delays * (price[offers.pool()[o]] + bid.queuePrice) * offers.slots()[o];
-      double cost = bid.weight + (pricing ? paid : 0) + money(offers, o);
-      worth = Math.min(worth, cost / offers.rate()[o]);
-    }
-    bid.worth = count == 0 ? 0 : worth;
-    int best = -1;
-    double most = 0;
-    for (int o = 0; o < count; o++) {
-      int slots = offers.slots()[o];
-      if (slots > capacity[offers.pool()[o]] || slots > bid.mostSlots) {
-        // No price makes room for it beside those who stay as they are.
-        continue;
-      }
-      double gain =
-          bid.worth * offers.rate()[o]
-              - money(offers, o)
-              - (price[offers.pool()[o]] + bid.queuePrice) * slots;
-      if (gain > most + 1e-12) {
-        most = gain;
-        best = o;
-      }
-    }
-    return best;
-  }
-
-  private double money(Offers offers, int offer) {
-    return money[offers.pool()[offer]] * offers.slots()[offer];
+    market.ask(price, demand);
   }
 }

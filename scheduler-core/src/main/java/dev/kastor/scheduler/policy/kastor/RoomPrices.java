@@ -3,7 +3,6 @@ package dev.kastor.scheduler.policy.kastor;
 import dev.kastor.scheduler.QuotaAccount;
 import dev.kastor.scheduler.policy.kastor.Rooms.Room;
 import java.util.List;
-import java.util.function.ToIntFunction;
 
 /**
  * What a slot costs the bids of a queue on top of its pool's price, so that they ask for no more
@@ -23,16 +22,18 @@ final class RoomPrices {
 
   private final Rooms rooms;
   private final List<List<Room>> cohorts;
-  private final ToIntFunction<Bid> demand;
+  private final Market market;
+  private final double[] price;
 
   /**
    * The prices of some rooms.
    *
-   * @param demand slots that a bid asks for at the present prices
+   * @param price of each pool, as it is at each call
    */
-  RoomPrices(Rooms rooms, ToIntFunction<Bid> demand) {
+  RoomPrices(Rooms rooms, Market market, double[] price) {
     this.rooms = rooms;
-    this.demand = demand;
+    this.market = market;
+    this.price = price;
     cohorts = rooms.cohorts();
   }
 
@@ -48,7 +49,7 @@ final class RoomPrices {
   private double sum() {
     double sum = 0;
     for (Room room : rooms.all()) {
-      sum += room.bids.isEmpty() ? 0 : room.bids.getFirst().queuePrice;
+      sum += market.queuePrice(room);
     }
     return sum;
   }
@@ -57,14 +58,13 @@ final class RoomPrices {
     long[] free = new long[cohort.size()];
     double guess = 0;
     for (int r = 0; r < free.length; r++) {
-      List<Bid> bids = cohort.get(r).bids;
-      guess = Math.max(guess, bids.isEmpty() ? 0 : bids.getFirst().queuePrice);
+      guess = Math.max(guess, market.queuePrice(cohort.get(r)));
       free[r] = demand(cohort.get(r), 0);
     }
     if (within(cohort, free, free)) {
       return;
     }
-    double price = 0;
+    double shared = 0;
     if (!drawsAreThere(cohort, free, free)) {
       double low = 0;
       double high = guess > 0 ? 2 * guess : first(cohort);
@@ -82,17 +82,17 @@ final class RoomPrices {
           low = middle;
         }
       }
-      price = high;
+      shared = high;
     }
     for (int r = 0; r < free.length; r++) {
       Room room = cohort.get(r);
-      long asked = demand(room, price);
+      long asked = demand(room, shared);
       long own = claim(room.account, free[r]);
       long most = most(room.account);
       if (asked > most) {
-        down(room, most, price, Math.max(2 * price, first(cohort)));
-      } else if (asked < own && price > 0) {
-        down(room, own, 0, price);
+        down(room, most, shared, Math.max(2 * shared, first(cohort)));
+      } else if (asked < own && shared > 0) {
+        down(room, own, 0, shared);
       }
     }
   }
@@ -127,22 +127,17 @@ final class RoomPrices {
     demand(room, high);
   }
 
-  private long[] at(List<Room> cohort, double price) {
+  private long[] at(List<Room> cohort, double own) {
     long[] asked = new long[cohort.size()];
     for (int r = 0; r < asked.length; r++) {
-      asked[r] = demand(cohort.get(r), price);
+      asked[r] = demand(cohort.get(r), own);
     }
     return asked;
   }
 
   /** What a queue holds and asks for at a price of its own, which its bids pay from now on. */
-  private long demand(Room room, double price) {
-    long asked = room.account.used();
-    for (Bid bid : room.bids) {
-      bid.queuePrice = price;
-      asked += demand.applyAsInt(bid);
-    }
-    return asked;
+  private long demand(Room room, double own) {
+    return room.account.used() + market.ask(room, price, own);
   }
 
   private boolean within(List<Room> cohort, long[] free, long[] asked) {
