@@ -4,13 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.Queue;
 import dev.kastor.e2e.fault.Fault;
+import dev.kastor.e2e.fault.Ground;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -47,6 +53,7 @@ final class FaultScenario {
   private static final int QUOTA = 6;
 
   private static final int FAULTS_A_RUN = 3;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration FAILOVER = Duration.ofSeconds(15);
 
   /** How long a replica of a drained node may take to end. */
@@ -99,6 +106,54 @@ final class FaultScenario {
     client.namespaces().withName(TEAM).delete();
     client.namespaces().withName(SYSTEM).delete();
     client.close();
+  }
+
+  @Test
+  @Order(0)
+  @DisplayName("an operator leaves the node of the one that leads once another takes it")
+  void operatorsStandApart() throws Exception {
+    Ground ground = new Ground(client, SYSTEM, TEAM, new Random(SEED));
+    until(ground, "two operators are ready", () -> ground.readyOperators() == 2);
+    Pod leader = ground.leader().orElseThrow();
+    String node = leader.getSpec().getNodeName();
+    List<String> others = ground.nodes().stream().filter(other -> !other.equals(node)).toList();
+    others.forEach(other -> cordon(other, true));
+    try {
+      client
+          .pods()
+          .inNamespace(SYSTEM)
+          .withLabel("app.kubernetes.io/part-of", "kastor")
+          .withoutLabel("kastor.dev/leader", "true")
+          .delete();
+      until(
+          ground,
+          "both are on one node",
+          () ->
+              ground.readyOperators() == 2 && Set.copyOf(ground.operators()).equals(Set.of(node)));
+    } finally {
+      others.forEach(other -> cordon(other, false));
+    }
+    until(
+        ground,
+        "they are apart again",
+        () -> ground.readyOperators() == 2 && Set.copyOf(ground.operators()).size() == 2);
+    assertThat(ground.leader().orElseThrow().getMetadata().getUid())
+        .as("the one that leads")
+        .isEqualTo(leader.getMetadata().getUid());
+  }
+
+  private void cordon(String node, boolean cordoned) {
+    client
+        .nodes()
+        .withName(node)
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\": {\"unschedulable\": %s}}".formatted(cordoned));
+  }
+
+  private static void until(Ground ground, String what, Callable<Boolean> condition)
+      throws Exception {
+    Await.until(what, PATIENCE, () -> "operators on " + ground.operators(), condition);
   }
 
   @TestFactory

@@ -2,6 +2,7 @@ package dev.kastor.operator;
 
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.LoopDriver;
+import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.job.ProfileStore;
 import dev.kastor.operator.leader.Leadership;
@@ -83,7 +84,8 @@ public final class OperatorLifecycle {
   private void stand() {
     try {
       cache.start();
-      leadership.stand(this::leadOrEnd);
+      leadership.stand(
+          this::leadOrEnd, () -> cache.nodes().stream().filter(SlotCount::usable).toList());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException e) {

@@ -67,7 +67,7 @@ public record Ground(KubernetesClient client, String system, String team, Random
   }
 
   /** Nodes, in the order of their names. */
-  List<String> nodes() {
+  public List<String> nodes() {
     return client.nodes().list().getItems().stream()
         .map(Node::getMetadata)
         .map(meta -> meta.getName())

@@ -53,7 +53,7 @@ final class CohortsScenario {
   /** Jobs for each hundred of Kueue's. */
   private static final int SHARE = Size.setting("share", 2);
 
-  private static final Duration PATIENCE = Duration.ofMinutes(12);
+  private static final Duration PATIENCE = Duration.ofMinutes(Size.setting("patience", 12));
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   // Before whoever watches TrainingJobs: it brings their definition.

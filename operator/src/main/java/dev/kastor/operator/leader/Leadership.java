@@ -2,6 +2,7 @@ package dev.kastor.operator.leader;
 
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.leader.Election.Standing;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -10,8 +11,10 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,7 +39,11 @@ public final class Leadership {
   private volatile boolean stopped;
 
   private record Candidate(
-      KubernetesClient client, Election election, LeaderLabel label, Timings timings) {}
+      KubernetesClient client,
+      Election election,
+      LeaderLabel label,
+      StandbyMove move,
+      Timings timings) {}
 
   public Leadership(
       OperatorConfig config,
@@ -65,10 +72,11 @@ public final class Leadership {
    * Stands for election until the process ends.
    *
    * @param lead called once, in a thread of its own, when the lease is ours
+   * @param nodes the nodes that are ready and not cordoned, as of now
    * @throws IllegalArgumentException if the times do not fit together
    */
-  public void stand(Runnable lead) throws InterruptedException {
-    Candidate own = candidate();
+  public void stand(Runnable lead, Supplier<List<Node>> nodes) throws InterruptedException {
+    Candidate own = candidate(nodes);
     candidate = own;
     own.label().drop();
     Standing before = Standing.STANDBY;
@@ -77,6 +85,9 @@ public final class Leadership {
       Standing now = turn(own, before);
       if (now == Standing.LOST) {
         end();
+      }
+      if (now == Standing.STANDBY) {
+        own.move().look();
       }
       if (now == Standing.LEADING) {
         boolean first = !mandate.leads();
@@ -141,7 +152,7 @@ public final class Leadership {
     Runtime.getRuntime().halt(EXIT_LOST);
   }
 
-  private Candidate candidate() {
+  private Candidate candidate(Supplier<List<Node>> nodes) {
     Timings timings =
         new Timings(config.leaseDuration(), config.renewDeadline(), config.retryPeriod());
     KubernetesClient client =
@@ -162,6 +173,7 @@ public final class Leadership {
             timings,
             System::nanoTime),
         new LeaderLabel(client, namespace, config.podName()),
+        new StandbyMove(client, namespace, config.podName(), nodes, System::nanoTime),
         timings);
   }
 }
