@@ -72,7 +72,7 @@ final class Inference {
 
   static Type permute(Primitive.Permute op, List<Type> inputs) {
     arity(op, inputs, 1);
-    Shape from = floats(op, inputs, 0);
+    Shape from = inputs.getFirst().shape();
     int[] seen = new int[from.rank()];
     boolean fits = op.axes().size() == from.rank();
     int[] extents = new int[from.rank()];
@@ -82,7 +82,7 @@ final class Inference {
       extents[i] = fits ? from.extent(axis) : 1;
     }
     require(fits, op, "a permutation of its axes as " + op.axes(), inputs);
-    return Type.f32(Shape.of(extents));
+    return new Type(Shape.of(extents), inputs.getFirst().dtype());
   }
 
   static Type slice(Primitive.Slice op, List<Type> inputs) {

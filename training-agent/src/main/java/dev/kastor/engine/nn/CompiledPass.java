@@ -5,6 +5,7 @@ import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.TableProducts;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.tensor.DType;
@@ -49,12 +50,16 @@ final class CompiledPass implements AutoCloseable {
     Node features = features(network, examples);
     Node targets = targets(network, examples);
     Node losses = losses(network.logits(layers, features), targets);
-    Node loss = losses.mean(0, 1);
+    List<Node> wanted = new ArrayList<>();
+    wanted.add(losses.mean(0, 1));
+    layers.statistics().forEach(statistic -> wanted.add(statistic.batch()));
+    List<Node> results = TableProducts.early(wanted);
+    Node loss = results.getFirst();
     List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
     List<Node> outputs = new ArrayList<>();
     outputs.add(loss);
     outputs.addAll(Gradients.of(loss, weights).reversed());
-    layers.statistics().forEach(statistic -> outputs.add(statistic.batch()));
+    outputs.addAll(results.subList(1, results.size()));
     Executable executable = backend.compile(new Graph(outputs));
     return new CompiledPass(executable, features, targets, weights, List.of());
   }
@@ -65,7 +70,8 @@ final class CompiledPass implements AutoCloseable {
     Node features = features(network, examples);
     Node targets = targets(network, examples);
     Node logits = network.logits(layers, features);
-    Executable executable = backend.compile(Graph.of(losses(logits, targets), logits));
+    List<Node> results = TableProducts.early(List.of(losses(logits, targets), logits));
+    Executable executable = backend.compile(new Graph(results));
     List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
     List<Node> running = layers.statistics().stream().map(Layers.Statistic::running).toList();
     return new CompiledPass(executable, features, targets, weights, running);

@@ -138,9 +138,12 @@ final class Kernels {
           Primitive.Unary _,
           Primitive.Binary _,
           Primitive.Select _,
-          Primitive.Broadcast _,
-          Primitive.Permute _ ->
+          Primitive.Broadcast _ ->
           Elementwise.store(compilation, node, out);
+      case Primitive.Permute permute ->
+          node.isFloat()
+              ? Elementwise.store(compilation, node, out)
+              : Movement.permute(permute, node, place(node.input(0)), out);
       case Primitive.Slice slice ->
           node.isFloat()
               ? Elementwise.store(compilation, node, out)
@@ -151,7 +154,7 @@ final class Kernels {
       case Primitive.Gather _ ->
           Movement.gather(oneDnn.team(), node, place(node.input(0)), rows(node), out);
       case Primitive.ScatterAdd _ ->
-          Movement.scatterAdd(node, place(node.input(0)), rows(node), out);
+          Movement.scatterAdd(oneDnn.team(), node, place(node.input(0)), rows(node), out);
       case Primitive.OneHot _ -> Movement.oneHot(node, place(node.input(0)), out);
       case Primitive.MatMul _ -> product(node, List.of(), node);
       case Primitive.Convolution op ->

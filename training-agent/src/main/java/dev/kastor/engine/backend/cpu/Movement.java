@@ -5,12 +5,14 @@ import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 
 /** Kernels that place elements. */
 final class Movement {
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+
+  /** Columns that one thread adds up at least: what a processor fetches from memory at once. */
+  private static final int COLUMNS = 16;
 
   private Movement() {}
 
@@ -41,6 +43,23 @@ final class Movement {
                 MemorySegment.copy(in.segment(), i * wide + lead, out.segment(), i * run, run);
               }
             });
+  }
+
+  /** Of numbers, which are few. */
+  static Kernel permute(Primitive.Permute op, Node node, Place in, Place out) {
+    int[] dense = node.input(0).shape().strides();
+    int[] strides = op.axes().stream().mapToInt(axis -> dense[axis]).toArray();
+    int[] own = node.shape().strides();
+    int elements = node.shape().elements();
+    return () -> {
+      for (int i = 0; i < elements; i++) {
+        int from = 0;
+        for (int axis = 0; axis < own.length; axis++) {
+          from += i / own[axis] % node.shape().extent(axis) * strides[axis];
+        }
+        out.segment().setAtIndex(INT, i, in.segment().getAtIndex(INT, from));
+      }
+    };
   }
 
   static Kernel pad(Team team, Primitive.Pad op, Node node, Place in, Place out) {
@@ -78,23 +97,39 @@ final class Movement {
             });
   }
 
-  static Kernel scatterAdd(Node node, Place values, Place rows, Place out) {
+  /** Threads have columns of their own, so that each sum is made in the order of the rows. */
+  static Kernel scatterAdd(Team team, Node node, Place values, Place rows, Place out) {
     int height = node.shape().extent(0);
     int width = node.shape().extent(1);
     int count = node.input(1).shape().elements();
-    float[] sums = new float[height * width];
-    float[] value = new float[width];
-    return () -> {
-      Arrays.fill(sums, 0);
-      for (int i = 0; i < count; i++) {
-        MemorySegment.copy(values.segment(), FLOAT, 4L * i * width, value, 0, width);
-        int first = row(rows.segment(), i, height) * width;
-        for (int j = 0; j < width; j++) {
-          sums[first + j] += value[j];
-        }
-      }
-      MemorySegment.copy(sums, 0, out.segment(), FLOAT, 0, sums.length);
-    };
+    return team.loop(
+        Math.ceilDiv(width, COLUMNS),
+        (long) count * width,
+        () -> {
+          float[] sum = new float[width];
+          float[] value = new float[width];
+          return (first, last) -> {
+            int from = first * COLUMNS;
+            int columns = Math.min(width, last * COLUMNS) - from;
+            MemorySegment to = out.segment();
+            for (int i = 0; i < height; i++) {
+              to.asSlice(at(i, width, from), 4L * columns).fill((byte) 0);
+            }
+            for (int i = 0; i < count; i++) {
+              MemorySegment.copy(values.segment(), FLOAT, at(i, width, from), value, 0, columns);
+              long row = at(row(rows.segment(), i, height), width, from);
+              MemorySegment.copy(to, FLOAT, row, sum, 0, columns);
+              for (int j = 0; j < columns; j++) {
+                sum[j] += value[j];
+              }
+              MemorySegment.copy(sum, 0, to, FLOAT, row, columns);
+            }
+          };
+        });
+  }
+
+  private static long at(int row, int width, int column) {
+    return 4L * ((long) row * width + column);
   }
 
   static Kernel oneHot(Node node, Place classes, Place out) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.MaxPool;
 import dev.kastor.engine.op.MaxPoolGradient;
@@ -99,6 +100,8 @@ class TeamTest {
             pooled,
             Node.of(new MaxPoolGradient(2), image, pooled, pooled),
             x.reshape(3072, 64).gather(rows),
+            x.reshape(3072, 64).gather(rows.reshape(32, 64).permute(1, 0)),
+            Node.of(new Primitive.ScatterAdd(3072), x.reshape(2048, 96), rows),
             x.pad(1, 2, 1));
     assertThat(run(3, outputs, x, rows)).isDeepEqualTo(run(1, outputs, x, rows));
   }
