@@ -7,6 +7,7 @@ import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.job.ProfileStore;
 import dev.kastor.operator.leader.Leadership;
 import dev.kastor.operator.leader.Mandate;
+import dev.kastor.operator.membership.MembershipService;
 import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
@@ -35,6 +36,7 @@ public final class OperatorLifecycle {
   private final String version;
   private final Leadership leadership;
   private final Mandate mandate;
+  private final MembershipService membership;
   private volatile boolean ending;
 
   public OperatorLifecycle(
@@ -46,6 +48,7 @@ public final class OperatorLifecycle {
       ProfileStore profiles,
       Leadership leadership,
       Mandate mandate,
+      MembershipService membership,
       Metrics metrics,
       @ConfigProperty(name = "quarkus.application.version") String version) {
     this.cache = cache;
@@ -58,6 +61,7 @@ public final class OperatorLifecycle {
     this.version = version;
     this.leadership = leadership;
     this.mandate = mandate;
+    this.membership = membership;
   }
 
   void start(@Observes StartupEvent event) {
@@ -79,6 +83,8 @@ public final class OperatorLifecycle {
       families.write();
     }
     leadership.resign();
+    // Last, so that who asks again finds the next leader.
+    membership.end();
   }
 
   private void stand() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.leader.Mandate;
+import dev.kastor.operator.membership.MembershipService;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -24,6 +25,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.assertj.core.api.Assertions;
 import org.jspecify.annotations.NullUnmarked;
@@ -40,6 +43,7 @@ class LeaderIT {
   private static final String KEY = "kastor.dev/leader";
 
   @Inject Mandate mandate;
+  @Inject MembershipService membership;
   @Inject KubernetesClient fenced;
   @Inject StatusWriter statuses;
 
@@ -88,6 +92,48 @@ class LeaderIT {
     assertThat(status(plain.resolve("/api/v1/overview"))).isEqualTo(200);
     assertThat(api.get(poll, FakeApiServer.token("team", "waiting", "waiting-0")).statusCode())
         .isEqualTo(200);
+    endsPollsThatItHolds(api);
+  }
+
+  private void endsPollsThatItHolds(AgentClient api) throws Exception {
+    String token = FakeApiServer.token("team", "waiting", "waiting-0");
+    String poll =
+        "/v1/jobs/team/waiting/membership?pod=waiting-0&address=10.0.0.9:7000&phase=%s&generation=%d&wait=%d";
+    await(
+        "it may train", () -> said(api, poll.formatted("READY", 0, 1), token).contains("\"RUN\""));
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var held =
+          threads.submit(() -> api.get(poll.formatted("TRAINING", 1, 30), token).statusCode());
+      await("the poll is held", () -> polls() == 1);
+      long begun = System.nanoTime();
+      membership.end();
+      assertThat(held.get()).isEqualTo(200);
+      assertThat((System.nanoTime() - begun) / 1e9).isLessThan(10);
+    }
+  }
+
+  private static String said(AgentClient api, String path, String token) {
+    try {
+      return api.get(path, token).body();
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private double polls() {
+    try {
+      return PlainHttp.text(plain, "/metrics")
+          .lines()
+          .filter(line -> line.startsWith("kastor_membership_polls "))
+          .mapToDouble(line -> Double.parseDouble(line.split(" ", -1)[1]))
+          .sum();
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static TrainingJob stored(KubernetesClient client) {

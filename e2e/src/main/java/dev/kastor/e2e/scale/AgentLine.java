@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class AgentLine implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  /**
+   * The client's own limit is for what it waits for; when the operator was killed, requests were
+   * seen that it did not know of any more.
+   */
+  private static final Duration LONGEST = LIMIT.plusSeconds(5);
+
   private static final int REPORTS_AT_ONCE = 3000;
   private static final int CONNECTIONS = 30_000;
 
@@ -100,18 +108,24 @@ final class AgentLine implements AutoCloseable {
           .compose(response -> response.body().map(said -> new Answer(response.statusCode(), said)))
           .toCompletionStage()
           .toCompletableFuture()
-          .get();
+          .get(LONGEST.toSeconds(), TimeUnit.SECONDS);
     } catch (IllegalStateException e) {
       throw new IOException("closed", e);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(cause.getClass().getSimpleName(), cause);
+    } catch (TimeoutException e) {
+      reset(sent.get());
+      throw new IOException("forgotten", e);
     } catch (InterruptedException e) {
-      HttpClientRequest request = sent.get();
-      if (request != null) {
-        request.reset();
-      }
+      reset(sent.get());
       throw e;
+    }
+  }
+
+  private static void reset(@Nullable HttpClientRequest request) {
+    if (request != null) {
+      request.reset();
     }
   }
 

@@ -139,9 +139,14 @@ final class SoakScenario {
     faulty.get();
     line.refuse(0);
     Progress.say(
-        "%d jobs, %d ended; faults: %s; %d requests refused; resident memory %s"
+        "%d jobs, %d ended; faults: %s; %d requests refused; agents' failed requests: %s; resident memory %s"
             .formatted(
-                names.size(), seen.count(times -> times.ended), done, line.refused(), resident));
+                names.size(),
+                seen.count(times -> times.ended),
+                done,
+                line.refused(),
+                agents.failures(),
+                resident));
     double more = operator.liveMebibytes() - live;
     Progress.say(
         "heap in use after a full collection: %.1f MiB at half-time, %+.1f MiB since"

@@ -63,6 +63,7 @@ public final class MembershipService {
   private final InstantSource clock;
   private final Mandate mandate;
   private final GenerationPublisher publisher;
+  private volatile boolean ending;
 
   public MembershipService(
       ClusterCache cache,
@@ -110,7 +111,7 @@ public final class MembershipService {
         }
         long left = deadline - System.nanoTime();
         Replica newest = membership.replicas.get(state.pod());
-        if (left <= 0 || newest == null || newest.poll() != number) {
+        if (left <= 0 || ending || newest == null || newest.poll() != number) {
           return PollAnswer.unchanged(membership.generation);
         }
         // Spurious or early, the next turn of the loop finds out.
@@ -118,6 +119,19 @@ public final class MembershipService {
       }
     } finally {
       membership.lock.unlock();
+    }
+  }
+
+  /** Answers all polls while there is somebody to answer them; none waits from now on. */
+  public void end() {
+    ending = true;
+    for (JobMembership membership : jobs.values()) {
+      membership.lock.lock();
+      try {
+        membership.changed.signalAll();
+      } finally {
+        membership.lock.unlock();
+      }
     }
   }
 
