@@ -28,7 +28,12 @@ import java.util.function.Predicate;
 public final class Vacancies {
   private static final JobId TAKEN = new JobId("", "taken");
 
-  private record Served(Allocation allocation, Instant at) {}
+  /**
+   * What a newcomer was given.
+   *
+   * @param shown from when on the cluster shows it to those who look
+   */
+  private record Served(Allocation allocation, Instant shown) {}
 
   private final Policy policy;
   private final Map<JobId, Served> served = new HashMap<>();
@@ -48,7 +53,7 @@ public final class Vacancies {
 
   /**
    * Decides on jobs that came since the last round over all, if a round over all would give them
-   * the same.
+   * the same. Rounds over all leave them what they got; call {@link #shown} once they see it.
    *
    * @param newcomers jobs that hold nothing
    * @param usable whether a node that the last round saw may still be used
@@ -77,12 +82,25 @@ public final class Vacancies {
       assignments.put(job.id(), new Plan.Assignment(given, plan.reason(job.id())));
     }
     assignments.forEach((job, assignment) -> {
-      served.put(job, new Served(assignment.allocation(), now));
+      // A round that looks before the decision is begun on must not take it for one that failed.
+      served.put(job, new Served(assignment.allocation(), Instant.MAX));
       add(taken, assignment.allocation());
     });
     Snapshot alone = new Snapshot(now, seen.nodes(), newcomers, seen.queues());
     Plan theirs = new Plan(assignments, true);
     return Optional.of(new Round(alone, theirs, List.of(), PlanDiff.changes(alone, theirs)));
+  }
+
+  /**
+   * Newcomers that were served are shown by the cluster with what they got, or it failed: whoever
+   * looks after this moment knows.
+   */
+  public synchronized void shown(Round round, Instant now) {
+    round
+        .changes()
+        .forEach(change ->
+            served.computeIfPresent(
+                change.job(), (job, given) -> new Served(given.allocation(), now)));
   }
 
   /**
@@ -127,7 +145,7 @@ public final class Vacancies {
 
   /** Forgets newcomers whom the rounds over all know by now, and those who were gone since. */
   private void forget(Snapshot observed) {
-    served.values().removeIf(each -> each.at().isBefore(observed.now()));
+    served.values().removeIf(each -> each.shown().isBefore(observed.now()));
     for (JobState job : observed.jobs()) {
       if (!job.allocation().isEmpty()) {
         served.remove(job.id());

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -160,6 +161,25 @@ final class VacanciesTest {
   }
 
   @Test
+  void aRoundThatLooksBeforeItIsShownLeavesANewcomerAlone() {
+    decided(job("old").on("n0", 2).build());
+    Round given =
+        vacancies
+            .serve(now, List.of(job("new").replicas(2, 2).build()), node -> true)
+            .orElseThrow();
+    tick();
+    Snapshot later = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
+    Change start = new Change.Start(id("new"), on("n1", 2), WHY);
+    Change grow = rescale("old", on("n0", 2), on("n0", 3));
+    assertThat(vacancies.fitting(later, List.of(start, grow))).isEmpty();
+    vacancies.shown(given, now);
+    tick();
+    // It was not stored: who looks now sees a job that waits like any other.
+    Snapshot after = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
+    assertThat(vacancies.fitting(after, List.of(start, grow))).containsExactly(start, grow);
+  }
+
+  @Test
   void whomARoundStartedIsNotServedToo() {
     decided(job("old").on("n0", 2).build());
     Snapshot with = snapshot(job("old").on("n0", 2).build(), job("new").build());
@@ -179,6 +199,7 @@ final class VacanciesTest {
       SplittableRandom random = new SplittableRandom(seed);
       Vacancies book = new Vacancies(policy);
       Map<JobId, JobState> jobs = new LinkedHashMap<>();
+      Map<JobId, Round> unseen = new LinkedHashMap<>();
       int number = 0;
       for (int step = 0; step < 20; step++) {
         tick();
@@ -190,7 +211,8 @@ final class VacanciesTest {
           var round = book.serve(now, List.of(one), node -> true);
           if (round.isPresent()) {
             served++;
-            jobs.put(one.id(), with(one, round.get().plan().allocation(one.id())));
+            jobs.put(one.id(), one);
+            unseen.put(one.id(), round.get());
           }
         }
         List<Change> fitting = book.fitting(seen, changes);
@@ -198,12 +220,26 @@ final class VacanciesTest {
         fitting.forEach(
             change -> jobs.computeIfPresent(change.job(), (id, job) -> with(job, change.to())));
         Map<String, Integer> use = new HashMap<>();
-        jobs.values()
-            .forEach(job ->
-                job.allocation()
-                    .replicasByNode()
-                    .forEach((node, slots) -> use.merge(node, slots, Integer::sum)));
+        for (JobState job : jobs.values()) {
+          Round given = unseen.get(job.id());
+          assertThat(given == null || job.allocation().isEmpty()).as("decided on once").isTrue();
+          (given == null ? job.allocation() : given.plan().allocation(job.id()))
+              .replicasByNode()
+              .forEach((node, slots) -> use.merge(node, slots, Integer::sum));
+        }
         assertThat(use.values()).as("seed %d step %d", seed, step).allMatch(slots -> slots <= 4);
+        unseen
+            .entrySet()
+            .removeIf(entry -> {
+              if (random.nextBoolean()) {
+                return false;
+              }
+              JobId id = entry.getKey();
+              jobs.computeIfPresent(
+                  id, (same, job) -> with(job, entry.getValue().plan().allocation(id)));
+              book.shown(entry.getValue(), now);
+              return true;
+            });
         book.decided(new Round(seen, new Plan(new LinkedHashMap<>(), true), List.of(), fitting));
         if (random.nextInt(4) == 0 && !jobs.isEmpty()) {
           jobs.remove(jobs.keySet().iterator().next());
@@ -234,8 +270,10 @@ final class VacanciesTest {
     return job(job.id().name()).on(allocation).build();
   }
 
-  private java.util.Optional<Round> serve(JobState... newcomers) {
-    return vacancies.serve(now, List.of(newcomers), node -> true);
+  private Optional<Round> serve(JobState... newcomers) {
+    Optional<Round> round = vacancies.serve(now, List.of(newcomers), node -> true);
+    round.ifPresent(given -> vacancies.shown(given, now));
+    return round;
   }
 
   private void decided(JobState... jobs) {

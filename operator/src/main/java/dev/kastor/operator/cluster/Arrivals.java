@@ -119,7 +119,11 @@ public final class Arrivals {
         decisions.served(decided);
         // Whoever sees the GPUs given sees them counted.
         metrics.served(decided);
-        cluster.carryOut(decided.changes());
+        try {
+          cluster.carryOut(decided.changes());
+        } finally {
+          vacancies.shown(decided, clock.instant());
+        }
         firstLooks.decided(decided, clock.instant());
       });
       return round.isPresent() || states.isEmpty();
