@@ -83,8 +83,12 @@ public final class OperatorLifecycle {
       families.write();
     }
     leadership.resign();
-    // Last, so that who asks again finds the next leader.
-    membership.end();
+    try {
+      // Last, so that who asks again finds the next leader.
+      membership.end();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void stand() {

@@ -42,6 +42,8 @@ class LeaderIT {
   private static final String LEASE = "kastor-test";
   private static final String KEY = "kastor.dev/leader";
 
+  private static volatile boolean renews = true;
+
   @Inject Mandate mandate;
   @Inject MembershipService membership;
   @Inject KubernetesClient fenced;
@@ -79,6 +81,7 @@ class LeaderIT {
         .hasMessageContaining("does not hold the lease");
     assertThat(pods(client)).isEmpty();
     FakeApiServer.refuseLists(1);
+    renews = false;
 
     long start = System.nanoTime();
     await("it leads", mandate::leads);
@@ -190,7 +193,7 @@ class LeaderIT {
       return Map.of(
           "kastor.leader-election.enabled", "true",
           "kastor.leader-election.lease-name", LEASE,
-          "kastor.leader-election.lease-duration", "4s",
+          "kastor.leader-election.lease-duration", "8s",
           "kastor.leader-election.renew-deadline", "2s",
           "kastor.leader-election.retry-period", "200ms",
           "kastor.leader-election.pod-name", OWN);
@@ -218,13 +221,14 @@ class LeaderIT {
                   .endMetadata()
                   .withNewSpec()
                   .withHolderIdentity(OTHER)
-                  .withLeaseDurationSeconds(12)
+                  .withLeaseDurationSeconds(8)
                   .withAcquireTime(now)
                   .withRenewTime(now)
                   .withLeaseTransitions(7)
                   .endSpec()
                   .build())
           .create();
+      Thread.ofVirtual().start(() -> renew(client));
       pod(client, OTHER, Map.of(KEY, "true"));
       pod(client, OWN, Map.of());
       client
@@ -241,6 +245,24 @@ class LeaderIT {
                   .build())
           .create();
       return Map.of();
+    }
+
+    /** As the other does until it falls silent. */
+    private static void renew(KubernetesClient client) {
+      try {
+        while (renews) {
+          Thread.sleep(300);
+          var renewed = java.time.ZonedDateTime.now(java.time.ZoneOffset.UTC);
+          client
+              .leases()
+              .inNamespace("default")
+              .withName(LEASE)
+              .edit(lease ->
+                  new LeaseBuilder(lease).editSpec().withRenewTime(renewed).endSpec().build());
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
 
     private static void pod(KubernetesClient client, String name, Map<String, String> labels) {

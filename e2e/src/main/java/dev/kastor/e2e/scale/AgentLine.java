@@ -1,5 +1,6 @@
 package dev.kastor.e2e.scale;
 
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
@@ -19,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -99,10 +101,16 @@ final class AgentLine implements AutoCloseable {
   private Answer send(RequestOptions options, @Nullable Buffer body)
       throws IOException, InterruptedException {
     AtomicReference<@Nullable HttpClientRequest> sent = new AtomicReference<>();
+    AtomicBoolean over = new AtomicBoolean();
     try {
       return http.request(options)
           .compose(request -> {
             sent.set(request);
+            if (over.get()) {
+              // A poll that nobody waits for would end the one that its replica makes now.
+              request.reset();
+              return Future.failedFuture("nobody waits for it");
+            }
             return body == null ? request.send() : request.send(body);
           })
           .compose(response -> response.body().map(said -> new Answer(response.statusCode(), said)))
@@ -115,9 +123,11 @@ final class AgentLine implements AutoCloseable {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(cause.getClass().getSimpleName(), cause);
     } catch (TimeoutException e) {
+      over.set(true);
       reset(sent.get());
       throw new IOException("forgotten", e);
     } catch (InterruptedException e) {
+      over.set(true);
       reset(sent.get());
       throw e;
     }

@@ -33,6 +33,7 @@ final class Election {
   private long writeUntil;
   private String seenVersion = "";
   private long seenSince;
+  private String seenHolder = "";
 
   /**
    * @param identity unique among processes that live at the same time
@@ -59,12 +60,18 @@ final class Election {
     }
     Optional<Holding> found = store.read();
     String holder = found.map(Holding::holder).orElse("");
+    seenHolder = holder;
     if (held && found.isPresent() && !holder.equals(identity)) {
       lost = true;
     } else if (held || free(found, holder, now)) {
       claim(found, holder, now);
     }
     return standing();
+  }
+
+  /** Who had the lease at the last look; empty if nobody. */
+  String holder() {
+    return seenHolder;
   }
 
   /** How we stand now, whether or not the store answers. */

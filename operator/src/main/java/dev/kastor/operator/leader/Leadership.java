@@ -86,8 +86,8 @@ public final class Leadership {
       if (now == Standing.LOST) {
         end();
       }
-      if (now == Standing.STANDBY) {
-        own.move().look();
+      if (now == Standing.STANDBY && !stopped) {
+        own.move().look(own.election().holder());
       }
       if (now == Standing.LEADING) {
         boolean first = !mandate.leads();
@@ -173,7 +173,7 @@ public final class Leadership {
             timings,
             System::nanoTime),
         new LeaderLabel(client, namespace, config.podName()),
-        new StandbyMove(client, namespace, config.podName(), nodes, System::nanoTime),
+        new StandbyMove(client, namespace, config.podName(), nodes, clock),
         timings);
   }
 }

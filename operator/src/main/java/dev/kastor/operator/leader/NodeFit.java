@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 final class NodeFit {
   private NodeFit() {}
 
-  /** Whether the node has the labels that the pod asks for and no taint that it does not bear. */
+  /**
+   * Whether the node has the labels that the pod asks for and no taint that it does not bear, one
+   * that only puts others off included.
+   */
   static boolean fits(Pod pod, Node node) {
     Map<String, String> labels = node.getMetadata().getLabels();
     Map<String, String> asked = pod.getSpec().getNodeSelector();
@@ -26,7 +29,6 @@ final class NodeFit {
             || (labels != null && labels.entrySet().containsAll(asked.entrySet()));
     return selected
         && orEmpty(node.getSpec() == null ? null : node.getSpec().getTaints()).stream()
-            .filter(taint -> !"PreferNoSchedule".equals(taint.getEffect()))
             .allMatch(taint ->
                 orEmpty(pod.getSpec().getTolerations()).stream()
                     .anyMatch(toleration -> bears(toleration, taint)));

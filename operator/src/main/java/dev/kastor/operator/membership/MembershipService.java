@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Answers the polls of replicas and tells others what is known of them.
@@ -56,6 +57,9 @@ public final class MembershipService {
   public record Members(
       long generation, Set<String> pods, Map<String, Replica> said, Instant since) {}
 
+  private static final Duration LONGEST_END = Duration.ofSeconds(1);
+  private static final long END_MILLIS = 10;
+
   private final Map<String, JobMembership> jobs = new ConcurrentHashMap<>();
   private final ClusterCache cache;
   private final TelemetryStore telemetry;
@@ -63,6 +67,7 @@ public final class MembershipService {
   private final InstantSource clock;
   private final Mandate mandate;
   private final GenerationPublisher publisher;
+  private final AtomicInteger held = new AtomicInteger();
   private volatile boolean ending;
 
   public MembershipService(
@@ -97,6 +102,7 @@ public final class MembershipService {
     JobMembership membership = of(job);
     long deadline = System.nanoTime() + wait.toNanos();
     membership.lock.lockInterruptibly();
+    held.incrementAndGet();
     try {
       Replica before = membership.replicas.get(state.pod());
       long number = heard(membership, state);
@@ -118,12 +124,13 @@ public final class MembershipService {
         var _ = membership.changed.awaitNanos(left);
       }
     } finally {
+      held.decrementAndGet();
       membership.lock.unlock();
     }
   }
 
   /** Answers all polls while there is somebody to answer them; none waits from now on. */
-  public void end() {
+  public void end() throws InterruptedException {
     ending = true;
     for (JobMembership membership : jobs.values()) {
       membership.lock.lock();
@@ -132,6 +139,10 @@ public final class MembershipService {
       } finally {
         membership.lock.unlock();
       }
+    }
+    long until = System.nanoTime() + LONGEST_END.toNanos();
+    while (held.get() > 0 && System.nanoTime() < until) {
+      Thread.sleep(END_MILLIS);
     }
   }
 

@@ -17,6 +17,14 @@ public interface Backend {
    */
   Executable compile(Graph graph, SegmentAllocator memory);
 
+  /**
+   * Whether adding values into rows costs little enough to multiply tables before their rows are
+   * gathered.
+   */
+  default boolean tablesFirst() {
+    return true;
+  }
+
   /** Compiles a graph with memory of its own. */
   default Executable compile(Graph graph) {
     Arena arena = Arena.ofShared();

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * 256 tokens in a table and 2,048 in a batch that is an eighth of the work.
  *
  * <p>It is to be done before gradients are found, which then are those of the small product: they
- * add up per row of the table first.
+ * add up per row of the table first. Rows that nobody asks for are multiplied too, so one of them
+ * that is not finite spoils the gradient of what it is multiplied with.
  */
 public final class TableProducts {
   /** Fewer rows than numbers by this factor are worth another table. */

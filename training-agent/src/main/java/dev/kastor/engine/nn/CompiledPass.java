@@ -53,7 +53,7 @@ final class CompiledPass implements AutoCloseable {
     List<Node> wanted = new ArrayList<>();
     wanted.add(losses.mean(0, 1));
     layers.statistics().forEach(statistic -> wanted.add(statistic.batch()));
-    List<Node> results = TableProducts.early(wanted);
+    List<Node> results = backend.tablesFirst() ? TableProducts.early(wanted) : wanted;
     Node loss = results.getFirst();
     List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
     List<Node> outputs = new ArrayList<>();
@@ -70,7 +70,8 @@ final class CompiledPass implements AutoCloseable {
     Node features = features(network, examples);
     Node targets = targets(network, examples);
     Node logits = network.logits(layers, features);
-    List<Node> results = TableProducts.early(List.of(losses(logits, targets), logits));
+    List<Node> wanted = List.of(losses(logits, targets), logits);
+    List<Node> results = backend.tablesFirst() ? TableProducts.early(wanted) : wanted;
     Executable executable = backend.compile(new Graph(results));
     List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
     List<Node> running = layers.statistics().stream().map(Layers.Statistic::running).toList();

@@ -110,6 +110,7 @@ final class OpCases {
     add(new Primitive.Pad(1, 2, 1), floats(extent(), extent(), extent()));
     add(new Primitive.Gather(), -2, 2, 5, floats(5, extent()), ints(3, 4));
     add(new Primitive.ScatterAdd(5), -2, 2, 5, floats(3, 4, 2), ints(3, 4));
+    add(new Primitive.ScatterAdd(5), -2, 2, 5, floats(3, 4, 40), ints(3, 4));
     add(new Primitive.OneHot(4), -2, 2, 4, ints(extent(), extent()));
   }
 

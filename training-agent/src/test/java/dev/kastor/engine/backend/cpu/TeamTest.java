@@ -101,7 +101,7 @@ class TeamTest {
             Node.of(new MaxPoolGradient(2), image, pooled, pooled),
             x.reshape(3072, 64).gather(rows),
             x.reshape(3072, 64).gather(rows.reshape(32, 64).permute(1, 0)),
-            Node.of(new Primitive.ScatterAdd(3072), x.reshape(2048, 96), rows),
+            Node.of(new Primitive.ScatterAdd(3072), x.reshape(2048, 96).slice(1, 0, 40), rows),
             x.pad(1, 2, 1));
     assertThat(run(3, outputs, x, rows)).isDeepEqualTo(run(1, outputs, x, rows));
   }
