@@ -172,10 +172,15 @@ class GraphModelTest {
     try (GraphModel model = new GraphModel(CONV, cpu(), 9)) {
       Batch batch = batch(CONV, 8, 3);
       descend(model, batch, 200, 0.01f);
-      long before = residentPages(status);
-      descend(model, batch, 400, 0.01f);
-      // A leak of one activation (8 x 8 x 8 x 6 floats) per step would be 1200 pages of 4 KiB.
-      assertThat(residentPages(status) - before).isLessThan(1000);
+      long least = Long.MAX_VALUE;
+      for (int span = 0; span < 4; span++) {
+        long before = residentPages(status);
+        descend(model, batch, 400, 0.01f);
+        least = Math.min(least, residentPages(status) - before);
+      }
+      // A leak of one activation (8 x 8 x 8 x 6 floats) per step would be 1200 pages of 4 KiB in
+      // each span; the compiler of the JVM needs some megabytes now and then.
+      assertThat(least).isLessThan(1000);
     }
   }
 
