@@ -16,6 +16,7 @@ import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.net.URI;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -136,6 +137,25 @@ class ApiOutageIT {
     }
     assertThat(FakeApiServer.answersToLose()).isZero();
     assertThat(ends).isNotEmpty();
+    assertThat(new HashSet<>(ends)).as("when it ended").hasSize(1);
+  }
+
+  @Test
+  void anEndThatIsStoredLongAfterItWasSentKeepsItsTime() {
+    List<String> ends = new CopyOnWriteArrayList<>();
+    try (Watch _ =
+        client
+            .resources(TrainingJob.class)
+            .inNamespace(NAMESPACE)
+            .withName(name)
+            .watch(new EndsOf(ends))) {
+      FakeApiServer.loseAnswer(
+          "PATCH", ".*/trainingjobs/.*/status", "completionTime\":\"", Duration.ofSeconds(8));
+      agents.complete(name);
+      await("its slots are free", () -> status(name).allocation().replicas() == 0);
+      await("all is done that was asked for", () -> FakeApiServer.answersToLose() == 0);
+      await("it is told of", () -> !ends.isEmpty());
+    }
     assertThat(new HashSet<>(ends)).as("when it ended").hasSize(1);
   }
 

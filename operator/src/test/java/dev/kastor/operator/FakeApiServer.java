@@ -26,6 +26,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -50,9 +51,11 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String TESTS_OWN = "Kastor-Test";
   private static final AtomicInteger LOST = new AtomicInteger();
+  private static final AtomicInteger LATE = new AtomicInteger();
   private static final AtomicInteger REFUSED_LISTS = new AtomicInteger();
   private static volatile Predicate<RecordedRequest> lossy = _ -> false;
   private static volatile int failing;
+  private static volatile long lateMillis;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
 
@@ -78,6 +81,12 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     LOST.set(1);
   }
 
+  /** The same, but it is done only after a while, as by a server whose store stands still. */
+  static void loseAnswer(String method, String path, String inBody, Duration late) {
+    lateMillis = late.toMillis();
+    loseAnswer(method, path, inBody);
+  }
+
   /** Refuses so many of the next lists of jobs that the operator asks for. */
   static void refuseLists(int lists) {
     REFUSED_LISTS.set(lists);
@@ -88,9 +97,9 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     return REFUSED_LISTS.get();
   }
 
-  /** How many answers are still to be lost. */
+  /** How many answers are still to be lost, or what they were for is still to be done. */
   static int answersToLose() {
-    return LOST.get();
+    return LOST.get() + LATE.get();
   }
 
   /** The certificate of the agent API, which signs itself. */
@@ -130,11 +139,28 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
                     ClusterTrainingProfile.class),
                 CustomResourceDefinitionContext.fromCustomResourceType(
                     dev.kastor.crds.Queue.class))) {
+          private void dispatchLate(RecordedRequest request) {
+            try {
+              Thread.sleep(lateMillis);
+              super.dispatch(request);
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            } finally {
+              lateMillis = 0;
+              LATE.decrementAndGet();
+            }
+          }
+
           @Override
           public MockResponse dispatch(RecordedRequest request) {
             boolean own = request.getHeader(TESTS_OWN) != null;
             if (!own && lossy.test(request) && taken(LOST)) {
-              super.dispatch(request);
+              if (lateMillis > 0) {
+                LATE.incrementAndGet();
+                Thread.ofVirtual().start(() -> dispatchLate(request));
+              } else {
+                super.dispatch(request);
+              }
               return new MockResponse().setResponseCode(500);
             }
             boolean listsJobs =

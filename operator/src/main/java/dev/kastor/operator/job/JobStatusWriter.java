@@ -40,6 +40,9 @@ public final class JobStatusWriter {
   /** Jobs whose last write had no clear answer: what it said may be stored or not. */
   private final Set<String> unanswered = ConcurrentHashMap.newKeySet();
 
+  /** Times that were sent and not yet stored as far as is known, by job and field. */
+  private final Map<String, Map<String, String>> attempted = new ConcurrentHashMap<>();
+
   public JobStatusWriter(
       StatusWriter writer, EventRecorder events, JobObservers observers, InstantSource clock) {
     this.writer = writer;
@@ -120,9 +123,11 @@ public final class JobStatusWriter {
     String instant = now.truncatedTo(ChronoUnit.MILLIS).toString();
     boolean ended = facts.phase() == Phase.Succeeded || facts.phase() == Phase.Failed;
     Object start = before.get("startTime");
-    fields.put("startTime", start == null && facts.phase() == Phase.Running ? instant : start);
+    fields.put(
+        "startTime",
+        start == null && facts.phase() == Phase.Running ? once(uid, "startTime", instant) : start);
     Object end = before.get("completionTime");
-    fields.put("completionTime", end == null && ended ? instant : end);
+    fields.put("completionTime", end == null && ended ? once(uid, "completionTime", instant) : end);
     boolean trains = facts.phase() == Phase.Running;
     fields.put("failedStarts", trains ? Integer.valueOf(0) : before.get("failedStarts"));
     fields.put("notBefore", trains ? null : before.get("notBefore"));
@@ -134,6 +139,7 @@ public final class JobStatusWriter {
         return;
       }
       written.put(uid, fields);
+      attempted.remove(uid);
     }
     if (!Objects.equals(told, facts.phase())) {
       entered(job, facts, now);
@@ -144,6 +150,17 @@ public final class JobStatusWriter {
   public void forget(String uid) {
     written.remove(uid);
     unanswered.remove(uid);
+    attempted.remove(uid);
+  }
+
+  /**
+   * The time that was sent first. A write that nobody answered may be carried out long after it, so
+   * that looking whether it was does not help: what is sent again has to be the same.
+   */
+  private String once(String uid, String field, String instant) {
+    return attempted
+        .computeIfAbsent(uid, job -> new ConcurrentHashMap<>())
+        .computeIfAbsent(field, time -> instant);
   }
 
   private boolean patch(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {

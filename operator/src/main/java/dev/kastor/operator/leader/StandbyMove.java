@@ -162,7 +162,7 @@ final class StandbyMove {
   private Optional<String> better(Pod self, Instant now) {
     Map<String, Instant> open =
         nodes.get().stream()
-            .filter(node -> NodeFit.fits(self, node))
+            .filter(node -> PodFit.fits(self, node))
             .map(node -> node.getMetadata().getName())
             .filter(node -> !node.equals(self.getSpec().getNodeName()))
             .collect(Collectors.toMap(node -> node, node -> openSince.getOrDefault(node, now)));

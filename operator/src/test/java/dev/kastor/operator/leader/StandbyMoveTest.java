@@ -270,7 +270,7 @@ final class StandbyMoveTest {
         .get()
         .getMetadata()
         .getAnnotations()
-        .get(StandbyMove.NOTE);
+        .getOrDefault(StandbyMove.NOTE, "");
   }
 
   /** A node of the pool that the operators ask for. */

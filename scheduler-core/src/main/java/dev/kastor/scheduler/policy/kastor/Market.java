@@ -3,7 +3,7 @@ package dev.kastor.scheduler.policy.kastor;
 import dev.kastor.scheduler.policy.kastor.Rooms.Room;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -16,7 +16,7 @@ final class Market {
   private record Range(int from, int to) {}
 
   private final List<Bid> bids;
-  private final Map<Room, Range> ranges = new IdentityHashMap<>();
+  private final Map<Room, Range> ranges = new HashMap<>();
   private final int[] capacity;
   private final boolean pricing;
 

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Whether a node would take a pod by its selector and tolerations; kube-scheduler, which looks at
  * more than that, has the last word.
  */
-final class NodeFit {
-  private NodeFit() {}
+final class PodFit {
+  private PodFit() {}
 
   /**
    * Whether the node has the labels that the pod asks for and no taint that it does not bear, one
@@ -37,7 +37,8 @@ final class NodeFit {
   private static boolean bears(Toleration toleration, Taint taint) {
     String key = toleration.getKey();
     boolean exists = "Exists".equals(toleration.getOperator());
-    if (key == null || key.isEmpty() ? !exists : !key.equals(taint.getKey())) {
+    boolean any = key == null || key.isEmpty();
+    if (any ? !exists : !taint.getKey().equals(key)) {
       return false;
     }
     String effect = toleration.getEffect();
