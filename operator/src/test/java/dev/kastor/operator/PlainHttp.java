@@ -3,6 +3,7 @@ package dev.kastor.operator;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -35,5 +36,21 @@ final class PlainHttp {
             HttpRequest.newBuilder(base.resolve(path)).build(),
             HttpResponse.BodyHandlers.ofString())
         .body();
+  }
+
+  /** A metric without labels; 0 if there is none of this name. */
+  static double metric(URI base, String name) {
+    try {
+      return text(base, "/metrics")
+          .lines()
+          .filter(line -> line.startsWith(name + " "))
+          .mapToDouble(line -> Double.parseDouble(line.split(" ", -1)[1]))
+          .sum();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
   }
 }

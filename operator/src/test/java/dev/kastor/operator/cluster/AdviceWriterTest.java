@@ -3,6 +3,7 @@ package dev.kastor.operator.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
+import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
@@ -11,19 +12,11 @@ import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Snapshot;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.mockwebserver.Context;
-import io.fabric8.mockwebserver.MockWebServer;
-import io.fabric8.mockwebserver.ServerRequest;
-import io.fabric8.mockwebserver.ServerResponse;
 import io.smallrye.config.SmallRyeConfigBuilder;
-import java.net.InetAddress;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,21 +24,8 @@ import org.junit.jupiter.api.Test;
 final class AdviceWriterTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  private final KubernetesMockServer server = server();
+  private final KubernetesMockServer server = CrudServer.start();
   private final KubernetesClient client = server.createClient();
-
-  private static KubernetesMockServer server() {
-    Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
-    KubernetesMockServer server =
-        new KubernetesMockServer(
-            new Context(),
-            new MockWebServer(),
-            responses,
-            new KubernetesMixedDispatcher(responses),
-            false);
-    server.init(InetAddress.getLoopbackAddress(), 0);
-    return server;
-  }
 
   @AfterEach
   void stop() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.protocol.GradientStats;
@@ -16,19 +17,11 @@ import dev.kastor.scheduler.goodput.RememberedFamily;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.mockwebserver.Context;
-import io.fabric8.mockwebserver.MockWebServer;
-import io.fabric8.mockwebserver.ServerRequest;
-import io.fabric8.mockwebserver.ServerResponse;
 import io.smallrye.config.SmallRyeConfigBuilder;
-import java.net.InetAddress;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,22 +29,9 @@ import org.junit.jupiter.api.Test;
 final class FamilyStoreTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  private final KubernetesMockServer server = server();
+  private final KubernetesMockServer server = CrudServer.start();
   private final KubernetesClient client = server.createClient();
   private Instant now = START;
-
-  private static KubernetesMockServer server() {
-    Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
-    KubernetesMockServer server =
-        new KubernetesMockServer(
-            new Context(),
-            new MockWebServer(),
-            responses,
-            new KubernetesMixedDispatcher(responses),
-            false);
-    server.init(InetAddress.getLoopbackAddress(), 0);
-    return server;
-  }
 
   @AfterEach
   void stop() {

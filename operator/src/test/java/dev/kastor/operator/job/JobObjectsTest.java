@@ -6,47 +6,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.mockwebserver.Context;
-import io.fabric8.mockwebserver.MockWebServer;
-import io.fabric8.mockwebserver.ServerRequest;
-import io.fabric8.mockwebserver.ServerResponse;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Queue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class JobObjectsTest {
-  private final KubernetesMockServer server = server();
+  private final KubernetesMockServer server = CrudServer.start();
   private final KubernetesClient client = server.createClient();
   private final TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
 
   @TempDir Path folder;
-
-  private static KubernetesMockServer server() {
-    Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
-    var server =
-        new KubernetesMockServer(
-            new Context(),
-            new MockWebServer(),
-            responses,
-            new KubernetesMixedDispatcher(responses),
-            false);
-    server.init(InetAddress.getLoopbackAddress(), 0);
-    return server;
-  }
 
   @AfterEach
   void stop() {

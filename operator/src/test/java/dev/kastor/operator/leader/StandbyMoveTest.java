@@ -2,6 +2,7 @@ package dev.kastor.operator.leader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.operator.CrudServer;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -9,23 +10,14 @@ import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.server.mock.KubernetesMixedDispatcher;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
-import io.fabric8.mockwebserver.Context;
-import io.fabric8.mockwebserver.MockWebServer;
-import io.fabric8.mockwebserver.ServerRequest;
-import io.fabric8.mockwebserver.ServerResponse;
 import io.fabric8.mockwebserver.http.Headers;
 import io.fabric8.mockwebserver.http.RecordedRequest;
 import io.fabric8.mockwebserver.utils.ResponseProvider;
-import java.net.InetAddress;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,7 +29,7 @@ final class StandbyMoveTest {
   private static final int STEADY = (int) StandbyMove.STEADY.toSeconds();
   private static final int LEAST = (int) StandbyMove.LEAST.toSeconds();
 
-  private final KubernetesMockServer server = server();
+  private final KubernetesMockServer server = CrudServer.start();
   private final KubernetesClient client = client();
   private final List<Node> nodes = new ArrayList<>(List.of(node("a").build()));
   private final AtomicInteger evictions = new AtomicInteger();
@@ -88,19 +80,6 @@ final class StandbyMoveTest {
               public void setHeaders(Headers headers) {}
             })
         .always();
-  }
-
-  private static KubernetesMockServer server() {
-    Map<ServerRequest, Queue<ServerResponse>> responses = new HashMap<>();
-    KubernetesMockServer server =
-        new KubernetesMockServer(
-            new Context(),
-            new MockWebServer(),
-            responses,
-            new KubernetesMixedDispatcher(responses),
-            false);
-    server.init(InetAddress.getLoopbackAddress(), 0);
-    return server;
   }
 
   @AfterEach
