@@ -4,6 +4,7 @@ import dev.kastor.engine.graph.Body;
 import dev.kastor.engine.graph.Control;
 import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Increment;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Pure;
@@ -115,7 +116,7 @@ final class ControlGradients {
               List<Node> next = new ArrayList<>(List.of(iteration.add(-1)));
               next.addAll(pulled.subList(0, carried.size()));
               for (int i = carried.size(); i < pulled.size(); i++) {
-                next.add(values.get(1 + i).add(pulled.get(i)));
+                next.add(Increment.sum(values.get(1 + i), pulled.get(i)));
               }
               return next;
             },

@@ -4,6 +4,7 @@ import dev.kastor.engine.graph.Control;
 import dev.kastor.engine.graph.Effect;
 import dev.kastor.engine.graph.Fused;
 import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Increment;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.tensor.Shape;
@@ -81,7 +82,7 @@ public final class Gradients {
 
   private void add(Node node, Node gradient) {
     if (active.contains(node) && node.types().size() == 1 && node.isFloat()) {
-      gradients.merge(node, gradient, Node::add);
+      gradients.merge(node, gradient, Increment::sum);
     }
   }
 

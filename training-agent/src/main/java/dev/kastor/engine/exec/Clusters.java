@@ -2,7 +2,6 @@ package dev.kastor.engine.exec;
 
 import dev.kastor.engine.graph.Effect;
 import dev.kastor.engine.graph.Node;
-import dev.kastor.engine.graph.Pure;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -16,9 +15,9 @@ import java.util.Set;
 /**
  * Groups the pure nodes of one body into regions.
  *
- * <p>The depth of a node is the greatest number of other nodes (effects, control flow) on a way to
- * it, itself included. Neighbours of one depth form a region: no way leaves it and comes back,
- * since what it passes outside would have raised the depth.
+ * <p>The depth of a node is the greatest number of other nodes (effects, control flow, increments)
+ * on a way to it, itself included. Neighbours of one depth form a region: no way leaves it and
+ * comes back, since what it passes outside would have raised the depth.
  */
 final class Clusters {
   private final Map<Node, Integer> depths = new HashMap<>();
@@ -33,7 +32,7 @@ final class Clusters {
    */
   Clusters(List<Node> order) {
     for (Node node : order) {
-      if (isPure(node) && constants.containsAll(node.needs())) {
+      if (node.isComputedWithOthers() && constants.containsAll(node.needs())) {
         constants.add(node);
       } else {
         visit(node);
@@ -42,12 +41,8 @@ final class Clusters {
     }
   }
 
-  private static boolean isPure(Node node) {
-    return node.op() instanceof Pure && !node.isLeaf();
-  }
-
   private void visit(Node node) {
-    int own = isPure(node) ? 0 : 1;
+    int own = node.isComputedWithOthers() ? 0 : 1;
     int depth = node.op() instanceof Effect effect ? effect.depth() : 0;
     for (Node input : node.inputs()) {
       depth = Math.max(depth, depth(input) + own);
@@ -95,7 +90,7 @@ final class Clusters {
     Map<Node, List<Node>> units = new LinkedHashMap<>();
     // What is not pure needs lower depths alone; a region may need the other nodes of its depth.
     order.stream()
-        .sorted(Comparator.comparingInt(this::depth).thenComparing(Clusters::isPure))
+        .sorted(Comparator.comparingInt(this::depth).thenComparing(Node::isComputedWithOthers))
         .forEach(node -> {
           Node name = leaders.containsKey(node) ? leader(node) : node;
           units.computeIfAbsent(name, _ -> new ArrayList<>()).add(node);

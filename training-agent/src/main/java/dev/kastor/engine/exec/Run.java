@@ -1,5 +1,7 @@
 package dev.kastor.engine.exec;
 
+import dev.kastor.engine.graph.Increment;
+import dev.kastor.engine.tensor.Tensor;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -188,8 +190,23 @@ final class Run {
       case Work.Compute compute -> compute.region().run(task.iteration().slots, step.firstSlot);
       case Work.Act act ->
           act.action().run(inputs(task), new Occasion(memory, states, name, task.iteration()));
+      case Work.Change change -> List.of(change(change.increment(), task));
       default -> throw new IllegalStateException(step + " is cheap.");
     };
+  }
+
+  private Value change(Increment increment, Tokens.Ready task) {
+    List<Value> inputs = inputs(task);
+    Value first = inputs.getFirst();
+    Value changed = first.sole() ? first.retain() : first.copy(memory, task.step());
+    try {
+      List<Tensor> others = inputs.stream().skip(1).map(Value::tensor).toList();
+      increment.addTo(changed.tensor(), others);
+      return changed;
+    } catch (RuntimeException e) {
+      changed.release();
+      throw e;
+    }
   }
 
   private static List<Value> inputs(Tokens.Ready task) {

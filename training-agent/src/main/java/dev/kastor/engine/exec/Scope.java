@@ -3,6 +3,7 @@ package dev.kastor.engine.exec;
 import dev.kastor.engine.graph.Control;
 import dev.kastor.engine.graph.Effect;
 import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Increment;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Pure;
 import java.util.ArrayList;
@@ -117,7 +118,7 @@ final class Scope {
       }
     }
     for (List<Node> unit : units) {
-      if (unit.getFirst().op() instanceof Pure && !unit.getFirst().isLeaf()) {
+      if (unit.getFirst().isComputedWithOthers()) {
         Set<Node> results = new LinkedHashSet<>(unit);
         results.retainAll(seenOutside);
         region(unit, results);
@@ -142,6 +143,7 @@ final class Scope {
         }
         step(node, new Work.Act(action, node));
       }
+      case Increment increment -> step(node, new Work.Change(increment));
       case Pure _ -> {} // A leaf; whoever needs its value says that it was not given.
     }
   }

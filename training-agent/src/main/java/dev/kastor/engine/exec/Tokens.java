@@ -163,7 +163,8 @@ final class Tokens {
         iteration.release(step);
         deliver(step, 0, value, iteration);
       }
-      case Work.Compute _, Work.Act _ -> throw new IllegalStateException(step + " is not cheap.");
+      case Work.Compute _, Work.Act _, Work.Change _ ->
+          throw new IllegalStateException(step + " is not cheap.");
     }
   }
 

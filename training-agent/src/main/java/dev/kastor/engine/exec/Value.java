@@ -58,7 +58,12 @@ public final class Value {
     return owner == memory ? retain() : copy(memory, who);
   }
 
-  private Value copy(Memory memory, Object who) {
+  /**
+   * A copy that nobody else holds.
+   *
+   * @param who is named if there is no memory for it
+   */
+  Value copy(Memory memory, Object who) {
     Value copy = memory.allocate(new Type(tensor.shape(), tensor.dtype()), who);
     long bytes = (long) tensor.shape().elements() * tensor.dtype().bytes();
     MemorySegment.copy(tensor.segment(), 0, copy.tensor.segment(), 0, bytes);

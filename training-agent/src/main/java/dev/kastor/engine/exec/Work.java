@@ -1,5 +1,6 @@
 package dev.kastor.engine.exec;
 
+import dev.kastor.engine.graph.Increment;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
@@ -20,6 +21,14 @@ sealed interface Work {
     @Override
     public String toString() {
       return node.op().name();
+    }
+  }
+
+  /** Adds to few places of a value, where it lies if nobody else holds it. */
+  record Change(Increment increment) implements Work {
+    @Override
+    public String toString() {
+      return increment.name();
     }
   }
 
@@ -63,7 +72,7 @@ sealed interface Work {
 
   /** Whether it is done at once by whoever finds it ready. */
   default boolean isCheap() {
-    return !(this instanceof Compute || this instanceof Act);
+    return !(this instanceof Compute || this instanceof Act || this instanceof Change);
   }
 
   /** The scalar in a value. */

@@ -9,8 +9,8 @@ package dev.kastor.engine.graph;
  */
 public non-sealed interface Effect extends Op {
   /**
-   * How many effects and control flow come before it at least, some of them perhaps elsewhere. What
-   * has fewer before it is never held up until this has taken place.
+   * How many effects, increments and control flow come before it at least, some of them perhaps
+   * elsewhere. What has fewer before it is never held up until this has taken place.
    */
   default int depth() {
     return 0;

@@ -160,6 +160,14 @@ public final class Node {
     return op instanceof Primitive.Input || op instanceof Primitive.Parameter;
   }
 
+  /**
+   * Whether it may be computed together with others that are. Not an increment: what that is given
+   * may be changed where it lies.
+   */
+  public boolean isComputedWithOthers() {
+    return op instanceof Pure && !(op instanceof Increment) && !isLeaf();
+  }
+
   public Node negate() {
     return unary(Unary.Kind.NEGATE);
   }

@@ -42,6 +42,23 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
     public int parts() {
       return parts;
     }
+
+    /**
+     * What one step computes, each {@code [batch, hidden]}; for an LSTM the memory comes last but
+     * one.
+     *
+     * @param x what the position contributes, {@code [batch, gates * hidden]}
+     * @param product of the state before and its weights, with the bias
+     * @param h the state before
+     * @param c the memory before, which a GRU has not and does not look at
+     */
+    public List<Node> step(Node x, Node product, Node h, Node c) {
+      int hidden = h.shape().extent(-1);
+      return switch (this) {
+        case LSTM -> lstm(x.add(product), c, hidden);
+        case GRU -> gru(x, product, h, hidden);
+      };
+    }
   }
 
   /** The state at each position, {@code [time, batch, hidden]}, from the result. */
@@ -82,8 +99,8 @@ public record Recurrent(Recurrent.Cell cell) implements Fused {
     List<Node> steps = new ArrayList<>();
     for (int t = 0; t < time; t++) {
       Node x = projected.slice(0, t, t + 1).reshape(batch, width);
-      Node s = h.matMul(inputs.get(1)).add(inputs.get(2));
-      List<Node> parts = cell == Cell.LSTM ? lstm(x.add(s), c, hidden) : gru(x, s, h, hidden);
+      Node product = h.matMul(inputs.get(1)).add(inputs.get(2));
+      List<Node> parts = cell.step(x, product, h, c);
       c = parts.get(parts.size() - 2);
       h = parts.getLast();
       steps.add(Joined.of(1, parts).reshape(1, batch, cell.parts * hidden));

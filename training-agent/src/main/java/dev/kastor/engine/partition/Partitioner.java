@@ -113,13 +113,16 @@ final class Partitioner {
     return new Transfer(rendezvous, "value " + transfers++, from, to, type, depth(earlier) + 2);
   }
 
-  /** How many effects and control flow are on the longest way to a node, on whatever devices. */
+  /**
+   * How many effects, increments and control flow are on the longest way to a node, on whatever
+   * devices: at least as many as each executor finds.
+   */
   int depth(Node node) {
     Integer known = depths.get(node);
     if (known != null) {
       return known;
     }
-    int own = node.op() instanceof Pure && !node.isLeaf() ? 0 : 1;
+    int own = node.isComputedWithOthers() ? 0 : 1;
     int depth = node.op() instanceof Effect effect ? effect.depth() : 0;
     for (Node input : node.inputs()) {
       depth = Math.max(depth, depth(input) + own);

@@ -3,6 +3,8 @@ package dev.kastor.engine.exec;
 import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.op.AddToRow;
+import dev.kastor.engine.op.RowAt;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.HashMap;
@@ -87,8 +89,33 @@ public final class ControlCases {
       cases.put(
           "loop in a branch that is " + (sign > 0 ? "" : "not ") + "taken", loopInBranch(sign));
     }
+    cases.put("rows read and filled in a loop", rows());
+    cases.put("increments in a row", increments());
     cases.put("branch in loop", loop(x, 4, this::branchOnSum));
     return cases;
+  }
+
+  /** Each row of the operand, and twice the last one, through the cell's weights. */
+  private Node rows() {
+    return ControlFlow.loop(
+            List.of(Node.constant(0), Node.constant(0).broadcast(x.shape())),
+            values -> Node.constant(2.5).greater(values.get(0)),
+            values -> {
+              Node i = values.get(0);
+              Node row = RowAt.of(x, i).reshape(1, WIDTH).matMul(weights).reshape(WIDTH).tanh();
+              return List.of(i.add(1), AddToRow.of(values.get(1), i.multiply(0.7), row));
+            })
+        .get(1);
+  }
+
+  /** One after another, each of which may be elsewhere. */
+  private Node increments() {
+    Node value = x;
+    for (int i = 0; i < 6; i++) {
+      value =
+          AddToRow.of(value, Node.constant(i % 2), RowAt.of(x, Node.constant(1)).multiply(bias));
+    }
+    return value.tanh();
   }
 
   private Node growing() {

@@ -112,6 +112,9 @@ final class OpCases {
     add(new Primitive.ScatterAdd(5), -2, 2, 5, floats(3, 4, 2), ints(3, 4));
     add(new Primitive.ScatterAdd(5), -2, 2, 5, floats(3, 4, 40), ints(3, 4));
     add(new Primitive.OneHot(4), -2, 2, 4, ints(extent(), extent()));
+    add(new RowAt(), -1, 3, 1, floats(3, extent(), extent()), floats());
+    add(new RowAt(), -1, 3, 1, floats(3), floats());
+    add(new AddToRow(), -1, 3, 1, floats(3, 2, 5), floats(), floats(2, 5));
   }
 
   private void products() {

@@ -2,6 +2,7 @@ package dev.kastor.engine.partition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.autodiff.Gradients;
 import dev.kastor.engine.backend.Backend;
@@ -14,6 +15,7 @@ import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.op.AddToRow;
 import dev.kastor.engine.placement.Device;
 import dev.kastor.engine.placement.Placer;
 import dev.kastor.engine.placement.RandomCosts;
@@ -101,6 +103,27 @@ class PartitionedSessionTest {
             }
           }
         }
+      }
+    }
+  }
+
+  /** An increment is a step of its own, so what is received must be known to come after it. */
+  @Test
+  void whatComesBackFromElsewhereIsNotWaitedForByWhatIsSent() throws InterruptedException {
+    ControlCases cases = new ControlCases();
+    Node value = cases.x;
+    for (int i = 0; i < 6; i++) {
+      Node row = Node.constant(i).broadcast(Shape.of(3));
+      value = AddToRow.of(value, Node.constant(i % 2), row).at("here/cpu:0");
+    }
+    Node sent = value.tanh().at("here/cpu:0");
+    Node there = sent.multiply(2).at("b");
+    Node sum = sent.add(there).at("here/cpu:0");
+    try (PartitionedSession session = session();
+        Results results = session.run(cases.feeds(arena), List.of(sum, sent))) {
+      float[] expected = results.get(1).floats();
+      for (int i = 0; i < expected.length; i++) {
+        assertThat(results.get(0).get(i)).isCloseTo(3 * expected[i], within(1e-5f));
       }
     }
   }

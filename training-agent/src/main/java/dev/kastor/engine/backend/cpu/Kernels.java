@@ -11,6 +11,7 @@ import dev.kastor.engine.op.Normalize;
 import dev.kastor.engine.op.NormalizeGradient;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.op.RecurrentGradient;
+import dev.kastor.engine.op.RowAt;
 import dev.kastor.engine.op.Softmax;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.op.SoftmaxCrossEntropyGradient;
@@ -39,6 +40,7 @@ final class Kernels {
         || op instanceof NormalizeGradient
         || op instanceof Recurrent
         || op instanceof RecurrentGradient
+        || op instanceof RowAt
         || op instanceof MaxPool
         || op instanceof MaxPoolGradient;
   }
@@ -115,6 +117,7 @@ final class Kernels {
                     from,
                     to));
       }
+      case RowAt _ -> Movement.rowAt(node, first, place(node.input(1)), out);
       case MaxPool op -> Pooling.maximum(oneDnn.team(), op.size(), node.shape(), first, out);
       case MaxPoolGradient op ->
           Pooling.gradient(

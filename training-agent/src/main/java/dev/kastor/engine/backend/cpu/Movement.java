@@ -2,6 +2,7 @@ package dev.kastor.engine.backend.cpu;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.op.RowAt;
 import dev.kastor.engine.tensor.Shape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -95,6 +96,19 @@ final class Movement {
                 MemorySegment.copy(table.segment(), row * bytes, out.segment(), i * bytes, bytes);
               }
             });
+  }
+
+  static Kernel rowAt(Node node, Place rows, Place number, Place out) {
+    int height = node.input(0).shape().extent(0);
+    long bytes = 4L * node.shape().elements();
+    return () -> {
+      int row = RowAt.number(number.segment().get(FLOAT, 0), height);
+      if (row < 0) {
+        out.segment().asSlice(0, bytes).fill((byte) 0);
+      } else {
+        MemorySegment.copy(rows.segment(), row * bytes, out.segment(), 0, bytes);
+      }
+    };
   }
 
   /** Threads have columns of their own, so that each sum is made in the order of the rows. */
