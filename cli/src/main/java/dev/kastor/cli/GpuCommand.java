@@ -35,15 +35,14 @@ final class GpuCommand implements Runnable {
       name = "check",
       description = {
         "Says which NVIDIA GPUs the engine finds here and tries its kernels on each.",
-        "The gradients of small networks must be those of plain loops in double precision.",
+        "The gradients of small networks must be those of plain loops in double precision,",
+        "with kernels of its own and, where libcublasLt is found, with that library's products.",
+        "KASTOR_CUDA_LIBRARIES names folders to look for it in before the system's.",
         "Ends with 0 if a GPU computes them all, with 1 if there is none that does."
       },
       footerHeading = "%nExamples:%n",
       footer = {"  kastor gpu check", "  kastor gpu check --json | jq '.devices[].name'"})
   static final class CheckCommand implements Callable<Integer> {
-    /** Of the largest element: sums of floats in another order differ by less. */
-    private static final double TOLERANCE = 1e-4;
-
     private static final double GIBI = 1L << 30;
 
     @Spec private CommandSpec spec = CommandSpec.create();
@@ -80,6 +79,11 @@ final class GpuCommand implements Runnable {
         return;
       }
       out.printf("The driver serves CUDA %s.%n", found.path("driver").asText());
+      String library = found.path("library").asText();
+      out.println(
+          library.isEmpty()
+              ? "libcublasLt is not found: products are computed by kernels of the engine's own."
+              : "Products are computed by " + library + ".");
       for (JsonNode device : found.path("devices")) {
         out.printf(
             Locale.ROOT,
@@ -90,7 +94,7 @@ final class GpuCommand implements Runnable {
         if (device.has("reason")) {
           out.println(device.path("reason").asText());
         } else {
-          Table table = new Table("NETWORK", "SECONDS", "ERROR", "RESULT").rightFrom(1);
+          Table table = new Table("NETWORK", "PRODUCTS", "SECONDS", "ERROR", "RESULT").rightFrom(2);
           device.path("trials").forEach(trial -> table.row(row(trial)));
           table.lines().forEach(out::println);
         }
@@ -102,10 +106,12 @@ final class GpuCommand implements Runnable {
       return failure.isEmpty()
           ? List.of(
               trial.path("network").asText(),
+              trial.path("products").asText(),
               String.format(Locale.ROOT, "%.2f", trial.path("seconds").asDouble()),
               String.format(Locale.ROOT, "%.1e", trial.path("error").asDouble()),
               agrees(trial) ? "agrees" : "WRONG")
-          : List.of(trial.path("network").asText(), "", "", failure);
+          : List.of(
+              trial.path("network").asText(), trial.path("products").asText(), "", "", failure);
     }
 
     private static boolean works(JsonNode device) {
@@ -118,7 +124,7 @@ final class GpuCommand implements Runnable {
 
     private static boolean agrees(JsonNode trial) {
       return trial.path("failure").asText().isEmpty()
-          && trial.path("error").asDouble(Double.NaN) < TOLERANCE;
+          && trial.path("error").asDouble(Double.NaN) < trial.path("tolerance").asDouble();
     }
   }
 }

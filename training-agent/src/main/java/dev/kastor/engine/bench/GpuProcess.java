@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.GpuCheck;
+import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.ByteLanguageModel;
@@ -16,6 +17,7 @@ import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,23 +52,67 @@ public final class GpuProcess {
           each.put("capability", device.major() + "." + device.minor());
           each.put("memoryBytes", device.bytes());
           each.put("served", device.served());
-          switch (CudaBackend.load(i)) {
-            case CudaBackend.Availability.Available available ->
-                each.set("trials", trials(available.backend()));
+          switch (CudaBackend.loadWithoutLibrary(i)) {
+            case CudaBackend.Availability.Available _ -> {
+              ArrayNode trials = each.putArray("trials");
+              int number = i;
+              ways(device).forEach(way -> tryOut(way, number, trials));
+            }
             case CudaBackend.Availability.Absent absent -> each.put("reason", absent.reason());
           }
         }
       }
     }
+    CudaBackend.library().ifPresent(library -> json.put("library", library));
     System.out.println(json);
   }
 
-  private static ArrayNode trials(Backend backend) {
-    ArrayNode trials = MAPPER.createArrayNode();
+  /**
+   * How products are computed.
+   *
+   * @param tolerance how far gradients may be off, as a share of the largest: single precision sums
+   *     in another order, the others round operands to 10 or 7 bits after the point
+   */
+  private record Way(String products, Precision precision, boolean library, double tolerance) {
+    CudaBackend.Availability open(int number) {
+      return library
+          ? CudaBackend.loadWithLibrary(number, precision)
+          : CudaBackend.loadWithoutLibrary(number);
+    }
+  }
+
+  private static List<Way> ways(GpuCheck.Device device) {
+    List<Way> ways = new ArrayList<>();
+    ways.add(new Way("own kernels, fp32", Precision.FP32, false, 1e-4));
+    if (CudaBackend.library().isPresent()) {
+      ways.add(new Way("cuBLASLt, fp32", Precision.FP32, true, 1e-4));
+    }
+    if (CudaBackend.library().isPresent() && device.roundsOperands()) {
+      ways.add(new Way("cuBLASLt, tf32", Precision.TF32, true, 1e-2));
+      ways.add(new Way("cuBLASLt, bf16", Precision.BF16, true, 1e-1));
+    }
+    return ways;
+  }
+
+  private static void tryOut(Way way, int number, ArrayNode trials) {
+    switch (way.open(number)) {
+      case CudaBackend.Availability.Available available -> tryOut(way, available.backend(), trials);
+      case CudaBackend.Availability.Absent absent ->
+          trials
+              .addObject()
+              .put("network", "all")
+              .put("products", way.products())
+              .put("failure", absent.reason());
+    }
+  }
+
+  private static void tryOut(Way way, Backend backend, ArrayNode trials) {
     networks()
         .forEach((name, network) -> {
           ObjectNode trial = trials.addObject();
           trial.put("network", name);
+          trial.put("products", way.products());
+          trial.put("tolerance", way.tolerance());
           try {
             long start = System.nanoTime();
             float[] gradient = gradient(network, backend);
@@ -76,7 +122,6 @@ public final class GpuProcess {
             trial.put("failure", e.getMessage());
           }
         });
-    return trials;
   }
 
   private static Map<String, Network> networks() {

@@ -4,13 +4,14 @@ import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
+import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.train.ProgramException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parameter {@code backend}, the same in all programs.
+ * The parameters {@code backend} and {@code precision}, the same in all programs.
  *
  * <p>The number of threads is the host's to choose, not the job's: it comes from {@code
  * KASTOR_THREADS} and is 1 where that is absent.
@@ -24,6 +25,12 @@ final class BackendParameter {
   private BackendParameter() {}
 
   static Backend choose(Parameters parameters) throws ProgramException {
+    Precision precision = precision(parameters);
+    if (precision != Precision.FP32 && !parameters.text("backend").equals("cuda")) {
+      throw new ProgramException(
+          "Parameter 'precision' is %s, which only backend cuda has, but 'backend' is '%s'."
+              .formatted(parameters.text("precision"), parameters.text("backend")));
+    }
     return switch (parameters.text("backend")) {
       case "auto" -> {
         Backends.Choice choice = Backends.fastest(threads());
@@ -38,7 +45,7 @@ final class BackendParameter {
                     absent.reason() + " Use backend auto or reference instead.");
           };
       case "cuda" ->
-          switch (CudaBackend.load(FIRST_GPU)) {
+          switch (CudaBackend.load(FIRST_GPU, precision)) {
             case CudaBackend.Availability.Available available -> {
               LOG.info("backend cuda: {}", available.backend().device());
               yield available.backend();
@@ -48,6 +55,15 @@ final class BackendParameter {
           };
       case "reference" -> new ReferenceBackend();
       default -> throw parameters.wrong("backend", "one of auto, cpu, cuda, reference");
+    };
+  }
+
+  private static Precision precision(Parameters parameters) throws ProgramException {
+    return switch (parameters.text("precision")) {
+      case "fp32" -> Precision.FP32;
+      case "tf32" -> Precision.TF32;
+      case "bf16" -> Precision.BF16;
+      default -> throw parameters.wrong("precision", "one of fp32, tf32, bf16");
     };
   }
 

@@ -121,6 +121,7 @@ final class ImageProgram implements Program {
     defaults.put("momentum", "0.9");
     defaults.put("weightDecay", "0.0001");
     defaults.put("backend", "auto");
+    defaults.put("precision", "fp32");
     return defaults;
   }
 

@@ -16,9 +16,10 @@ import java.util.SequencedMap;
  * What a program of one's own is made of in most cases: a network that classifies, and numbered
  * examples in memory.
  *
- * <p>It has the parameters {@code seed}, {@code optimizer}, {@code momentum}, {@code weightDecay}
- * and {@code backend} besides its own. A subclass is public, has a public constructor without
- * parameters, and is named in its jar's {@code META-INF/services/dev.kastor.engine.train.Program}.
+ * <p>It has the parameters {@code seed}, {@code optimizer}, {@code momentum}, {@code weightDecay},
+ * {@code backend} and {@code precision} besides its own. A subclass is public, has a public
+ * constructor without parameters, and is named in its jar's {@code
+ * META-INF/services/dev.kastor.engine.train.Program}.
  */
 public abstract class NetworkProgram implements Program {
   private final String name;
@@ -50,6 +51,7 @@ public abstract class NetworkProgram implements Program {
     all.put("momentum", "0.9");
     all.put("weightDecay", "0.0001");
     all.put("backend", "auto");
+    all.put("precision", "fp32");
     all.putAll(ownDefaults);
     defaults = Collections.unmodifiableSequencedMap(all);
   }

@@ -66,6 +66,7 @@ final class TextProgram implements Program {
     defaults.put("momentum", "0.9");
     defaults.put("weightDecay", "0.01");
     defaults.put("backend", "auto");
+    defaults.put("precision", "fp32");
     return defaults;
   }
 

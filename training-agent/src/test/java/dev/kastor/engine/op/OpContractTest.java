@@ -100,6 +100,7 @@ class OpContractTest {
   @MethodSource("cases")
   void cudaKernelsAgreeWithReference(Case given) {
     assertAgreesWithReference(given, InterpretedGpu.backend());
+    assertAgreesWithReference(given, InterpretedGpu.withLibrary());
   }
 
   static Stream<Case> casesOnce() {

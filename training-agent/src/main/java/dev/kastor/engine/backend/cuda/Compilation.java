@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A graph of primitives as kernels over buffers in one slab of device memory. Needs no GPU.
@@ -33,7 +34,9 @@ final class Compilation {
   private final List<Node> order;
   private final Map<Node, List<Node>> consumers = new HashMap<>();
   private final Set<Node> buffered = new HashSet<>();
-  private final List<Launch> launches = new ArrayList<>();
+  private final boolean library;
+  private final Set<Node> factors = new HashSet<>();
+  private final List<Task> tasks = new ArrayList<>();
   private final Map<Node, MemoryPlan.Buffer> buffers = new HashMap<>();
   private final MemoryPlan plan = new MemoryPlan();
   private long bytes;
@@ -42,9 +45,11 @@ final class Compilation {
    * Compiles.
    *
    * @param graph of primitives alone
+   * @param library whether products of dense matrices are a library's
    * @throws IllegalArgumentException for control flow and effects, which need an executor
    */
-  Compilation(Graph graph) {
+  Compilation(Graph graph, boolean library) {
+    this.library = library;
     outputs = graph.outputs();
     order =
         graph.topological().stream()
@@ -53,6 +58,9 @@ final class Compilation {
     for (Node node : graph.topological()) {
       for (Node input : node.inputs()) {
         consumers.computeIfAbsent(input, _ -> new ArrayList<>()).add(node);
+      }
+      if (gemm(node) != null) {
+        node.inputs().forEach(input -> factors.add(base(input)));
       }
     }
     decide();
@@ -69,6 +77,7 @@ final class Compilation {
       }
       boolean own =
           buffered.contains(node)
+              || factors.contains(node)
               || switch (node.op()) {
                 case Primitive primitive -> ownBuffer(primitive, node, size);
                 case Fused _ -> throw new IllegalStateException(node + " was not lowered.");
@@ -150,11 +159,20 @@ final class Compilation {
         node, plan.buffer((long) node.type().dtype().bytes() * node.shape().elements(), step));
   }
 
+  private @Nullable Gemm gemm(Node node) {
+    return library ? Gemm.of(node) : null;
+  }
+
   private void launch(Primitive primitive, Node node, int step) {
+    Gemm gemm = gemm(node);
+    if (gemm != null) {
+      tasks.add(new Task.Multiplication(gemm, node.input(0), node.input(1), node));
+      return;
+    }
     Loops loops = new Loops(buffered::contains);
     switch (primitive) {
-      case Reduce reduce -> launches.add(loops.reduce(name(), reduce, node));
-      case Primitive.ScatterAdd _ -> launches.add(loops.scatterAdd(name(), node));
+      case Reduce reduce -> tasks.add(loops.reduce(name(), reduce, node));
+      case Primitive.ScatterAdd _ -> tasks.add(loops.scatterAdd(name(), node));
       case Primitive.MatMul op ->
           product(node, step, Operands.size(op, node), Operands.sides(op, node));
       case Primitive.Convolution op ->
@@ -163,26 +181,26 @@ final class Compilation {
           product(node, step, Operands.size(op, node), Operands.sides(op, node));
       case Primitive.ConvolutionKernel op ->
           product(node, step, Operands.size(op, node), Operands.sides(op, node));
-      default -> launches.add(loops.elementwise(name(), node));
+      default -> tasks.add(loops.elementwise(name(), node));
     }
   }
 
   private void product(Node node, int step, Product.Size size, Product.Sides sides) {
     if (size.parts() == 1) {
-      launches.add(Product.kernel(name(), size, sides, buffered::contains, node));
+      tasks.add(Product.kernel(name(), size, sides, buffered::contains, node));
       return;
     }
     Node partial = Node.input("partial", Type.f32(size.parts(), size.rows(), size.columns()));
     buffered.add(partial);
     allocate(partial, step);
-    launches.add(Product.kernel(name(), size, sides, buffered::contains, partial));
+    tasks.add(Product.kernel(name(), size, sides, buffered::contains, partial));
     Reduce sum = new Reduce(Reduce.Kind.SUM, 0, 1);
     Launch last = new Loops(buffered::contains).reduce(name(), sum, Node.of(sum, partial));
-    launches.add(last.into(node));
+    tasks.add(last.into(node));
   }
 
   private String name() {
-    return "kastor_" + launches.size();
+    return "kastor_" + tasks.size();
   }
 
   /** The buffers that a node's kernel reads, through what it computes itself. */
@@ -205,15 +223,20 @@ final class Compilation {
     return base;
   }
 
-  /** The kernels in the order in which they run. */
+  /** What is done, in order. */
+  List<Task> tasks() {
+    return tasks;
+  }
+
+  /** The kernels among it. */
   List<Launch> launches() {
-    return launches;
+    return tasks.stream().filter(Launch.class::isInstance).map(Launch.class::cast).toList();
   }
 
   /** All kernels as the text of one module. */
   String module() {
     StringBuilder text = new StringBuilder(Ptx.HEADER);
-    launches.forEach(launch -> text.append(launch.text()));
+    launches().forEach(launch -> text.append(launch.text()));
     return text.toString();
   }
 

@@ -4,6 +4,10 @@ import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import java.lang.foreign.SegmentAllocator;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compiles graphs for an NVIDIA GPU of compute capability 7.5 or more.
@@ -12,6 +16,8 @@ import java.lang.foreign.SegmentAllocator;
  * summed in an order that is left to chance.
  */
 public final class CudaBackend implements Backend {
+  private static final Logger LOG = LoggerFactory.getLogger(CudaBackend.class);
+
   private final Gpu gpu;
 
   CudaBackend(Gpu gpu) {
@@ -28,11 +34,55 @@ public final class CudaBackend implements Backend {
   }
 
   /**
-   * Opens a GPU.
+   * Opens a GPU, on which products are as exact as single precision.
    *
    * @param number of the device, from 0, among those that the process may see
    */
   public static Availability load(int number) {
+    return load(number, Precision.FP32);
+  }
+
+  /**
+   * Opens a GPU.
+   *
+   * @param number of the device, from 0, among those that the process may see
+   * @param precision of products; only NVIDIA's library has others than single precision, which
+   *     without a library that works are computed by kernels of our own
+   */
+  public static Availability load(int number, Precision precision) {
+    if (precision != Precision.FP32) {
+      return loadWithLibrary(number, precision);
+    }
+    NativeLibrary library = CublasLt.find();
+    Availability loaded = load(number, library, precision);
+    if (library == null || loaded instanceof Availability.Available) {
+      return loaded;
+    }
+    Availability without = loadWithoutLibrary(number);
+    if (without instanceof Availability.Available) {
+      LOG.warn("{} is not used: {}", library.name(), ((Availability.Absent) loaded).reason());
+    }
+    return without;
+  }
+
+  /** Opens a GPU whose products are NVIDIA's library's. */
+  public static Availability loadWithLibrary(int number, Precision precision) {
+    NativeLibrary library = CublasLt.find();
+    if (library == null) {
+      return new Availability.Absent(
+          "Products in %s need cuBLASLt, and libcublasLt.so is not found. %s names folders to look in."
+              .formatted(precision, NativeLibrary.FOLDERS));
+    }
+    return load(number, library, precision);
+  }
+
+  /** Opens a GPU whose products are computed by kernels of our own even if there is a library. */
+  public static Availability loadWithoutLibrary(int number) {
+    return load(number, null, Precision.FP32);
+  }
+
+  private static Availability load(
+      int number, @Nullable NativeLibrary library, Precision precision) {
     return switch (GpuCheck.look()) {
       case GpuCheck.Found.None none -> new Availability.Absent(none.reason());
       case GpuCheck.Found.Devices found when number < 0 || number >= found.devices().size() ->
@@ -40,14 +90,27 @@ public final class CudaBackend implements Backend {
               "There is no GPU %d, only %d.".formatted(number, found.devices().size()));
       case GpuCheck.Found.Devices found when !found.devices().get(number).served() ->
           new Availability.Absent(found.devices().get(number) + " is too old: 7.5 is needed.");
-      case GpuCheck.Found.Devices found -> open(number, found.devices().get(number));
+      case GpuCheck.Found.Devices found
+          when precision != Precision.FP32 && !found.devices().get(number).roundsOperands() ->
+          new Availability.Absent(
+              "%s is too old for %s: 8.0 is needed."
+                  .formatted(found.devices().get(number), precision));
+      case GpuCheck.Found.Devices found ->
+          open(number, found.devices().get(number), library, precision);
     };
   }
 
-  private static Availability open(int number, GpuCheck.Device device) {
+  /** The library of products of this machine, for people; empty if it has none. */
+  public static Optional<String> library() {
+    return Optional.ofNullable(CublasLt.find()).map(NativeLibrary::name);
+  }
+
+  private static Availability open(
+      int number, GpuCheck.Device device, @Nullable NativeLibrary library, Precision precision) {
     try {
-      return new Availability.Available(new CudaBackend(JcudaGpu.open(number, device.name())));
-    } catch (IllegalStateException e) {
+      return new Availability.Available(
+          new CudaBackend(JcudaGpu.open(number, device.name(), library, precision)));
+    } catch (IllegalStateException | OutOfGpuMemoryException e) {
       return new Availability.Absent(device + " cannot be used now: " + e.getMessage());
     }
   }
@@ -57,7 +120,7 @@ public final class CudaBackend implements Backend {
     return "cuda";
   }
 
-  /** Which GPU, for people. */
+  /** Which GPU and what computes its products, for people. */
   public String device() {
     return gpu.name();
   }
@@ -71,6 +134,7 @@ public final class CudaBackend implements Backend {
   @Override
   public Executable compile(Graph graph, SegmentAllocator memory) {
     Graph primitives = graph.lower(_ -> false);
-    return new CudaExecutable(gpu, new Compilation(primitives), primitives.outputs(), memory);
+    return new CudaExecutable(
+        gpu, new Compilation(primitives, gpu.multiplies()), primitives.outputs(), memory);
   }
 }

@@ -38,7 +38,7 @@ final class CudaExecutable implements Executable {
       throw e;
     }
     try {
-      sequence = module.sequence(compilation.launches().stream().map(this::call).toList());
+      sequence = module.sequence(compilation.tasks().stream().map(this::call).toList());
     } catch (RuntimeException | Error e) {
       try (module) {
         gpu.free(slab);
@@ -51,9 +51,9 @@ final class CudaExecutable implements Executable {
     return Tensor.allocate(memory, node.shape(), node.type().dtype());
   }
 
-  private Gpu.Call call(Launch launch) {
+  private Gpu.Call call(Task task) {
     return new Gpu.Call(
-        launch, launch.parameters().stream().map(node -> slab + compilation.offset(node)).toList());
+        task, task.parameters().stream().map(node -> slab + compilation.offset(node)).toList());
   }
 
   @Override

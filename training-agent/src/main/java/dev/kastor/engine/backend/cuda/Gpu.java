@@ -11,6 +11,9 @@ interface Gpu {
   /** For people, such as its model. */
   String name();
 
+  /** Whether it takes {@link Task.Multiplication}s. */
+  boolean multiplies();
+
   /**
    * Memory on the device.
    *
@@ -38,7 +41,7 @@ interface Gpu {
 
   /** Compiled kernels. */
   interface Module extends AutoCloseable {
-    /** Prepares a sequence of launches that can be repeated. */
+    /** Prepares a sequence of tasks that can be repeated. */
     Sequence sequence(List<Call> calls);
 
     @Override
@@ -46,17 +49,17 @@ interface Gpu {
   }
 
   /**
-   * A kernel with its arguments.
+   * A task with its arguments.
    *
    * @param addresses of its buffers
    */
-  record Call(Launch launch, List<Long> addresses) {
+  record Call(Task task, List<Long> addresses) {
     public Call {
       addresses = List.copyOf(addresses);
     }
   }
 
-  /** Launches that follow each other. */
+  /** Tasks that follow each other. */
   interface Sequence extends AutoCloseable {
     /** Begins them all. */
     void run();

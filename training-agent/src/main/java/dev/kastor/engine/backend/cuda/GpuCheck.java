@@ -43,6 +43,11 @@ public final class GpuCheck {
       return major > 7 || (major == 7 && minor >= 5);
     }
 
+    /** Whether its tensor cores take operands in TF32 and bfloat16. */
+    public boolean roundsOperands() {
+      return major >= 8;
+    }
+
     @Override
     public String toString() {
       return "%s (compute capability %d.%d, %.1f GiB)"

@@ -2,10 +2,13 @@ package dev.kastor.engine.backend.cuda;
 
 import static dev.kastor.engine.backend.cuda.GpuCheck.check;
 
+import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
@@ -22,6 +25,7 @@ import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import jcuda.driver.JITOptions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A GPU through JCuda's binding of the CUDA driver API.
@@ -36,30 +40,69 @@ final class JcudaGpu implements Gpu {
   /** A buffer of Java's has at most so many bytes; a multiple of any alignment. */
   private static final long LARGEST_COPY = 1 << 30;
 
+  /** What a library may use for a product, and at most this share of the GPU's memory. */
+  private static final long WORKSPACE_BYTES = 32L << 20;
+
+  private static final long WORKSPACE_SHARE = 64;
+
+  /** Where a matrix begins at least, in bytes: {@link dev.kastor.engine.backend.MemoryPlan}. */
+  private static final int ALIGNMENT = Tensor.ALIGNMENT;
+
   private final String name;
   private final CUcontext context;
-  private final CUstream stream = new CUstream();
+  private final Stream stream;
+  private final Precision precision;
+  private final @Nullable CublasLt products;
+  private final long workspaceBytes;
+  private final long workspace;
 
-  private JcudaGpu(String name, CUcontext context) {
-    this.name = name;
+  private JcudaGpu(
+      String name, CUcontext context, @Nullable NativeLibrary library, Precision precision) {
     this.context = context;
+    this.precision = precision;
     enter();
-    check(
-        "cuStreamCreate",
-        JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING));
+    if (library == null) {
+      products = null;
+      workspaceBytes = 0;
+      workspace = 0;
+      stream = new Stream();
+      this.name = name + ", products by kernels of its own";
+      return;
+    }
+    workspaceBytes = Math.min(WORKSPACE_BYTES, totalBytes() / WORKSPACE_SHARE);
+    workspace = allocate(workspaceBytes);
+    try {
+      products = CublasLt.open(library);
+      stream = new Stream();
+    } catch (RuntimeException e) {
+      free(workspace);
+      throw e;
+    }
+    this.name = "%s, products in %s by %s".formatted(name, precision, products.name());
+  }
+
+  private static long totalBytes() {
+    long[] free = new long[1];
+    long[] all = new long[1];
+    check("cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, all));
+    return all[0];
   }
 
   /**
    * Opens a device that {@link GpuCheck} found.
    *
-   * @throws IllegalStateException if the driver refuses
+   * @param library of products, if there is one
+   * @param precision of its products
+   * @throws IllegalStateException if the driver or the library refuses
+   * @throws OutOfGpuMemoryException if there is not even what the library needs
    */
-  static JcudaGpu open(int number, String name) {
+  static JcudaGpu open(
+      int number, String name, @Nullable NativeLibrary library, Precision precision) {
     CUdevice device = new CUdevice();
     check("cuDeviceGet", JCudaDriver.cuDeviceGet(device, number));
     CUcontext context = new CUcontext();
     check("cuDevicePrimaryCtxRetain", JCudaDriver.cuDevicePrimaryCtxRetain(context, device));
-    return new JcudaGpu(name, context);
+    return new JcudaGpu(name, context, library, precision);
   }
 
   /** Any thread may call. */
@@ -70,6 +113,11 @@ final class JcudaGpu implements Gpu {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public boolean multiplies() {
+    return products != null;
   }
 
   @Override
@@ -163,6 +211,19 @@ final class JcudaGpu implements Gpu {
     }
   }
 
+  /** A stream whose handle can be told to others than JCuda. */
+  private static final class Stream extends CUstream {
+    Stream() {
+      check(
+          "cuStreamCreate",
+          JCudaDriver.cuStreamCreate(this, CUstream_flags.CU_STREAM_NON_BLOCKING));
+    }
+
+    long handle() {
+      return getNativePointer();
+    }
+  }
+
   private final class Loaded implements Module {
     private final CUmodule module;
 
@@ -173,29 +234,52 @@ final class JcudaGpu implements Gpu {
     @Override
     public Sequence sequence(List<Call> calls) {
       enter();
-      List<CUfunction> functions = calls.stream().map(this::function).toList();
       // A stream of its own, so that what others do meanwhile is not captured too.
-      CUstream recorder = new CUstream();
-      check(
-          "cuStreamCreate",
-          JCudaDriver.cuStreamCreate(recorder, CUstream_flags.CU_STREAM_NON_BLOCKING));
+      Stream recorder = new Stream();
+      List<CublasLt.Plan> plans = new ArrayList<>();
       try {
-        return new Captured(capture(recorder, calls, functions));
+        List<Runnable> launches = new ArrayList<>();
+        for (Call call : calls) {
+          launches.add(
+              switch (call.task()) {
+                case Launch launch -> kernel(launch, call.addresses(), recorder);
+                case Task.Multiplication product -> {
+                  CublasLt.Plan plan = plan(product.gemm());
+                  plans.add(plan);
+                  yield product(plan, call.addresses(), recorder);
+                }
+              });
+        }
+        return new Captured(capture(recorder, launches));
       } finally {
+        plans.forEach(CublasLt.Plan::close);
         check("cuStreamDestroy", JCudaDriver.cuStreamDestroy(recorder));
       }
     }
 
-    private CUfunction function(Call call) {
-      CUfunction function = new CUfunction();
-      check(
-          "cuModuleGetFunction",
-          JCudaDriver.cuModuleGetFunction(function, module, call.launch().name()));
-      return function;
+    private CublasLt.Plan plan(Gemm gemm) {
+      CublasLt library = Objects.requireNonNull(products, "There is no library for products.");
+      return library.plan(gemm, precision, workspaceBytes, ALIGNMENT);
     }
 
-    private static CUgraphExec capture(
-        CUstream recorder, List<Call> calls, List<CUfunction> functions) {
+    /**
+     * Computed once at once: what the library loads for it cannot be loaded while it is captured.
+     * On the stream of all runs, as the workspace is theirs too.
+     */
+    private Runnable product(CublasLt.Plan plan, List<Long> at, Stream recorder) {
+      plan.run(at.get(0), at.get(1), at.get(2), workspace, stream.handle());
+      await();
+      return () -> plan.run(at.get(0), at.get(1), at.get(2), workspace, recorder.handle());
+    }
+
+    private Runnable kernel(Launch launch, List<Long> addresses, Stream recorder) {
+      CUfunction function = new CUfunction();
+      check(
+          "cuModuleGetFunction", JCudaDriver.cuModuleGetFunction(function, module, launch.name()));
+      return () -> launch(function, launch, addresses, recorder);
+    }
+
+    private static CUgraphExec capture(CUstream recorder, List<Runnable> launches) {
       check(
           "cuStreamBeginCapture",
           JCudaDriver.cuStreamBeginCapture(
@@ -203,9 +287,7 @@ final class JcudaGpu implements Gpu {
       CUgraph graph = new CUgraph();
       RuntimeException failed = null;
       try {
-        for (int i = 0; i < calls.size(); i++) {
-          launch(functions.get(i), calls.get(i), recorder);
-        }
+        launches.forEach(Runnable::run);
       } catch (RuntimeException e) {
         failed = e;
       }
@@ -226,10 +308,10 @@ final class JcudaGpu implements Gpu {
       return executable;
     }
 
-    private static void launch(CUfunction function, Call call, CUstream stream) {
-      Launch launch = call.launch();
+    private static void launch(
+        CUfunction function, Launch launch, List<Long> addresses, CUstream stream) {
       NativePointerObject[] arguments =
-          call.addresses().stream()
+          addresses.stream()
               .map(address -> Pointer.to(new Address(address)))
               .toArray(NativePointerObject[]::new);
       check(

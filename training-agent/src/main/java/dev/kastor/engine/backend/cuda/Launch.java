@@ -14,7 +14,8 @@ import java.util.List;
  * @param z blocks along the third, at most 65535
  * @param threads of each block
  */
-record Launch(String name, String text, List<Node> parameters, int x, int y, int z, int threads) {
+record Launch(String name, String text, List<Node> parameters, int x, int y, int z, int threads)
+    implements Task {
   Launch {
     parameters = List.copyOf(parameters);
   }

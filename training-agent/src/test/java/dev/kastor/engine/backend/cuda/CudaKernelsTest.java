@@ -30,10 +30,10 @@ final class CudaKernelsTest {
   }
 
   private static List<Launch> launches(Node... outputs) {
-    return new Compilation(Graph.of(outputs).lower(_ -> false)).launches();
+    return new Compilation(Graph.of(outputs).lower(_ -> false), false).launches();
   }
 
-  private static float[] run(Backend backend, Graph graph) {
+  static float[] run(Backend backend, Graph graph) {
     SplittableRandom random = new SplittableRandom(3);
     try (Executable executable = backend.compile(graph)) {
       for (Node leaf : graph.leaves()) {
@@ -94,6 +94,14 @@ final class CudaKernelsTest {
     for (int i = 0; i < expected.length; i++) {
       assertThat(actual[i]).as("element %d", i).isCloseTo(expected[i], within(2e-4f));
     }
+  }
+
+  @ParameterizedTest
+  @MethodSource("large")
+  void agreesWithReferenceWhereALibraryMultiplies(Node node) {
+    Graph graph = Graph.of(node, node.multiply(node));
+    float[] actual = run(InterpretedGpu.withLibrary(), graph);
+    assertThat(actual).containsExactly(run(new ReferenceBackend(), graph), within(2e-4f));
   }
 
   @Test

@@ -437,8 +437,6 @@ final class FakeDriver implements Interpreter.Memory {
       MemorySegment extra) {
     note("launch");
     if (!(handles.get(function.address()) instanceof Function of)
-        || !(handles.get(stream.address()) instanceof Stream on)
-        || !entered()
         || threads > 1024
         || threadsY != 1
         || threadsZ != 1) {
@@ -451,7 +449,14 @@ final class FakeDriver implements Interpreter.Memory {
       arguments[i] = pointers.getAtIndex(ADDRESS, i).reinterpret(PARAMETER_BYTES).get(JAVA_LONG, 0);
     }
     Launch launch = new Launch("", "", List.of(), x, y, z, threads);
-    Runnable work = () -> Interpreter.run(of.kernel, launch, arguments, this);
+    return enqueue(stream.address(), () -> Interpreter.run(of.kernel, launch, arguments, this));
+  }
+
+  /** What a library begins on a stream: now, or when what is captured is launched. */
+  int enqueue(long stream, Runnable work) {
+    if (!(handles.get(stream) instanceof Stream on) || !entered()) {
+      return INVALID_VALUE;
+    }
     if (on.captures) {
       on.captured.add(work);
     } else {

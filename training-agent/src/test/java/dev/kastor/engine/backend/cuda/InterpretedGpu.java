@@ -1,10 +1,11 @@
 package dev.kastor.engine.backend.cuda;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
 import dev.kastor.engine.backend.Backend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -19,8 +20,11 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
 
   private record Allocation(MemorySegment segment, Arena arena) {}
 
-  private InterpretedGpu(Consumer<String> loaded) {
+  private final boolean library;
+
+  private InterpretedGpu(Consumer<String> loaded, boolean library) {
     this.loaded = loaded;
+    this.library = library;
   }
 
   /** The backend on such a GPU. */
@@ -30,12 +34,22 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
 
   /** The same where somebody sees the text of all kernels. */
   public static Backend backend(Consumer<String> loaded) {
-    return new CudaBackend(new InterpretedGpu(loaded));
+    return new CudaBackend(new InterpretedGpu(loaded, false));
+  }
+
+  /** The backend on such a GPU with a library of products. */
+  public static Backend withLibrary() {
+    return new CudaBackend(new InterpretedGpu(_ -> {}, true));
   }
 
   @Override
   public String name() {
     return "interpreter";
+  }
+
+  @Override
+  public boolean multiplies() {
+    return library;
   }
 
   @Override
@@ -85,6 +99,32 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
   @Override
   public void await() {}
 
+  /** As the definition says: sums in double precision of what lies where the product says. */
+  private void multiply(Gemm gemm, long left, long right, long result) {
+    Product.Size size = gemm.size();
+    int rows = size.rows();
+    int columns = size.columns();
+    int depth = size.depth();
+    MemorySegment a = at(left, 4 * size.batch() * rows * depth);
+    MemorySegment b = at(right, 4 * size.batch() * depth * columns);
+    MemorySegment c = at(result, 4 * size.elements());
+    for (int batch = 0; batch < size.batch(); batch++) {
+      for (int row = 0; row < rows; row++) {
+        for (int column = 0; column < columns; column++) {
+          double sum = 0;
+          for (int k = 0; k < depth; k++) {
+            int x = gemm.transposeLeft() ? k * rows + row : row * depth + k;
+            int y = gemm.transposeRight() ? column * depth + k : k * columns + column;
+            sum +=
+                (double) a.getAtIndex(JAVA_FLOAT, (long) batch * rows * depth + x)
+                    * b.getAtIndex(JAVA_FLOAT, (long) batch * depth * columns + y);
+          }
+          c.setAtIndex(JAVA_FLOAT, ((long) batch * rows + row) * columns + column, (float) sum);
+        }
+      }
+    }
+  }
+
   private final class Interpreted implements Module {
     private final Map<String, Interpreter.Kernel> kernels;
 
@@ -100,11 +140,16 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
         public void run() {
           for (Call call : all) {
             long[] arguments = call.addresses().stream().mapToLong(Long::longValue).toArray();
-            Interpreter.run(
-                Objects.requireNonNull(kernels.get(call.launch().name())),
-                call.launch(),
-                Arrays.copyOf(arguments, arguments.length),
-                InterpretedGpu.this);
+            switch (call.task()) {
+              case Launch launch ->
+                  Interpreter.run(
+                      Objects.requireNonNull(kernels.get(launch.name())),
+                      launch,
+                      arguments,
+                      InterpretedGpu.this);
+              case Task.Multiplication product ->
+                  multiply(product.gemm(), arguments[0], arguments[1], arguments[2]);
+            }
           }
         }
 

@@ -7,13 +7,16 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,7 +36,8 @@ final class JcudaGpuIT {
   }
 
   private CudaBackend backend() {
-    return ((CudaBackend.Availability.Available) CudaBackend.load(0)).backend();
+    // NVIDIA's library may be here too, and would refuse this driver.
+    return ((CudaBackend.Availability.Available) CudaBackend.loadWithoutLibrary(0)).backend();
   }
 
   @Test
@@ -93,6 +97,85 @@ final class JcudaGpuIT {
     assertThat(driver.handles.values().stream().filter(FakeDriver::outlives)).isEmpty();
   }
 
+  @Test
+  void productsAreTheLibrarysWhereThereIsOne() {
+    FakeCublasLt library = new FakeCublasLt(driver);
+    Precision[] precisions = Precision.values();
+    int[] computeTypes = {68, 77, 75};
+    for (int i = 0; i < precisions.length; i++) {
+      JcudaGpu gpu = JcudaGpu.open(0, "gpu", library.library(), precisions[i]);
+      assertThat(gpu.name())
+          .isEqualTo(
+              "gpu, products in %s by cuBLASLt 12.8 (libcublasLt.so.12)".formatted(precisions[i]));
+      for (Node product : products()) {
+        Graph graph = Graph.of(product.tanh());
+        int launches = driver.called.getOrDefault("launch", 0);
+        int held = driver.memory.size();
+        float[] expected = CudaKernelsTest.run(new ReferenceBackend(), graph);
+        float[] actual = CudaKernelsTest.run(new CudaBackend(gpu), graph);
+        assertThat(actual).as("%s", product).containsExactly(expected, within(1e-5f));
+        assertThat(driver.called.get("launch")).as("tanh alone").isEqualTo(launches + 1);
+        assertThat(driver.memory).hasSize(held);
+      }
+      assertThat(library.computeType).isEqualTo(computeTypes[i]);
+      assertThat(library.alive()).isZero();
+    }
+    // The workspaces of the three, which live as long as their GPU.
+    assertThat(driver.memory).hasSize(precisions.length);
+    List.copyOf(driver.memory.keySet())
+        .forEach(JcudaGpu.open(0, "gpu", null, Precision.FP32)::free);
+  }
+
+  /** Of all ways in which matrices lie, alone and many at once; and a kernel of one pixel. */
+  private static List<Node> products() {
+    Node image = Node.input("image", Type.f32(2, 3, 4, 5));
+    Node kernel = Node.parameter("kernel", Type.f32(1, 1, 5, 6).shape());
+    Node result = Node.input("result", Type.f32(2, 3, 4, 6));
+    return List.of(
+        Node.input("a", Type.f32(3, 4)).matMul(Node.input("b", Type.f32(4, 5))),
+        Node.input("a", Type.f32(4, 3)).matMul(Node.input("b", Type.f32(4, 5)), true, false),
+        Node.input("a", Type.f32(2, 3, 4)).matMul(Node.input("b", Type.f32(2, 5, 4)), false, true),
+        Node.input("a", Type.f32(2, 4, 3)).matMul(Node.input("b", Type.f32(2, 5, 4)), true, true),
+        image.convolve(kernel, 1, 0),
+        Node.of(new Primitive.ConvolutionImage(1, 0, 3, 4), result, kernel),
+        Node.of(new Primitive.ConvolutionKernel(1, 0, 1, 1), image, result));
+  }
+
+  @Test
+  void aProductThatTheLibraryRefusesLeavesNothing() {
+    FakeCublasLt library = new FakeCublasLt(driver);
+    library.hasAlgorithms = false;
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu", library.library(), Precision.TF32);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> new CudaBackend(gpu).compile(Graph.of(products().getFirst())))
+        .withMessageContaining("cublasLtMatmulAlgoGetHeuristic for Gemm")
+        .withMessageContaining("cublasStatus_t 15");
+    assertThat(library.alive()).isZero();
+    assertThat(driver.memory).as("the workspace").hasSize(1);
+    gpu.free(driver.memory.firstKey());
+  }
+
+  @Test
+  void aLibraryThatDoesNotOpenLeavesNothing() {
+    NativeLibrary none = new NativeLibrary("libcublasLt.so.12", _ -> Optional.empty());
+    assertThatIllegalStateException()
+        .isThrownBy(() -> JcudaGpu.open(0, "gpu", none, Precision.FP32))
+        .withMessage("cublasLtGetVersion is missing.");
+    assertThat(driver.memory).isEmpty();
+  }
+
+  @Test
+  void reducedPrecisionNeedsTheLibrary() {
+    assumeThat(CublasLt.find()).as("a library of NVIDIA's").isNull();
+    assertThat(CudaBackend.load(0, Precision.BF16))
+        .isInstanceOfSatisfying(
+            CudaBackend.Availability.Absent.class,
+            absent ->
+                assertThat(absent.reason())
+                    .contains("BF16 need cuBLASLt")
+                    .contains("KASTOR_CUDA_LIBRARIES"));
+  }
+
   private static float expected(float[] x, int column) {
     float[][] w = {{.1f, .2f}, {.3f, -.1f}, {0, .1f}, {-.1f, .2f}};
     float sum = 0;
@@ -119,7 +202,7 @@ final class JcudaGpuIT {
 
   @Test
   void refusedKernelsAreToldWithTheCall() {
-    JcudaGpu gpu = JcudaGpu.open(0, "gpu");
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, Precision.FP32);
     assertThatIllegalStateException()
         .isThrownBy(() -> gpu.load("no ptx"))
         .withMessageContaining("CUDA_ERROR_INVALID_PTX");
@@ -130,7 +213,7 @@ final class JcudaGpuIT {
 
   @Test
   void segmentsOfTensorsAreCopiedAsTheyLie() {
-    JcudaGpu gpu = JcudaGpu.open(0, "gpu");
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, Precision.FP32);
     try (var arena = Arena.ofShared()) {
       Tensor whole =
           Tensor.allocate(arena, Type.f32(6).shape(), dev.kastor.engine.tensor.DType.F32);

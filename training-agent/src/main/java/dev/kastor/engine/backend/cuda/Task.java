@@ -1,0 +1,18 @@
+package dev.kastor.engine.backend.cuda;
+
+import dev.kastor.engine.graph.Node;
+import java.util.List;
+
+/** One thing that a GPU does on buffers. */
+sealed interface Task permits Launch, Task.Multiplication {
+  /** Nodes whose buffers it takes, in order. */
+  List<Node> parameters();
+
+  /** A product that a library computes. */
+  record Multiplication(Gemm gemm, Node left, Node right, Node result) implements Task {
+    @Override
+    public List<Node> parameters() {
+      return List.of(left, right, result);
+    }
+  }
+}
