@@ -32,7 +32,7 @@ public final class GpuWatch implements AutoCloseable {
     this.client = client;
     // The first look waits for its mirror.
     synchronized (this) {
-      pods = new Mirror<>(client.pods().inAnyNamespace(), "gpus", this::look);
+      pods = new Mirror<>(Pods.alive(client.pods().inAnyNamespace()), "gpus", this::look);
     }
   }
 
@@ -75,10 +75,8 @@ public final class GpuWatch implements AutoCloseable {
   private synchronized void look() {
     Map<String, List<Pod>> holders = new HashMap<>();
     for (Pod pod : pods.objects().values()) {
-      if (!Pods.ended(pod)) {
-        Pods.node(pod)
-            .ifPresent(node -> holders.computeIfAbsent(node, _ -> new ArrayList<>()).add(pod));
-      }
+      Pods.node(pod)
+          .ifPresent(node -> holders.computeIfAbsent(node, _ -> new ArrayList<>()).add(pod));
     }
     Map<String, Integer> now = new HashMap<>();
     holders.forEach((node, all) -> {

@@ -1,5 +1,6 @@
 package dev.kastor.e2e.scale;
 
+import dev.kastor.e2e.watch.Pods;
 import io.fabric8.kubernetes.api.model.ContainerStatusBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -55,10 +56,7 @@ final class PlayedAgents implements AutoCloseable {
     this.steps = steps;
     line = new AgentLine(URI.create(OperatorProcess.URL), OperatorProcess.authority());
     pods =
-        client
-            .pods()
-            .inAnyNamespace()
-            .withLabel(JOB)
+        Pods.alive(client.pods().inAnyNamespace().withLabel(JOB))
             .inform(
                 new ResourceEventHandler<>() {
                   @Override

@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
-import io.fabric8.kubernetes.client.dsl.AnyNamespaceOperation;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 public final class Mirror<T extends HasMetadata> implements AutoCloseable {
   private static final long RETRY_MILLIS = 300;
 
-  private final AnyNamespaceOperation<T, ? extends KubernetesResourceList<T>, ?> kind;
+  private final FilterWatchListDeletable<T, ? extends KubernetesResourceList<T>, ?> kind;
   private final Runnable changed;
   private final Thread follower;
   private volatile Map<String, T> objects = Map.of();
@@ -29,10 +29,11 @@ public final class Mirror<T extends HasMetadata> implements AutoCloseable {
   /**
    * A mirror that follows its kind in a thread of its own.
    *
+   * @param kind all objects, or those that a selector lets through
    * @param changed called after each event
    */
   public Mirror(
-      AnyNamespaceOperation<T, ? extends KubernetesResourceList<T>, ?> kind,
+      FilterWatchListDeletable<T, ? extends KubernetesResourceList<T>, ?> kind,
       String name,
       Runnable changed) {
     this.kind = kind;

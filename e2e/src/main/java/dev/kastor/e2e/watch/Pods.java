@@ -5,7 +5,10 @@ import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
+import io.fabric8.kubernetes.client.dsl.PodResource;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,6 +43,16 @@ public final class Pods {
     Map<String, String> annotations = pod.getMetadata().getAnnotations();
     return Optional.ofNullable(pod.getSpec().getNodeName())
         .or(() -> Optional.ofNullable(annotations == null ? null : annotations.get(MEANT_FOR)));
+  }
+
+  /** Those that have not ended: who watches them is told of the end as of a deletion. */
+  public static FilterWatchListDeletable<Pod, PodList, PodResource> alive(
+      FilterWatchListDeletable<Pod, PodList, PodResource> pods) {
+    FilterWatchListDeletable<Pod, PodList, PodResource> alive = pods;
+    for (String phase : ENDED) {
+      alive = alive.withoutField("status.phase", phase);
+    }
+    return alive;
   }
 
   /** Whether it holds nothing any more. */
