@@ -111,7 +111,7 @@ public final class Metrics {
           WAIT_SECONDS,
           "queue");
   private final Counter changes =
-      families.counter("kastor_allocation_changes", "Changes of allocations.");
+      families.counter("kastor_allocation_changes", "Changes of allocations that were stored.");
   private final Counter served =
       families.counter(
           "kastor_jobs_served_at_once",
@@ -194,7 +194,6 @@ public final class Metrics {
   /** A scheduling round ended. */
   public void decided(Round round, double seconds) {
     decisions.observe(seconds);
-    changes.inc(round.changes().size());
     if (!round.violations().isEmpty()) {
       failedRounds.inc();
     }
@@ -204,7 +203,11 @@ public final class Metrics {
   /** Newcomers were given GPUs without a round over all jobs. */
   public void served(Round round) {
     served.inc(round.changes().size());
-    changes.inc(round.changes().size());
+  }
+
+  /** The allocation of a job was changed. */
+  public void reallocated() {
+    changes.inc();
   }
 
   /** A scheduling round ended with an exception. */

@@ -121,6 +121,9 @@ class QueueIT {
     await("red borrows no more", () -> status("red").gpusBorrowed() == 0);
     assertThat(status("red").gpusUsed()).isEqualTo(2);
     await("red has one that waits", () -> status("red").pendingJobs() == 1);
+    assertThat(PlainHttp.metric(plain, "kastor_queue_wait_seconds_count{queue=\"blue\",}"))
+        .as("waits that ended, however often the start was held back")
+        .isEqualTo(1);
     await(
         "an event says why",
         () ->

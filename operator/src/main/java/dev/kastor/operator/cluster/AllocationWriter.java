@@ -62,11 +62,12 @@ public final class AllocationWriter {
    * Gives the job an allocation; two of one job wait for each other, those of others do not.
    *
    * @param atMost replicas that it may have at any moment on the way there; null without a limit
+   * @return whether it was stored; else the job is gone
    */
-  public void write(
+  public boolean write(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     synchronized (locks.computeIfAbsent(job.getMetadata().getUid(), uid -> new Object())) {
-      writeAlone(job, allocation, atMost, reason);
+      return writeAlone(job, allocation, atMost, reason);
     }
   }
 
@@ -83,13 +84,13 @@ public final class AllocationWriter {
         reason.message());
   }
 
-  private void writeAlone(
+  private boolean writeAlone(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     AllocationStatus before = current(job);
     Instant now = clock.instant();
     var after = status(allocation, atMost, before == null ? 1 : before.version() + 1, now, reason);
     if (!writer.patch(job, Map.of("allocation", after))) {
-      return;
+      return false;
     }
     written.put(job.getMetadata().getUid(), after);
     JobId id = Labels.id(job);
@@ -104,6 +105,7 @@ public final class AllocationWriter {
     events.normal(job, reason.code(), reason.message());
     observers.allocated(id, allocation, reason, now);
     signals.job(id);
+    return true;
   }
 
   /** Takes away what the job has, if it has anything. */

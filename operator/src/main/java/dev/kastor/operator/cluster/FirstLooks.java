@@ -1,7 +1,6 @@
 package dev.kastor.operator.cluster;
 
 import dev.kastor.operator.Metrics;
-import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Round;
@@ -11,9 +10,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 
-/**
- * Measures how long new jobs wait for their first decision, and for their first GPUs. Thread-safe.
- */
+/** Measures how long new jobs wait for their first decision. Thread-safe. */
 @Singleton
 public final class FirstLooks {
   /** So many ids are kept, of jobs that are gone too: one that was suspended is no new one. */
@@ -40,17 +37,6 @@ public final class FirstLooks {
         metrics.decidedFirst(sinceCreation(job, now));
       }
     }
-    Set<JobId> starts = new HashSet<>();
-    round.changes().stream()
-        .filter(Change.Start.class::isInstance)
-        .map(Change::job)
-        .forEach(starts::add);
-    if (starts.isEmpty()) {
-      return;
-    }
-    round.snapshot().jobs().stream()
-        .filter(job -> starts.contains(job.id()) && neverHadGpus(job))
-        .forEach(job -> metrics.waited(job.spec().queue(), sinceCreation(job, now)));
   }
 
   private static boolean neverHadGpus(JobState job) {

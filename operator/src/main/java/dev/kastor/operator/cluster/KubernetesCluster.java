@@ -2,6 +2,7 @@ package dev.kastor.operator.cluster;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.scheduler.Allocation;
@@ -17,6 +18,7 @@ import dev.kastor.scheduler.Vacancies;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -71,6 +73,7 @@ public final class KubernetesCluster implements Cluster {
   private final EventRecorder events;
   private final Signals signals;
   private final Vacancies vacancies;
+  private final Metrics metrics;
   private final JobReadings readings = new JobReadings();
   private final WritesUnderWay writes = new WritesUnderWay();
   private Snapshot observed = new Snapshot(Instant.EPOCH, List.of(), List.of());
@@ -88,11 +91,13 @@ public final class KubernetesCluster implements Cluster {
       NodeUses uses,
       Vacancies vacancies,
       Signals signals,
+      Metrics metrics,
       OperatorConfig config,
       InstantSource clock) {
     this.uses = uses;
     this.vacancies = vacancies;
     this.signals = signals;
+    this.metrics = metrics;
     this.cache = cache;
     this.allocations = allocations;
     this.knowledge = knowledge;
@@ -158,7 +163,8 @@ public final class KubernetesCluster implements Cluster {
   @Override
   public void apply(List<Change> changes) {
     List<Change> fitting = vacancies.fitting(observed, changes);
-    carryOut(fitting);
+    // Whoever was held back before was looked at again by the round that decided these.
+    carryOut(fitting, false);
     if (fitting.size() < changes.size()) {
       signals.round();
     }
@@ -166,10 +172,18 @@ public final class KubernetesCluster implements Cluster {
 
   /** The same of changes that were made room for. */
   void carryOut(List<Change> changes) {
+    carryOut(changes, heldBack);
+  }
+
+  /**
+   * One caller at a time: rounds and newcomers are decided by two threads, and each has to see in
+   * the quotas what the other has begun.
+   */
+  private synchronized void carryOut(List<Change> changes, boolean othersHeldBack) {
     // Whatever is stored while this looks at quotas may be what it finds missing.
     heldBack = true;
     List<QuotaGate.Open> open = withinQuotas(changes);
-    heldBack = open.size() < changes.size();
+    heldBack = othersHeldBack || open.size() < changes.size();
     open.forEach(change ->
         cache
             .job(change.change().job())
@@ -219,7 +233,8 @@ public final class KubernetesCluster implements Cluster {
           .filter(now -> now.getMetadata().getUid().equals(job.getMetadata().getUid()))
           .filter(this::wantsToRun)
           .filter(now -> version(allocations.current(now)) == version(before))
-          .ifPresent(now -> allocations.write(now, change.to(), open.atMost(), change.reason()));
+          .filter(now -> allocations.write(now, change.to(), open.atMost(), change.reason()))
+          .ifPresent(now -> stored(now, before));
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
@@ -227,6 +242,15 @@ public final class KubernetesCluster implements Cluster {
     if (heldBack) {
       // What it gave back may be what others were held back for.
       signals.round();
+    }
+  }
+
+  /** Counts what is done: many a change that was decided on is held back and decided on again. */
+  private void stored(TrainingJob job, @Nullable AllocationStatus before) {
+    metrics.reallocated();
+    if (before == null) {
+      Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
+      metrics.waited(queues.directory().of(job), Duration.between(created, clock.instant()));
     }
   }
 

@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.TestJobs;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.Snapshot;
 import java.time.Instant;
@@ -49,24 +46,9 @@ final class FirstLooksTest {
     assertThat(sample("kastor_first_decision_delay_seconds_count")).isEqualTo(1);
   }
 
-  @Test
-  void theFirstGpusEndTheWait() {
-    look(0);
-    look(30, "bert");
-    JobState bert = job("bert", 60);
-    Change start = new Change.Start(bert.id(), Allocation.on("n1", 1), Reason.of("Started", "."));
-    looks.decided(round(60, List.of(bert), List.of(start)), CREATED.plusSeconds(60));
-    assertThat(
-            metrics
-                .registry()
-                .getSampleValue(
-                    "kastor_queue_wait_seconds_sum", new String[] {"queue"}, new String[] {""}))
-        .isEqualTo(60);
-  }
-
   private void look(int second, String... names) {
     List<JobState> jobs = List.of(names).stream().map(name -> job(name, second)).toList();
-    looks.decided(round(second, jobs, List.of()), CREATED.plusSeconds(second));
+    looks.decided(round(second, jobs), CREATED.plusSeconds(second));
   }
 
   private static JobState job(String name, int second) {
@@ -78,12 +60,12 @@ final class FirstLooksTest {
         CREATED.plusSeconds(second));
   }
 
-  private static Round round(int second, List<JobState> jobs, List<Change> changes) {
+  private static Round round(int second, List<JobState> jobs) {
     return new Round(
         new Snapshot(CREATED.plusSeconds(second), List.of(), jobs),
         new Plan(new LinkedHashMap<>()),
         List.of(),
-        changes);
+        List.of());
   }
 
   private double sample(String name) {
