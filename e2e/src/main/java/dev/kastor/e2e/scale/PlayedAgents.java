@@ -7,8 +7,11 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.time.Instant;
@@ -194,33 +197,38 @@ final class PlayedAgents implements AutoCloseable {
 
   /** The container ends well, as the kubelet would tell it. */
   private void ended(Pod pod, String lastWords) {
-    var name = pod.getMetadata();
+    // Without a look at the pod before: at scale the API server is what limits a run.
     client
         .pods()
-        .inNamespace(name.getNamespace())
-        .withName(name.getName())
-        .editStatus(now ->
-            new PodBuilder(now)
-                .editOrNewStatus()
-                .withPhase("Succeeded")
-                .withContainerStatuses(
-                    new ContainerStatusBuilder()
-                        .withName("agent")
-                        .withNewState()
-                        .withNewTerminated()
-                        .withExitCode(0)
-                        .withReason("Completed")
-                        .withMessage(lastWords)
-                        .withFinishedAt(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString())
-                        .endTerminated()
-                        .endState()
-                        .withImage("played")
-                        .withImageID("played")
-                        .withReady(false)
-                        .withRestartCount(0)
-                        .build())
-                .endStatus()
-                .build());
+        .inNamespace(pod.getMetadata().getNamespace())
+        .withName(pod.getMetadata().getName())
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), Serialization.asJson(succeeded(lastWords)));
+  }
+
+  /** What changes of a pod whose container has ended well. */
+  private static Pod succeeded(String lastWords) {
+    return new PodBuilder()
+        .withNewStatus()
+        .withPhase("Succeeded")
+        .withContainerStatuses(
+            new ContainerStatusBuilder()
+                .withName("agent")
+                .withNewState()
+                .withNewTerminated()
+                .withExitCode(0)
+                .withReason("Completed")
+                .withMessage(lastWords)
+                .withFinishedAt(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString())
+                .endTerminated()
+                .endState()
+                .withImage("played")
+                .withImageID("played")
+                .withReady(false)
+                .withRestartCount(0)
+                .build())
+        .endStatus()
+        .build();
   }
 
   private void end(Pod pod) {

@@ -2,6 +2,7 @@ package dev.kastor.e2e.scale;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.e2e.Await;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
@@ -57,7 +58,8 @@ record Submitted(KubernetesClient client, JobsSeen seen) {
                     .pods()
                     .inAnyNamespace()
                     .withLabel("kastor.dev/job")
-                    .list()
+                    // One is enough to tell; tens of thousands would be read each time.
+                    .list(new ListOptionsBuilder().withLimit(1L).build())
                     .getItems()
                     .isEmpty());
   }
