@@ -115,7 +115,7 @@ public final class Metrics {
   private final Counter served =
       families.counter(
           "kastor_jobs_served_at_once",
-          "Jobs that were given GPUs as they came, without a round over all jobs.");
+          "Jobs that were decided to get GPUs as they came, without a round over all jobs.");
   private final Counter failedRounds =
       families.counter("kastor_rounds_failed", "Rounds that failed or whose plan was refused.");
 

@@ -31,7 +31,10 @@ final class PlainHttp {
 
   /** The body of a GET. */
   static String text(URI base, String path) throws IOException, InterruptedException {
-    return HttpClient.newHttpClient()
+    // As Prometheus asks. An offer to go on with HTTP/2 has been seen to lose the answer.
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .build()
         .send(
             HttpRequest.newBuilder(base.resolve(path)).build(),
             HttpResponse.BodyHandlers.ofString())

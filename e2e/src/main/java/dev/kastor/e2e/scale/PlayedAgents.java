@@ -197,11 +197,12 @@ final class PlayedAgents implements AutoCloseable {
 
   /** The container ends well, as the kubelet would tell it. */
   private void ended(Pod pod, String lastWords) {
-    // Without a look at the pod before: at scale the API server is what limits a run.
+    // Of a pod that is at hand: by its name alone the client would ask for it first, and at scale
+    // the API server is what limits a run.
     client
         .pods()
         .inNamespace(pod.getMetadata().getNamespace())
-        .withName(pod.getMetadata().getName())
+        .resource(pod)
         .subresource("status")
         .patch(PatchContext.of(PatchType.JSON_MERGE), Serialization.asJson(succeeded(lastWords)));
   }

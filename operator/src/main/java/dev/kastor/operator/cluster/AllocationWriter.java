@@ -4,6 +4,7 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.JobObservers;
+import dev.kastor.operator.Metrics;
 import dev.kastor.operator.Signals;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
@@ -29,6 +30,7 @@ public final class AllocationWriter {
   private final StatusWriter writer;
   private final EventRecorder events;
   private final JobObservers observers;
+  private final Metrics metrics;
   private final Signals signals;
   private final InstantSource clock;
   private final Map<String, AllocationStatus> written = new ConcurrentHashMap<>();
@@ -38,11 +40,13 @@ public final class AllocationWriter {
       StatusWriter writer,
       EventRecorder events,
       JobObservers observers,
+      Metrics metrics,
       Signals signals,
       InstantSource clock) {
     this.writer = writer;
     this.events = events;
     this.observers = observers;
+    this.metrics = metrics;
     this.signals = signals;
     this.clock = clock;
   }
@@ -93,6 +97,7 @@ public final class AllocationWriter {
       return false;
     }
     written.put(job.getMetadata().getUid(), after);
+    metrics.reallocated();
     JobId id = Labels.id(job);
     LOG.info(
         "{}: {} -> {} replicas on {}: {} {}",

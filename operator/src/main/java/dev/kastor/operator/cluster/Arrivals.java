@@ -119,10 +119,14 @@ public final class Arrivals {
         decisions.served(decided);
         // Whoever sees the GPUs given sees them counted.
         metrics.served(decided);
+        boolean heldBack;
         try {
-          cluster.carryOut(decided.changes());
+          heldBack = cluster.carryOut(decided.changes());
         } finally {
           vacancies.shown(decided, clock.instant());
+        }
+        if (heldBack) {
+          signals.round();
         }
         firstLooks.decided(decided, clock.instant());
       });

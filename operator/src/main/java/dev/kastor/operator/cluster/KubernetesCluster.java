@@ -163,32 +163,40 @@ public final class KubernetesCluster implements Cluster {
   @Override
   public void apply(List<Change> changes) {
     List<Change> fitting = vacancies.fitting(observed, changes);
-    // Whoever was held back before was looked at again by the round that decided these.
-    carryOut(fitting, false);
+    carryOut(fitting, true);
     if (fitting.size() < changes.size()) {
       signals.round();
     }
   }
 
-  /** The same of changes that were made room for. */
-  void carryOut(List<Change> changes) {
-    carryOut(changes, heldBack);
+  /**
+   * The same of changes that were made room for.
+   *
+   * @return whether quotas held back any of them, which a round has to look at again
+   */
+  boolean carryOut(List<Change> changes) {
+    return carryOut(changes, false);
   }
 
   /**
    * One caller at a time: rounds and newcomers are decided by two threads, and each has to see in
    * the quotas what the other has begun.
+   *
+   * @param all whether a round over all decided them, whoever was held back before among them
    */
-  private synchronized void carryOut(List<Change> changes, boolean othersHeldBack) {
+  private synchronized boolean carryOut(List<Change> changes, boolean all) {
+    boolean before = heldBack && !all;
     // Whatever is stored while this looks at quotas may be what it finds missing.
     heldBack = true;
     List<QuotaGate.Open> open = withinQuotas(changes);
-    heldBack = othersHeldBack || open.size() < changes.size();
+    boolean some = open.size() < changes.size();
+    heldBack = before || some;
     open.forEach(change ->
         cache
             .job(change.change().job())
             .filter(this::wantsToRun)
             .ifPresent(job -> begin(job, change)));
+    return some;
   }
 
   private void begin(TrainingJob job, QuotaGate.Open open) {
@@ -234,7 +242,8 @@ public final class KubernetesCluster implements Cluster {
           .filter(this::wantsToRun)
           .filter(now -> version(allocations.current(now)) == version(before))
           .filter(now -> allocations.write(now, change.to(), open.atMost(), change.reason()))
-          .ifPresent(now -> stored(now, before));
+          .filter(now -> before == null)
+          .ifPresent(this::waited);
     } catch (KubernetesClientException e) {
       // The next round sees that nothing changed and decides again.
       LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
@@ -245,13 +254,10 @@ public final class KubernetesCluster implements Cluster {
     }
   }
 
-  /** Counts what is done: many a change that was decided on is held back and decided on again. */
-  private void stored(TrainingJob job, @Nullable AllocationStatus before) {
-    metrics.reallocated();
-    if (before == null) {
-      Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
-      metrics.waited(queues.directory().of(job), Duration.between(created, clock.instant()));
-    }
+  /** Counted once it is stored: a start that is held back is decided on again and again. */
+  private void waited(TrainingJob job) {
+    Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
+    metrics.waited(queues.directory().of(job), Duration.between(created, clock.instant()));
   }
 
   private static long version(@Nullable AllocationStatus allocation) {
