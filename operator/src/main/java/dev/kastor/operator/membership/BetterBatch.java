@@ -13,7 +13,7 @@ public final class BetterBatch {
   /** Predicted goodput must grow by this factor: a change costs a short pause. */
   static final double WORTHWHILE = 1.1;
 
-  /** A new batch is at most this many times the present one. */
+  /** What a replica takes in one pass grows to at most this many times the present size. */
   private static final int GROWTH = 2;
 
   private BetterBatch() {}
@@ -25,7 +25,7 @@ public final class BetterBatch {
    */
   public static BatchPlan initial(
       JobSpec spec, Optional<GoodputModel> model, PlacementShape shape, int presentGlobal) {
-    return BatchChoice.choose(bounded(spec, presentGlobal), model, shape)
+    return BatchChoice.choose(bounded(spec, GROWTH * (long) presentGlobal), model, shape)
         .or(() -> BatchChoice.choose(spec, model, shape))
         .orElseGet(() -> nearest(spec, shape));
   }
@@ -37,21 +37,28 @@ public final class BetterBatch {
       return Optional.empty();
     }
     GoodputModel known = model.get();
-    int presentGlobal = present.globalBatchSize(shape.replicas());
-    return BatchChoice.choose(bounded(spec, presentGlobal), model, shape)
+    return BatchChoice.choose(bounded(spec, most(shape, present)), model, shape)
         .filter(candidate -> !candidate.equals(present))
         .filter(candidate ->
             known.goodput(shape, candidate) >= WORTHWHILE * known.goodput(shape, present));
   }
 
   /**
-   * The job with batches of at most twice the present one: early noise statistics are noisy
-   * themselves, and a batch far beyond what was tried rests on them alone.
+   * The largest batch to go to next: early noise statistics are noisy themselves, and a batch far
+   * beyond what was tried rests on them alone. Beyond its initial batch a single replica needs two
+   * passes to see its noise ({@link GoodputModel#best}), so that twice the batch would be two passes
+   * of the present size, which are never faster: it may go to two of twice the size at once.
    */
-  private static JobSpec bounded(JobSpec spec, int presentGlobal) {
+  private static long most(PlacementShape shape, BatchPlan present) {
+    boolean needsAnotherPass = shape.replicas() == 1 && present.accumulationSteps() == 0;
+    return (needsAnotherPass ? 2 : 1) * GROWTH * (long) present.globalBatchSize(shape.replicas());
+  }
+
+  /** The job with batches of at most so many examples; its initial batch is always allowed. */
+  private static JobSpec bounded(JobSpec spec, long mostGlobal) {
     BatchLimits limits = spec.batchLimits();
-    long most = Math.max(limits.initialGlobalBatch(), GROWTH * (long) presentGlobal);
-    if (presentGlobal == 0 || most >= limits.maxGlobalBatch()) {
+    long most = Math.max(limits.initialGlobalBatch(), mostGlobal);
+    if (mostGlobal == 0 || most >= limits.maxGlobalBatch()) {
       return spec;
     }
     return spec.withBatchLimits(limits.withMaxGlobalBatch((int) most));

@@ -17,6 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class BetterBatchTest {
+  private static final PlacementShape ONE = new PlacementShape(1, 1, "");
   private static final PlacementShape TWO = new PlacementShape(1, 2, "");
   private static final JobSpec ADAPTIVE =
       new JobSpec(
@@ -31,6 +32,21 @@ class BetterBatchTest {
     var better =
         BetterBatch.improvement(ADAPTIVE, Optional.of(model(1000)), TWO, new BatchPlan(32, 0));
     assertThat(better.orElseThrow().globalBatchSize(2)).isGreaterThan(64).isLessThanOrEqualTo(128);
+  }
+
+  @Test
+  void aSingleReplicaGoesToTwoPassesOfTwiceTheSizeAtOnce() {
+    var first = new BatchPlan(32, 0);
+    BatchPlan better =
+        BetterBatch.improvement(ADAPTIVE, Optional.of(model(1000)), ONE, first).orElseThrow();
+    assertThat(better.accumulationSteps()).isEqualTo(1);
+    assertThat(better.atomicBatchSize()).isGreaterThan(32).isLessThanOrEqualTo(64);
+    BatchPlan next =
+        BetterBatch.improvement(ADAPTIVE, Optional.of(model(1000)), ONE, better).orElseThrow();
+    assertThat(next.accumulationSteps()).isEqualTo(1);
+    assertThat(next.atomicBatchSize())
+        .isGreaterThan(better.atomicBatchSize())
+        .isLessThanOrEqualTo(2 * better.atomicBatchSize());
   }
 
   @Test
