@@ -10,6 +10,7 @@ import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Primitive.Reduce;
 import dev.kastor.engine.graph.Type;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -155,8 +156,7 @@ final class Compilation {
   }
 
   private void allocate(Node node, int step) {
-    buffers.put(
-        node, plan.buffer((long) node.type().dtype().bytes() * node.shape().elements(), step));
+    buffers.put(node, plan.buffer(bytes(node), step));
   }
 
   private @Nullable Gemm gemm(Node node) {
@@ -238,6 +238,28 @@ final class Compilation {
     StringBuilder text = new StringBuilder(Ptx.HEADER);
     launches().forEach(launch -> text.append(launch.text()));
     return text.toString();
+  }
+
+  /** How many of the tasks it takes until an output is there; 0 for a leaf. */
+  int doneBy(Node output) {
+    Node base = base(output);
+    int done = tasks.size();
+    while (done > 0 && tasks.get(done - 1).result() != base) {
+      done--;
+    }
+    return done;
+  }
+
+  /** What needs the most memory, for people. */
+  String largest() {
+    return buffers.keySet().stream()
+        .max(Comparator.comparingLong(Compilation::bytes))
+        .map(node -> "%s with %d bytes".formatted(node, bytes(node)))
+        .orElse("nothing");
+  }
+
+  private static long bytes(Node node) {
+    return (long) node.type().dtype().bytes() * node.shape().elements();
   }
 
   /** Bytes of device memory. */

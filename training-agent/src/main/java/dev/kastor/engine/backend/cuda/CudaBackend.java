@@ -18,6 +18,14 @@ import org.slf4j.LoggerFactory;
 public final class CudaBackend implements Backend {
   private static final Logger LOG = LoggerFactory.getLogger(CudaBackend.class);
 
+  /** The variable that says how much of a GPU's memory the process may take. */
+  private static final String CAP = "KASTOR_GPU_MEMORY_MIB";
+
+  private static final int MEBIBYTE_BITS = 20;
+
+  /** Of gradients, which are copied while others are computed. */
+  private static final long PIECE_BYTES = 4L << MEBIBYTE_BITS;
+
   private final Gpu gpu;
 
   CudaBackend(Gpu gpu) {
@@ -109,10 +117,29 @@ public final class CudaBackend implements Backend {
       int number, GpuCheck.Device device, @Nullable NativeLibrary library, Precision precision) {
     try {
       return new Availability.Available(
-          new CudaBackend(JcudaGpu.open(number, device.name(), library, precision)));
+          new CudaBackend(JcudaGpu.open(number, device.name(), library, precision, capBytes())));
     } catch (IllegalStateException | OutOfGpuMemoryException e) {
       return new Availability.Absent(device + " cannot be used now: " + e.getMessage());
     }
+  }
+
+  /** The most that the process may take of a GPU's memory. */
+  private static long capBytes() {
+    String mebibytes = System.getenv(CAP);
+    return mebibytes == null || mebibytes.isEmpty() ? Long.MAX_VALUE : capBytes(mebibytes);
+  }
+
+  static long capBytes(String mebibytes) {
+    try {
+      long count = Long.parseLong(mebibytes);
+      if (count >= 1 && count <= Long.MAX_VALUE >> MEBIBYTE_BITS) {
+        return count << MEBIBYTE_BITS;
+      }
+    } catch (NumberFormatException e) {
+      // Answered below, like a number that is too small.
+    }
+    throw new IllegalStateException(
+        "%s must be a positive number of MiB but is '%s'.".formatted(CAP, mebibytes));
   }
 
   @Override
@@ -135,6 +162,10 @@ public final class CudaBackend implements Backend {
   public Executable compile(Graph graph, SegmentAllocator memory) {
     Graph primitives = graph.lower(_ -> false);
     return new CudaExecutable(
-        gpu, new Compilation(primitives, gpu.multiplies()), primitives.outputs(), memory);
+        gpu,
+        new Compilation(primitives, gpu.multiplies()),
+        primitives.outputs(),
+        memory,
+        PIECE_BYTES);
   }
 }

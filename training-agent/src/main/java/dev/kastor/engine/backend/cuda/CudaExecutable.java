@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;
 
-/** Kernels over a slab on a GPU; inputs are copied to it and outputs from it in each run. */
+/**
+ * Kernels over a slab on a GPU. In each run inputs are copied to it before the first kernel, and
+ * outputs from it as soon as they are complete.
+ */
 final class CudaExecutable implements Executable {
   private final Gpu gpu;
   private final Compilation compilation;
@@ -21,16 +24,31 @@ final class CudaExecutable implements Executable {
   private final List<Tensor> results = new ArrayList<>();
   private final long slab;
   private final Gpu.Module module;
-  private final Gpu.Sequence sequence;
+  private final List<Part> parts = new ArrayList<>();
 
-  CudaExecutable(Gpu gpu, Compilation compilation, List<Node> outputs, SegmentAllocator memory) {
+  /** A piece of the graph as the GPU runs it, and the event of its end. */
+  private record Part(Gpu.Sequence sequence, Gpu.Event done, List<Integer> outputs) {}
+
+  /**
+   * Takes memory and prepares all.
+   *
+   * @param memory for inputs and outputs on the host
+   * @param pieceBytes of output that are handed out at once: {@link Piece#cut}
+   * @throws OutOfGpuMemoryException if the graph does not fit
+   */
+  CudaExecutable(
+      Gpu gpu,
+      Compilation compilation,
+      List<Node> outputs,
+      SegmentAllocator memory,
+      long pieceBytes) {
     this.gpu = gpu;
     this.compilation = compilation;
     this.memory = memory;
     this.outputs = List.copyOf(outputs);
     compilation.leaves().keySet().forEach(leaf -> inputs.put(leaf, tensor(leaf)));
     outputs.forEach(output -> results.add(tensor(output)));
-    slab = gpu.allocate(Math.max(compilation.bytes(), Tensor.ALIGNMENT));
+    slab = slab();
     try {
       module = gpu.load(compilation.module());
     } catch (RuntimeException | Error e) {
@@ -38,11 +56,38 @@ final class CudaExecutable implements Executable {
       throw e;
     }
     try {
-      sequence = module.sequence(compilation.tasks().stream().map(this::call).toList());
+      pieces(pieceBytes).forEach(this::prepare);
     } catch (RuntimeException | Error e) {
-      try (module) {
-        gpu.free(slab);
-      }
+      close();
+      throw e;
+    }
+  }
+
+  private long slab() {
+    try {
+      return gpu.allocate(Math.max(compilation.bytes(), Tensor.ALIGNMENT));
+    } catch (OutOfGpuMemoryException e) {
+      throw new OutOfGpuMemoryException(
+          "A graph does not fit: %s Its largest value is %s."
+              .formatted(e.getMessage(), compilation.largest()));
+    }
+  }
+
+  private List<Piece> pieces(long pieceBytes) {
+    return Piece.cut(
+        compilation.tasks(),
+        outputs.stream().map(compilation::doneBy).toList(),
+        results.stream().map(result -> values(result).byteSize()).toList(),
+        pieceBytes);
+  }
+
+  private void prepare(Piece piece) {
+    Gpu.Event done = gpu.event();
+    try {
+      var sequence = module.sequence(piece.tasks().stream().map(this::call).toList());
+      parts.add(new Part(sequence, done, piece.outputs()));
+    } catch (RuntimeException | Error e) {
+      done.close();
       throw e;
     }
   }
@@ -81,14 +126,19 @@ final class CudaExecutable implements Executable {
   @Override
   public void run(IntConsumer finished) {
     compilation.leaves().forEach((leaf, offset) -> gpu.copyIn(slab + offset, values(input(leaf))));
-    sequence.run();
-    for (int i = 0; i < outputs.size(); i++) {
-      gpu.copyOut(values(results.get(i)), slab + compilation.offset(outputs.get(i)));
+    for (Part part : parts) {
+      part.sequence.run();
+      part.done.record();
+    }
+    for (Part part : parts) {
+      for (int i : part.outputs) {
+        long address = slab + compilation.offset(outputs.get(i));
+        gpu.copyOut(values(results.get(i)), address, part.done);
+      }
+      gpu.awaitCopies();
+      part.outputs.forEach(finished::accept);
     }
     gpu.await();
-    for (int i = 0; i < outputs.size(); i++) {
-      finished.accept(i);
-    }
   }
 
   /** A segment may be longer than the tensor in it. */
@@ -103,10 +153,14 @@ final class CudaExecutable implements Executable {
 
   @Override
   public void close() {
-    // In this order, and the rest even if one of them fails.
-    try (Gpu.Sequence _ = sequence;
-        Gpu.Module _ = module) {
+    // The rest even if one of them fails.
+    try (Gpu.Module _ = module) {
       gpu.await();
+      parts.forEach(part -> {
+        try (Gpu.Event _ = part.done) {
+          part.sequence.close();
+        }
+      });
     } finally {
       gpu.free(slab);
     }

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * One GPU: memory, kernels, copies, in order on one stream. What fails later is told by {@link
- * #await}.
+ * One GPU: memory, kernels and copies to it, in order on one stream, and copies from it on another.
+ * What fails later is told by {@link #await} and {@link #awaitCopies}.
  */
 interface Gpu {
   /** For people, such as its model. */
@@ -33,11 +33,26 @@ interface Gpu {
   /** Copies to the device; the memory must stay as it is until {@link #await}. */
   void copyIn(long address, MemorySegment from);
 
-  /** Copies from the device, until {@link #await}. */
-  void copyOut(MemorySegment to, long address);
+  /** Copies from the device once an event has come, while other work goes on there. */
+  void copyOut(MemorySegment to, long address, Event after);
 
-  /** Returns once everything is done. */
+  /** Returns once all copies from the device are done. */
+  void awaitCopies();
+
+  /** Returns once everything but copies from the device is done. */
   void await();
+
+  /** An event that has not been recorded yet. */
+  Event event();
+
+  /** A point in what was begun, which comes when all of that is done. */
+  interface Event extends AutoCloseable {
+    /** Moves it to after all that was begun up to now. */
+    void record();
+
+    @Override
+    void close();
+  }
 
   /** Compiled kernels. */
   interface Module extends AutoCloseable {

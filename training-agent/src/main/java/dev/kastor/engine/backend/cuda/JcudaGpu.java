@@ -9,11 +9,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUgraphExec;
@@ -50,32 +53,42 @@ final class JcudaGpu implements Gpu {
 
   private final String name;
   private final CUcontext context;
+  private final DeviceMemory memory;
   private final Stream stream;
+  private final Stream copies;
   private final Precision precision;
   private final @Nullable CublasLt products;
   private final long workspaceBytes;
   private final long workspace;
 
   private JcudaGpu(
-      String name, CUcontext context, @Nullable NativeLibrary library, Precision precision) {
+      String name,
+      CUcontext context,
+      @Nullable NativeLibrary library,
+      Precision precision,
+      long capBytes) {
     this.context = context;
     this.precision = precision;
+    memory = new DeviceMemory(new Driver(), capBytes);
     enter();
     if (library == null) {
       products = null;
       workspaceBytes = 0;
       workspace = 0;
       stream = new Stream();
+      copies = new Stream();
       this.name = name + ", products by kernels of its own";
       return;
     }
-    workspaceBytes = Math.min(WORKSPACE_BYTES, totalBytes() / WORKSPACE_SHARE);
+    workspaceBytes = Math.min(WORKSPACE_BYTES, Math.min(capBytes, totalBytes()) / WORKSPACE_SHARE);
     workspace = allocate(workspaceBytes);
     try {
       products = CublasLt.open(library);
       stream = new Stream();
+      copies = new Stream();
     } catch (RuntimeException e) {
       free(workspace);
+      memory.trim();
       throw e;
     }
     this.name = "%s, products in %s by %s".formatted(name, precision, products.name());
@@ -93,16 +106,21 @@ final class JcudaGpu implements Gpu {
    *
    * @param library of products, if there is one
    * @param precision of its products
+   * @param capBytes the most that it takes of the GPU's memory
    * @throws IllegalStateException if the driver or the library refuses
    * @throws OutOfGpuMemoryException if there is not even what the library needs
    */
   static JcudaGpu open(
-      int number, String name, @Nullable NativeLibrary library, Precision precision) {
+      int number,
+      String name,
+      @Nullable NativeLibrary library,
+      Precision precision,
+      long capBytes) {
     CUdevice device = new CUdevice();
     check("cuDeviceGet", JCudaDriver.cuDeviceGet(device, number));
     CUcontext context = new CUcontext();
     check("cuDevicePrimaryCtxRetain", JCudaDriver.cuDevicePrimaryCtxRetain(context, device));
-    return new JcudaGpu(name, context, library, precision);
+    return new JcudaGpu(name, context, library, precision, capBytes);
   }
 
   /** Any thread may call. */
@@ -122,25 +140,47 @@ final class JcudaGpu implements Gpu {
 
   @Override
   public long allocate(long bytes) {
-    enter();
-    CUdeviceptr pointer = new CUdeviceptr();
-    int result = JCudaDriver.cuMemAlloc(pointer, bytes);
-    if (result == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
-      long[] free = new long[1];
-      long[] all = new long[1];
-      check("cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, all));
-      throw new OutOfGpuMemoryException(
-          "A graph needs %d bytes of GPU memory, and %d of %d are free."
-              .formatted(bytes, free[0], all[0]));
-    }
-    check("cuMemAlloc", result);
-    return new Address(pointer).value();
+    return memory.allocate(bytes);
   }
 
   @Override
   public void free(long address) {
-    enter();
-    check("cuMemFree", JCudaDriver.cuMemFree(new Address(address)));
+    memory.free(address);
+  }
+
+  /** What it holds of the GPU's memory. */
+  DeviceMemory memory() {
+    return memory;
+  }
+
+  /** The driver's own memory, to ask for which takes long. */
+  private final class Driver implements DeviceMemory.Source {
+    @Override
+    public OptionalLong allocate(long bytes) {
+      enter();
+      CUdeviceptr pointer = new CUdeviceptr();
+      int result = JCudaDriver.cuMemAlloc(pointer, bytes);
+      if (result == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
+        return OptionalLong.empty();
+      }
+      check("cuMemAlloc", result);
+      return OptionalLong.of(new Address(pointer).value());
+    }
+
+    @Override
+    public void free(long address) {
+      enter();
+      check("cuMemFree", JCudaDriver.cuMemFree(new Address(address)));
+    }
+
+    @Override
+    public String state() {
+      enter();
+      long[] free = new long[1];
+      long[] all = new long[1];
+      check("cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, all));
+      return "%d of %d are free".formatted(free[0], all[0]);
+    }
   }
 
   @Override
@@ -179,21 +219,56 @@ final class JcudaGpu implements Gpu {
   }
 
   @Override
-  public void copyOut(MemorySegment to, long address) {
+  public void copyOut(MemorySegment to, long address, Event after) {
     enter();
+    check("cuStreamWaitEvent", JCudaDriver.cuStreamWaitEvent(copies, ((Recorded) after).event, 0));
     for (long at = 0; at < to.byteSize(); at += LARGEST_COPY) {
       long bytes = Math.min(LARGEST_COPY, to.byteSize() - at);
       Pointer host = Pointer.to(to.asSlice(at, bytes).asByteBuffer());
       check(
           "cuMemcpyDtoHAsync",
-          JCudaDriver.cuMemcpyDtoHAsync(host, new Address(address + at), bytes, stream));
+          JCudaDriver.cuMemcpyDtoHAsync(host, new Address(address + at), bytes, copies));
     }
+  }
+
+  @Override
+  public void awaitCopies() {
+    enter();
+    check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(copies));
   }
 
   @Override
   public void await() {
     enter();
     check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(stream));
+  }
+
+  @Override
+  public Event event() {
+    enter();
+    return new Recorded();
+  }
+
+  /** An event of the driver's on the stream of all runs. */
+  private final class Recorded implements Event {
+    private final CUevent event = new CUevent();
+
+    Recorded() {
+      check(
+          "cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+    }
+
+    @Override
+    public void record() {
+      enter();
+      check("cuEventRecord", JCudaDriver.cuEventRecord(event, stream));
+    }
+
+    @Override
+    public void close() {
+      enter();
+      check("cuEventDestroy", JCudaDriver.cuEventDestroy(event));
+    }
   }
 
   /** A device pointer made of a number: JCuda has none, but its pointers have offsets. */

@@ -5,8 +5,13 @@ import java.util.List;
 
 /** One thing that a GPU does on buffers. */
 sealed interface Task permits Launch, Task.Multiplication {
-  /** Nodes whose buffers it takes, in order. */
+  /** Nodes whose buffers it takes, in order; it writes to the last. */
   List<Node> parameters();
+
+  /** The node whose buffer it writes to. */
+  default Node result() {
+    return parameters().getLast();
+  }
 
   /** A product that a library computes. */
   record Multiplication(Gemm gemm, Node left, Node right, Node result) implements Task {

@@ -18,7 +18,6 @@ import java.lang.invoke.MethodType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -63,11 +62,6 @@ final class FakeDriver implements Interpreter.Memory {
   private record Module(Map<String, Interpreter.Kernel> kernels) {}
 
   private record Function(Interpreter.Kernel kernel) {}
-
-  private static final class Stream {
-    boolean captures;
-    final List<Runnable> captured = new ArrayList<>();
-  }
 
   private record Graph(List<Runnable> work) {}
 
@@ -134,7 +128,11 @@ final class FakeDriver implements Interpreter.Memory {
       "executableDestroy",
       "copyIn",
       "copyOut",
-      "launch"
+      "launch",
+      "eventCreate",
+      "eventDestroy",
+      "eventRecord",
+      "waitEvent"
     };
     for (int i = 0; i < names.length; i++) {
       var method =
@@ -172,12 +170,15 @@ final class FakeDriver implements Interpreter.Memory {
   }
 
   long streams() {
-    return handles.values().stream().filter(Stream.class::isInstance).count();
+    return handles.values().stream().filter(FakeStreams.Stream.class::isInstance).count();
   }
 
   /** Whether a handle is of something that must be given back. */
   static boolean outlives(Object handle) {
-    return handle instanceof Module || handle instanceof Graph || handle instanceof Executable;
+    return handle instanceof Module
+        || handle instanceof Graph
+        || handle instanceof Executable
+        || handle instanceof FakeStreams.Event;
   }
 
   private void note(String name) {
@@ -252,18 +253,55 @@ final class FakeDriver implements Interpreter.Memory {
     if (!entered()) {
       return INVALID_CONTEXT;
     }
-    put(stream, handle(new Stream()));
+    put(stream, handle(new FakeStreams.Stream()));
     return SUCCESS;
   }
 
   private int streamDestroy(MemorySegment stream) {
-    return remove(stream, Stream.class);
+    return remove(stream, FakeStreams.Stream.class);
   }
 
   private int streamSynchronize(MemorySegment stream) {
-    return entered() && handles.get(stream.address()) instanceof Stream to && !to.captures
-        ? SUCCESS
-        : INVALID_VALUE;
+    if (!entered()
+        || !(handles.get(stream.address()) instanceof FakeStreams.Stream on)
+        || FakeStreams.captures(on)) {
+      return INVALID_VALUE;
+    }
+    try {
+      FakeStreams.finish(on);
+      return SUCCESS;
+    } catch (RuntimeException e) {
+      return LAUNCH_FAILED;
+    }
+  }
+
+  private int eventCreate(MemorySegment event, int flags) {
+    put(event, handle(new FakeStreams.Event()));
+    return entered() ? SUCCESS : INVALID_CONTEXT;
+  }
+
+  private int eventDestroy(MemorySegment event) {
+    return remove(event, FakeStreams.Event.class);
+  }
+
+  private int eventRecord(MemorySegment event, MemorySegment stream) {
+    if (handles.get(event.address()) instanceof FakeStreams.Event of
+        && handles.get(stream.address()) instanceof FakeStreams.Stream on
+        && entered()) {
+      FakeStreams.record(of, on);
+      return SUCCESS;
+    }
+    return INVALID_VALUE;
+  }
+
+  private int waitEvent(MemorySegment stream, MemorySegment event, int flags) {
+    if (handles.get(event.address()) instanceof FakeStreams.Event of
+        && handles.get(stream.address()) instanceof FakeStreams.Stream waiting
+        && entered()) {
+      FakeStreams.await(waiting, of);
+      return SUCCESS;
+    }
+    return INVALID_VALUE;
   }
 
   private int remove(MemorySegment handle, Class<?> type) {
@@ -296,7 +334,7 @@ final class FakeDriver implements Interpreter.Memory {
     return SUCCESS;
   }
 
-  private int free(long address) {
+  int free(long address) {
     Allocation found = memory.remove(address);
     if (found == null || !entered()) {
       return INVALID_VALUE;
@@ -348,18 +386,20 @@ final class FakeDriver implements Interpreter.Memory {
   }
 
   private int beginCapture(MemorySegment stream, int mode) {
-    if (handles.get(stream.address()) instanceof Stream of && !of.captures && entered()) {
-      of.captures = true;
-      of.captured.clear();
+    if (handles.get(stream.address()) instanceof FakeStreams.Stream of
+        && !FakeStreams.captures(of)
+        && entered()) {
+      FakeStreams.capture(of);
       return SUCCESS;
     }
     return INVALID_VALUE;
   }
 
   private int endCapture(MemorySegment stream, MemorySegment graph) {
-    if (handles.get(stream.address()) instanceof Stream of && of.captures && entered()) {
-      of.captures = false;
-      put(graph, handle(new Graph(List.copyOf(of.captured))));
+    if (handles.get(stream.address()) instanceof FakeStreams.Stream of
+        && FakeStreams.captures(of)
+        && entered()) {
+      put(graph, handle(new Graph(FakeStreams.captured(of))));
       return SUCCESS;
     }
     return INVALID_VALUE;
@@ -379,17 +419,9 @@ final class FakeDriver implements Interpreter.Memory {
 
   private int graphLaunch(MemorySegment executable, MemorySegment stream) {
     note("graphLaunch");
-    if (handles.get(executable.address()) instanceof Executable of
-        && handles.get(stream.address()) instanceof Stream
-        && entered()) {
-      try {
-        of.work.forEach(Runnable::run);
-        return SUCCESS;
-      } catch (RuntimeException e) {
-        return LAUNCH_FAILED;
-      }
-    }
-    return INVALID_VALUE;
+    return handles.get(executable.address()) instanceof Executable of
+        ? enqueue(stream.address(), () -> of.work.forEach(Runnable::run))
+        : INVALID_VALUE;
   }
 
   private int executableDestroy(MemorySegment executable) {
@@ -406,21 +438,15 @@ final class FakeDriver implements Interpreter.Memory {
   }
 
   private int copyIn(long address, MemorySegment from, long bytes, MemorySegment stream) {
-    try {
-      at(address, Math.toIntExact(bytes)).copyFrom(from.reinterpret(bytes));
-      return entered() ? SUCCESS : INVALID_CONTEXT;
-    } catch (RuntimeException e) {
-      return INVALID_VALUE;
-    }
+    return enqueue(
+        stream.address(),
+        () -> at(address, Math.toIntExact(bytes)).copyFrom(from.reinterpret(bytes)));
   }
 
   private int copyOut(MemorySegment to, long address, long bytes, MemorySegment stream) {
-    try {
-      to.reinterpret(bytes).copyFrom(at(address, Math.toIntExact(bytes)));
-      return entered() ? SUCCESS : INVALID_CONTEXT;
-    } catch (RuntimeException e) {
-      return INVALID_VALUE;
-    }
+    return enqueue(
+        stream.address(),
+        () -> to.reinterpret(bytes).copyFrom(at(address, Math.toIntExact(bytes))));
   }
 
   private int launch(
@@ -452,16 +478,12 @@ final class FakeDriver implements Interpreter.Memory {
     return enqueue(stream.address(), () -> Interpreter.run(of.kernel, launch, arguments, this));
   }
 
-  /** What a library begins on a stream: now, or when what is captured is launched. */
+  /** Begins something on a stream: a library does too. */
   int enqueue(long stream, Runnable work) {
-    if (!(handles.get(stream) instanceof Stream on) || !entered()) {
+    if (!(handles.get(stream) instanceof FakeStreams.Stream on) || !entered()) {
       return INVALID_VALUE;
     }
-    if (on.captures) {
-      on.captured.add(work);
-    } else {
-      work.run();
-    }
+    FakeStreams.begin(on, work);
     return SUCCESS;
   }
 }

@@ -15,9 +15,11 @@ import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -35,9 +37,8 @@ final class JcudaGpuIT {
     driver = FakeDriver.install(folder);
   }
 
-  private CudaBackend backend() {
-    // NVIDIA's library may be here too, and would refuse this driver.
-    return ((CudaBackend.Availability.Available) CudaBackend.loadWithoutLibrary(0)).backend();
+  private static JcudaGpu open(@Nullable NativeLibrary library, Precision precision) {
+    return JcudaGpu.open(0, "gpu", library, precision, Long.MAX_VALUE);
   }
 
   @Test
@@ -65,12 +66,12 @@ final class JcudaGpuIT {
 
   @Test
   void computesOnAnyThreadAndLeavesNothing() throws Exception {
-    CudaBackend backend = backend();
+    JcudaGpu gpu = open(null, Precision.FP32);
     Node x = Node.input("x", Type.f32(3, 4));
     Node w = Node.parameter("w", Type.f32(4, 2).shape());
     Graph graph = Graph.of(x.matMul(w).sigmoid().sum(0, 1));
     long streams = driver.streams();
-    try (Executable executable = backend.compile(graph)) {
+    try (Executable executable = new CudaBackend(gpu).compile(graph)) {
       assertThat(driver.streams()).isEqualTo(streams);
       int launches = driver.called.getOrDefault("launch", 0);
       float[] values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -92,6 +93,8 @@ final class JcudaGpuIT {
       // Captured once: no kernel is launched by itself again.
       assertThat(driver.called.get("launch")).isEqualTo(launches);
     }
+    assertThat(gpu.memory().heldBytes()).isZero();
+    gpu.memory().trim();
     assertThat(driver.memory).isEmpty();
     // Functions belong to their module, and so to nobody.
     assertThat(driver.handles.values().stream().filter(FakeDriver::outlives)).isEmpty();
@@ -103,27 +106,27 @@ final class JcudaGpuIT {
     Precision[] precisions = Precision.values();
     int[] computeTypes = {68, 77, 75};
     for (int i = 0; i < precisions.length; i++) {
-      JcudaGpu gpu = JcudaGpu.open(0, "gpu", library.library(), precisions[i]);
+      JcudaGpu gpu = open(library.library(), precisions[i]);
       assertThat(gpu.name())
           .isEqualTo(
               "gpu, products in %s by cuBLASLt 12.8 (libcublasLt.so.12)".formatted(precisions[i]));
       for (Node product : products()) {
         Graph graph = Graph.of(product.tanh());
         int launches = driver.called.getOrDefault("launch", 0);
-        int held = driver.memory.size();
+        long held = gpu.memory().heldBytes();
         float[] expected = CudaKernelsTest.run(new ReferenceBackend(), graph);
         float[] actual = CudaKernelsTest.run(new CudaBackend(gpu), graph);
         assertThat(actual).as("%s", product).containsExactly(expected, within(1e-5f));
         assertThat(driver.called.get("launch")).as("tanh alone").isEqualTo(launches + 1);
-        assertThat(driver.memory).hasSize(held);
+        assertThat(gpu.memory().heldBytes()).as("the workspace").isEqualTo(held);
       }
       assertThat(library.computeType).isEqualTo(computeTypes[i]);
       assertThat(library.alive()).isZero();
+      gpu.memory().trim();
     }
     // The workspaces of the three, which live as long as their GPU.
     assertThat(driver.memory).hasSize(precisions.length);
-    List.copyOf(driver.memory.keySet())
-        .forEach(JcudaGpu.open(0, "gpu", null, Precision.FP32)::free);
+    List.copyOf(driver.memory.keySet()).forEach(driver::free);
   }
 
   /** Of all ways in which matrices lie, alone and many at once; and a kernel of one pixel. */
@@ -145,21 +148,22 @@ final class JcudaGpuIT {
   void aProductThatTheLibraryRefusesLeavesNothing() {
     FakeCublasLt library = new FakeCublasLt(driver);
     library.hasAlgorithms = false;
-    JcudaGpu gpu = JcudaGpu.open(0, "gpu", library.library(), Precision.TF32);
+    JcudaGpu gpu = open(library.library(), Precision.TF32);
     assertThatIllegalStateException()
         .isThrownBy(() -> new CudaBackend(gpu).compile(Graph.of(products().getFirst())))
         .withMessageContaining("cublasLtMatmulAlgoGetHeuristic for Gemm")
         .withMessageContaining("cublasStatus_t 15");
     assertThat(library.alive()).isZero();
+    gpu.memory().trim();
     assertThat(driver.memory).as("the workspace").hasSize(1);
-    gpu.free(driver.memory.firstKey());
+    driver.free(driver.memory.firstKey());
   }
 
   @Test
   void aLibraryThatDoesNotOpenLeavesNothing() {
     NativeLibrary none = new NativeLibrary("libcublasLt.so.12", _ -> Optional.empty());
     assertThatIllegalStateException()
-        .isThrownBy(() -> JcudaGpu.open(0, "gpu", none, Precision.FP32))
+        .isThrownBy(() -> open(none, Precision.FP32))
         .withMessage("cublasLtGetVersion is missing.");
     assertThat(driver.memory).isEmpty();
   }
@@ -193,36 +197,95 @@ final class JcudaGpuIT {
   void whatDoesNotFitIsRefusedWithSizes() {
     Node x = Node.input("x", Type.f32(600_000));
     Graph graph = Graph.of(x.exp());
-    CudaBackend backend = backend();
+    JcudaGpu gpu = open(null, Precision.FP32);
     assertThatExceptionOfType(OutOfGpuMemoryException.class)
-        .isThrownBy(() -> backend.compile(graph))
-        .withMessage("A graph needs 4800000 bytes of GPU memory, and 1048576 of 1048576 are free.");
+        .isThrownBy(() -> new CudaBackend(gpu).compile(graph))
+        .withMessageStartingWith(
+            "A graph does not fit: 4800000 bytes of GPU memory are needed, and 1048576 of 1048576 are"
+                + " free. Its largest value is ")
+        .withMessageContaining("600000")
+        .withMessageEndingWith(" with 2400000 bytes.");
     assertThat(driver.memory).isEmpty();
   }
 
   @Test
+  void whatExceedsTheCapIsRefusedAndTheRestGoesOn() {
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, Precision.FP32, 4096);
+    CudaBackend backend = new CudaBackend(gpu);
+    Node x = Node.input("x", Type.f32(600));
+    assertThatExceptionOfType(OutOfGpuMemoryException.class)
+        .isThrownBy(() -> backend.compile(Graph.of(x.exp())))
+        .withMessageContaining("0 of the cap of 4096 are in use");
+    Node y = Node.input("y", Type.f32(4));
+    try (Executable executable = backend.compile(Graph.of(y.exp()))) {
+      executable.run();
+      assertThat(executable.output(0).floats()).containsOnly(1);
+    }
+    gpu.memory().trim();
+    assertThat(driver.memory).isEmpty();
+  }
+
+  /** The driver of the tests does nothing before it is waited for: what is read must have been. */
+  @Test
+  void outputsAreCopiedPieceByPieceOnAStreamOfTheirOwn() {
+    JcudaGpu gpu = open(null, Precision.FP32);
+    Node x = Node.input("x", Type.f32(3));
+    Node first = x.exp();
+    Node second = first.sum(0, 1);
+    Node third = second.multiply(second);
+    Graph graph = new Graph(List.of(third, first, second, x)).lower(_ -> false);
+    Compilation compilation = new Compilation(graph, false);
+    try (var arena = Arena.ofShared();
+        Executable executable = new CudaExecutable(gpu, compilation, graph.outputs(), arena, 1)) {
+      for (float start : new float[] {0, 1}) {
+        executable.input(x).write(new float[] {start, 0, 0}, 0);
+        List<Integer> order = new ArrayList<>();
+        List<Float> then = new ArrayList<>();
+        int launches = driver.called.getOrDefault("graphLaunch", 0);
+        executable.run(output -> {
+          order.add(output);
+          then.add(executable.output(output).floats()[0]);
+        });
+        assertThat(driver.called.getOrDefault("graphLaunch", 0) - launches)
+            .as("pieces")
+            .isEqualTo(3);
+        assertThat(order).containsExactly(3, 1, 2, 0);
+        float sum = (float) Math.exp(start) + 2;
+        float[] expected = {start, (float) Math.exp(start), sum, sum * sum};
+        for (int i = 0; i < expected.length; i++) {
+          assertThat(then.get(i)).isCloseTo(expected[i], within(1e-4f));
+        }
+      }
+    }
+    gpu.memory().trim();
+    assertThat(driver.memory).isEmpty();
+    assertThat(driver.handles.values().stream().filter(FakeDriver::outlives)).isEmpty();
+  }
+
+  @Test
   void refusedKernelsAreToldWithTheCall() {
-    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, Precision.FP32);
+    JcudaGpu gpu = open(null, Precision.FP32);
     assertThatIllegalStateException()
         .isThrownBy(() -> gpu.load("no ptx"))
         .withMessageContaining("CUDA_ERROR_INVALID_PTX");
-    assertThatIllegalStateException()
-        .isThrownBy(() -> gpu.free(77))
-        .withMessage("cuMemFree says CUDA_ERROR_INVALID_VALUE.");
   }
 
   @Test
   void segmentsOfTensorsAreCopiedAsTheyLie() {
-    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, Precision.FP32);
+    JcudaGpu gpu = open(null, Precision.FP32);
     try (var arena = Arena.ofShared()) {
       Tensor whole =
           Tensor.allocate(arena, Type.f32(6).shape(), dev.kastor.engine.tensor.DType.F32);
       whole.write(new float[] {1, 2, 3, 4, 5, 6}, 0);
       long address = gpu.allocate(12);
       gpu.copyIn(address, whole.segment().asSlice(8, 12));
-      gpu.copyOut(whole.segment().asSlice(0, 12), address);
-      gpu.await();
+      try (Gpu.Event copied = gpu.event()) {
+        copied.record();
+        gpu.copyOut(whole.segment().asSlice(0, 12), address, copied);
+        gpu.awaitCopies();
+      }
       gpu.free(address);
+      gpu.memory().trim();
       assertThat(whole.floats()).containsExactly(3, 4, 5, 4, 5, 6);
     }
   }

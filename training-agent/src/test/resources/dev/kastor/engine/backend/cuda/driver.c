@@ -38,3 +38,7 @@ CALL(26, cuLaunchKernel,
      (void *f, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
       unsigned shared, void *stream, void **parameters, void **extra),
      (f, x, y, z, bx, by, bz, shared, stream, parameters, extra))
+CALL(27, cuEventCreate, (void **a, unsigned b), (a, b))
+CALL(28, cuEventDestroy_v2, (void *a), (a))
+CALL(29, cuEventRecord, (void *a, void *b), (a, b))
+CALL(30, cuStreamWaitEvent, (void *a, void *b, unsigned c), (a, b, c))
