@@ -206,6 +206,7 @@ public final class KastorPolicy implements Policy {
   }
 
   private void value(Bid bid, Pools pools) {
+    double stop = stop(bid);
     for (int o = 0; o < bid.value.length; o++) {
       double money = pools.money()[bid.offers.pool()[o]] * bid.offers.slots()[o];
       double gross = bid.worth * bid.offers.rate()[o];
@@ -219,6 +220,28 @@ public final class KastorPolicy implements Policy {
         bid.value[o] = restarted;
       }
     }
+    for (int o = 0; o < bid.value.length; o++) {
+      bid.value[o] += stop;
+      bid.valueRestarted[o] += stop;
+    }
+  }
+
+  /**
+   * What it costs to stop a job: the pause that its next start will take, of what it earns now. All
+   * that it may hold is worth so much more, since to hold nothing is worth nothing. Who is past the
+   * end of its declared work does not end soon.
+   */
+  private double stop(Bid bid) {
+    double pause = bid.restartPause();
+    if (bid.held < 0 || !options.hysteresis() || pause <= 0) {
+      return 0;
+    }
+    double rate = bid.offers.rate()[bid.held];
+    double time = Math.sqrt(options.hold() * pause);
+    if (bid.certain && bid.workLeft()) {
+      time = Math.min(time, bid.left(rate) + pause);
+    }
+    return bid.worth * rate * Math.min(1 - LEAST_KEEP, pause / time);
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy.kastor;
 import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.protocol.GradientStats;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobState;
@@ -11,6 +12,8 @@ import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -24,6 +27,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A job that holds two of the four GPUs of its cluster may have them all, for a pause. */
 final class HysteresisTest {
   private static final KastorOptions OPTIONS = KastorOptions.DEFAULT;
+
+  /** Nearly no time for anything but passes, and noise enough for any batch. */
+  private static final GoodputModel LINEAR =
+      new GoodputModel(
+          new ThroughputParams(1e-6, 0.002, 1e-8, 1e-8, 1e-8, 1e-8, 1.5),
+          new GradientStats(1, 1e6, 64));
+
   private static final List<Node> NODES = List.of(new Node("node-0", "a", 4));
 
   private static int given(JobState job) {
@@ -91,6 +101,33 @@ final class HysteresisTest {
         new KastorPolicy(OPTIONS).plan(new Snapshot(Instant.EPOCH, NODES, List.of(ends, urgent)));
     assertThat(plan.reason(ends.id()).code()).isEqualTo(reason);
     assertThat(plan.allocation(ends.id()).replicas()).isEqualTo(replicas);
+  }
+
+  /**
+   * Of two jobs that would be twice as fast with both slots the shorter should have them, unless
+   * the other one's next start takes too long.
+   */
+  @ParameterizedTest
+  @CsvSource({"0, 2, 0", "10, 2, 0", "1000, 1, 1"})
+  void stopsWhoRunsOnlyWhereThatPaysForItsNextStart(int seconds, int shorter, int longer) {
+    Duration restart = Duration.ofSeconds(seconds);
+    JobState first = single("a", restart).steps(1000, 400_000).build();
+    JobState second = single("b", restart).steps(1000, 200_000).build();
+    List<Node> nodes = List.of(new Node("node-0", "a", 2));
+    Plan plan =
+        new KastorPolicy(OPTIONS).plan(new Snapshot(Instant.EPOCH, nodes, List.of(first, second)));
+    assertThat(plan.allocation(second.id()).replicas()).isEqualTo(shorter);
+    assertThat(plan.allocation(first.id()).replicas()).isEqualTo(longer);
+  }
+
+  private static TestJob single(String name, Duration restart) {
+    return job(name)
+        .replicas(1, 2)
+        .model(LINEAR, 2)
+        .on("node-0", 1)
+        .sinceChange(Duration.ofHours(1))
+        .rescaleCost(Duration.ZERO)
+        .restartCost(restart);
   }
 
   @Test
