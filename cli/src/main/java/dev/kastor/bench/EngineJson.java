@@ -45,6 +45,7 @@ public final class EngineJson {
     json.put("stepsPerSecond", rounded(result.ours(Contender.Window::stepsPerSecond)));
     json.put("cpuMillisPerStep", rounded(result.ours(Contender.Window::cpuMillisPerStep)));
     json.put("firstStepSeconds", rounded(result.kastor().firstStepSeconds()));
+    json.put("readySeconds", rounded(result.readySeconds()));
     json.put("peakBytes", result.rounds().getLast().kastor().peakBytes());
     json.put("loss", rounded(result.rounds().getLast().kastor().loss()));
     Contender.Start peer = result.peer();
@@ -54,6 +55,7 @@ public final class EngineJson {
       json.put("peerStepsPerSecond", rounded(result.peers(Contender.Window::stepsPerSecond)));
       json.put("peerCpuMillisPerStep", rounded(result.peers(Contender.Window::cpuMillisPerStep)));
       json.put("peerFirstStepSeconds", rounded(peer.firstStepSeconds()));
+      json.put("peerReadySeconds", rounded(result.peerReadySeconds()));
       json.put("peerPeakBytes", last.peakBytes());
       json.put("peerLoss", rounded(last.loss()));
       DoubleSummaryStatistics ratios =

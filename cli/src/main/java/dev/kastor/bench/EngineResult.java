@@ -34,6 +34,21 @@ public record EngineResult(
     }
   }
 
+  /**
+   * Seconds from the start of our process to its first step, with all that is prepared on the way:
+   * to the end of that step, less what a step takes later on.
+   */
+  public double readySeconds() {
+    return kastor.firstStepSeconds() - 1 / ours(Contender.Window::stepsPerSecond);
+  }
+
+  /** The same of the peer; NaN without one. */
+  public double peerReadySeconds() {
+    return peer == null
+        ? Double.NaN
+        : peer.firstStepSeconds() - 1 / peers(Contender.Window::stepsPerSecond);
+  }
+
   /** The median over the rounds of a figure of ours. */
   public double ours(ToDoubleFunction<Contender.Window> figure) {
     return median(round -> figure.applyAsDouble(round.kastor()));

@@ -83,6 +83,9 @@ final class EngineBenchmarkTest {
     assertThat(one.get("minRatio").asDouble()).isEqualTo(0.5);
     assertThat(one.get("cpuMillisPerStep").asDouble()).isCloseTo(4.1667, within(1e-9));
     assertThat(one.get("firstStepSeconds").asDouble()).isEqualTo(1.5);
+    assertThat(one.get("readySeconds").asDouble()).isCloseTo(1.5 - 1.0 / 120, within(1e-4));
+    assertThat(one.get("peerReadySeconds").asDouble())
+        .isCloseTo(one.get("peerFirstStepSeconds").asDouble() - 1.0 / 240, within(1e-4));
     assertThat(one.get("peakBytes").asLong()).isEqualTo(100_000_004);
     assertThat(one.get("peerPeakBytes").asLong()).isEqualTo(100_000_004);
     assertThat(one.get("rounds")).hasSize(3);
