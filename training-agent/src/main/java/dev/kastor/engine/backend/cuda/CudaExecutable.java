@@ -155,7 +155,9 @@ final class CudaExecutable implements Executable {
   public void close() {
     // The rest even if one of them fails.
     try (Gpu.Module _ = module) {
+      // A run that failed may have left some of both behind.
       gpu.await();
+      gpu.awaitCopies();
       parts.forEach(part -> {
         try (Gpu.Event _ = part.done) {
           part.sequence.close();
