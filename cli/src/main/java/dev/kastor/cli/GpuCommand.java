@@ -36,8 +36,9 @@ final class GpuCommand implements Runnable {
       description = {
         "Says which NVIDIA GPUs the engine finds here and tries its kernels on each.",
         "The gradients of small networks must be those of plain loops in double precision,",
-        "with kernels of its own and, where libcublasLt is found, with that library's products.",
-        "KASTOR_CUDA_LIBRARIES names folders to look for it in before the system's.",
+        "with kernels of its own and, where libcublasLt or libcudnn is found, with the products",
+        "of the one and the convolutions of the other, each alone and both together.",
+        "KASTOR_CUDA_LIBRARIES names folders to look for them in before the system's.",
         "Ends with 0 if a GPU computes them all, with 1 if there is none that does."
       },
       footerHeading = "%nExamples:%n",
@@ -84,6 +85,11 @@ final class GpuCommand implements Runnable {
           library.isEmpty()
               ? "libcublasLt is not found: products are computed by kernels of the engine's own."
               : "Products are computed by " + library + ".");
+      String convolutions = found.path("convolutionLibrary").asText();
+      out.println(
+          convolutions.isEmpty()
+              ? "libcudnn is not found: convolutions are computed by kernels of the engine's own."
+              : "Convolutions are computed by " + convolutions + ".");
       for (JsonNode device : found.path("devices")) {
         out.printf(
             Locale.ROOT,
@@ -94,7 +100,8 @@ final class GpuCommand implements Runnable {
         if (device.has("reason")) {
           out.println(device.path("reason").asText());
         } else {
-          Table table = new Table("NETWORK", "PRODUCTS", "SECONDS", "ERROR", "RESULT").rightFrom(2);
+          Table table =
+              new Table("NETWORK", "COMPUTED BY", "SECONDS", "ERROR", "RESULT").rightFrom(2);
           device.path("trials").forEach(trial -> table.row(row(trial)));
           table.lines().forEach(out::println);
         }

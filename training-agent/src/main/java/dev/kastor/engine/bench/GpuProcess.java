@@ -64,34 +64,59 @@ public final class GpuProcess {
       }
     }
     CudaBackend.library().ifPresent(library -> json.put("library", library));
+    CudaBackend.convolutionLibrary().ifPresent(library -> json.put("convolutionLibrary", library));
     System.out.println(json);
   }
 
   /**
-   * How products are computed.
+   * How products and convolutions are computed.
    *
+   * @param libraries which of NVIDIA's are used
    * @param tolerance how far gradients may be off, as a share of the largest: single precision sums
    *     in another order, the others round operands to 10 or 7 bits after the point
    */
-  private record Way(String products, Precision precision, boolean library, double tolerance) {
+  private record Way(String products, Precision precision, Libraries libraries, double tolerance) {
     CudaBackend.Availability open(int number) {
-      return library
-          ? CudaBackend.loadWithLibrary(number, precision)
-          : CudaBackend.loadWithoutLibrary(number);
+      return switch (libraries) {
+        case NONE -> CudaBackend.loadWithoutLibrary(number);
+        case PRODUCTS -> CudaBackend.loadWithProducts(number, precision);
+        case CONVOLUTIONS -> CudaBackend.loadWithConvolutions(number);
+        case ALL -> CudaBackend.loadWithLibrary(number, precision);
+      };
     }
+  }
+
+  private enum Libraries {
+    NONE,
+    PRODUCTS,
+    CONVOLUTIONS,
+    ALL
   }
 
   private static List<Way> ways(GpuCheck.Device device) {
     List<Way> ways = new ArrayList<>();
-    ways.add(new Way("own kernels, fp32", Precision.FP32, false, 1e-4));
-    if (CudaBackend.library().isPresent()) {
-      ways.add(new Way("cuBLASLt, fp32", Precision.FP32, true, 1e-4));
+    ways.add(new Way("own kernels, fp32", Precision.FP32, Libraries.NONE, 1e-4));
+    boolean products = CudaBackend.library().isPresent();
+    boolean convolutions = CudaBackend.convolutionLibrary().isPresent();
+    if (products) {
+      add(ways, device, "cuBLASLt", Libraries.PRODUCTS);
     }
-    if (CudaBackend.library().isPresent() && device.roundsOperands()) {
-      ways.add(new Way("cuBLASLt, tf32", Precision.TF32, true, 1e-2));
-      ways.add(new Way("cuBLASLt, bf16", Precision.BF16, true, 1e-1));
+    if (convolutions) {
+      ways.add(new Way("cuDNN, fp32", Precision.FP32, Libraries.CONVOLUTIONS, 1e-4));
+    }
+    if (products && convolutions) {
+      add(ways, device, "cuBLASLt and cuDNN", Libraries.ALL);
     }
     return ways;
+  }
+
+  private static void add(
+      List<Way> ways, GpuCheck.Device device, String name, Libraries libraries) {
+    ways.add(new Way(name + ", fp32", Precision.FP32, libraries, 1e-4));
+    if (device.roundsOperands()) {
+      ways.add(new Way(name + ", tf32", Precision.TF32, libraries, 1e-2));
+      ways.add(new Way(name + ", bf16", Precision.BF16, libraries, 1e-1));
+    }
   }
 
   private static void tryOut(Way way, int number, ArrayNode trials) {

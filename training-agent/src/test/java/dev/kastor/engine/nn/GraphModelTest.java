@@ -89,6 +89,7 @@ class GraphModelTest {
   @MethodSource("networks")
   void cudaKernelsAgreeWithReference(Network network) {
     assertAgreesWithReference(network, InterpretedGpu.backend());
+    assertAgreesWithReference(network, InterpretedGpu.withLibrary());
   }
 
   private static void assertAgreesWithReference(Network network, Backend backend) {

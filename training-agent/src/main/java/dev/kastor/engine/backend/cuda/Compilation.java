@@ -9,6 +9,7 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Primitive.Reduce;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.tensor.DType;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +38,11 @@ final class Compilation {
   private final Map<Node, List<Node>> consumers = new HashMap<>();
   private final Set<Node> buffered = new HashSet<>();
   private final boolean library;
+  private final Map<Node, Correlation> correlations = new HashMap<>();
+
+  /** Kernels with the filters first, for the library of convolutions. */
+  private final Map<Node, Node> turned = new HashMap<>();
+
   private final Set<Node> factors = new HashSet<>();
   private final List<Task> tasks = new ArrayList<>();
   private final Map<Node, MemoryPlan.Buffer> buffers = new HashMap<>();
@@ -47,25 +54,59 @@ final class Compilation {
    *
    * @param graph of primitives alone
    * @param library whether products of dense matrices are a library's
+   * @param convolves which convolutions are a library's
    * @throws IllegalArgumentException for control flow and effects, which need an executor
    */
-  Compilation(Graph graph, boolean library) {
+  Compilation(Graph graph, boolean library, Predicate<Correlation> convolves) {
     this.library = library;
     outputs = graph.outputs();
-    order =
-        graph.topological().stream()
-            .filter(node -> !(node.op() instanceof Primitive.Reshape))
-            .toList();
-    for (Node node : graph.topological()) {
-      for (Node input : node.inputs()) {
+    List<Node> all = turning(graph.topological(), convolves);
+    order = all.stream().filter(node -> !(node.op() instanceof Primitive.Reshape)).toList();
+    for (Node node : all) {
+      for (Node input : inputs(node)) {
         consumers.computeIfAbsent(input, _ -> new ArrayList<>()).add(node);
       }
-      if (gemm(node) != null) {
-        node.inputs().forEach(input -> factors.add(base(input)));
+      if (gemm(node) != null || correlations.containsKey(node)) {
+        inputs(node).forEach(input -> factors.add(base(input)));
       }
     }
     decide();
     place();
+  }
+
+  /** Finds the convolutions of the library, and places what turns their kernels before them. */
+  private List<Node> turning(List<Node> nodes, Predicate<Correlation> convolves) {
+    List<Node> all = new ArrayList<>();
+    for (Node node : nodes) {
+      Correlation correlation = Correlation.of(node);
+      if (correlation != null && convolves.test(correlation)) {
+        correlations.put(node, correlation);
+        if (correlation.wanted() != Correlation.Wanted.FILTER
+            && !turned.containsKey(node.input(1))) {
+          Node filter = node.input(1).permute(3, 0, 1, 2);
+          turned.put(node.input(1), filter);
+          all.add(filter);
+        }
+      }
+      all.add(node);
+    }
+    return all;
+  }
+
+  /** What a node's task reads: of the library's convolutions in the order that it wants. */
+  private List<Node> inputs(Node node) {
+    Correlation correlation = correlations.get(node);
+    return correlation == null
+        ? node.inputs()
+        : switch (correlation.wanted()) {
+          case RESULT -> List.of(node.input(0), filter(node));
+          case IMAGE -> List.of(filter(node), node.input(0));
+          case FILTER -> node.inputs();
+        };
+  }
+
+  private Node filter(Node node) {
+    return Objects.requireNonNull(turned.get(node.input(1)));
   }
 
   private void decide() {
@@ -73,7 +114,7 @@ final class Compilation {
     Map<Node, Integer> sizes = new HashMap<>();
     for (Node node : order) {
       int size = 1;
-      for (Node input : node.inputs()) {
+      for (Node input : inputs(node)) {
         size += sizes.getOrDefault(base(input), 0);
       }
       boolean own =
@@ -169,6 +210,11 @@ final class Compilation {
       tasks.add(new Task.Multiplication(gemm, node.input(0), node.input(1), node));
       return;
     }
+    Correlation correlation = correlations.get(node);
+    if (correlation != null) {
+      convolution(correlation, node, step);
+      return;
+    }
     Loops loops = new Loops(buffered::contains);
     switch (primitive) {
       case Reduce reduce -> tasks.add(loops.reduce(name(), reduce, node));
@@ -183,6 +229,20 @@ final class Compilation {
           product(node, step, Operands.size(op, node), Operands.sides(op, node));
       default -> tasks.add(loops.elementwise(name(), node));
     }
+  }
+
+  private void convolution(Correlation correlation, Node node, int step) {
+    List<Node> inputs = inputs(node);
+    if (correlation.wanted() != Correlation.Wanted.FILTER) {
+      tasks.add(new Task.Convolution(correlation, inputs.get(0), inputs.get(1), node));
+      return;
+    }
+    Node gradient = Node.input("filtersFirst", new Type(correlation.filter(), DType.F32));
+    buffered.add(gradient);
+    allocate(gradient, step);
+    tasks.add(new Task.Convolution(correlation, inputs.get(0), inputs.get(1), gradient));
+    Node back = gradient.permute(1, 2, 3, 0);
+    tasks.add(new Loops(buffered::contains).elementwise(name(), back).into(node));
   }
 
   private void product(Node node, int step, Product.Size size, Product.Sides sides) {
@@ -205,7 +265,7 @@ final class Compilation {
 
   /** The buffers that a node's kernel reads, through what it computes itself. */
   private void operands(Node node, Set<Node> found) {
-    for (Node input : node.inputs()) {
+    for (Node input : inputs(node)) {
       Node base = base(input);
       if (buffered.contains(base)) {
         found.add(base);

@@ -120,12 +120,6 @@ final class CublasLt {
     }
   }
 
-  /** Calls a function; what a method handle may throw is none of these functions' business. */
-  @FunctionalInterface
-  private interface Call {
-    int run() throws Throwable;
-  }
-
   private CublasLt(NativeLibrary library) {
     functions = Functions.of(library.symbols());
     try (Arena arena = Arena.ofConfined()) {
@@ -168,7 +162,7 @@ final class CublasLt {
    * @param alignment of all addresses, in bytes
    * @throws IllegalStateException if the library has nothing for it
    */
-  Plan plan(Gemm gemm, Precision precision, long workspaceBytes, int alignment) {
+  LibraryPlan plan(Gemm gemm, Precision precision, long workspaceBytes, int alignment) {
     Plan plan = new Plan(gemm);
     try {
       plan.prepare(precision, workspaceBytes, alignment);
@@ -179,22 +173,15 @@ final class CublasLt {
     }
   }
 
-  private static void check(String name, Call call) {
-    int status;
-    try {
-      status = call.run();
-    } catch (RuntimeException | Error e) {
-      throw e;
-    } catch (Throwable e) {
-      throw new IllegalStateException(e);
-    }
+  private static void check(String name, NativeCall call) {
+    int status = NativeCall.status(call);
     if (status != SUCCESS) {
       throw new IllegalStateException("%s says cublasStatus_t %d.".formatted(name, status));
     }
   }
 
   /** A product that can be computed again and again. */
-  final class Plan implements AutoCloseable {
+  private final class Plan implements LibraryPlan {
     private final Arena arena = Arena.ofShared();
     private final Deque<Runnable> destroyed = new ArrayDeque<>();
     private final Gemm gemm;
@@ -302,15 +289,8 @@ final class CublasLt {
       }
     }
 
-    /**
-     * Begins the product on a stream.
-     *
-     * @param left address of the left side
-     * @param right address of the right side
-     * @param to address of the result
-     * @param workspace address of as many bytes as it may use
-     */
-    void run(long left, long right, long to, long workspace, long stream) {
+    @Override
+    public void run(long left, long right, long to, long workspace, long stream) {
       try (Arena call = Arena.ofConfined()) {
         MemorySegment one = call.allocateFrom(JAVA_FLOAT, 1);
         MemorySegment zero = call.allocateFrom(JAVA_FLOAT, 0);

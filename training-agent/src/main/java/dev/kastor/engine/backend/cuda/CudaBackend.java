@@ -62,35 +62,62 @@ public final class CudaBackend implements Backend {
       return loadWithLibrary(number, precision);
     }
     NativeLibrary library = CublasLt.find();
-    Availability loaded = load(number, library, precision);
+    Availability loaded = load(number, library, Cudnn.find(), precision);
     if (library == null || loaded instanceof Availability.Available) {
       return loaded;
     }
-    Availability without = loadWithoutLibrary(number);
+    Availability without = load(number, null, Cudnn.find(), precision);
     if (without instanceof Availability.Available) {
       LOG.warn("{} is not used: {}", library.name(), ((Availability.Absent) loaded).reason());
     }
     return without;
   }
 
-  /** Opens a GPU whose products are NVIDIA's library's. */
+  /**
+   * Opens a GPU whose products are NVIDIA's library's, and whose convolutions are kernels of our
+   * own even if there is a library.
+   */
+  public static Availability loadWithProducts(int number, Precision precision) {
+    return loadWithLibrary(number, null, precision);
+  }
+
+  /** Opens a GPU whose products are NVIDIA's library's, and its convolutions if it has cuDNN. */
   public static Availability loadWithLibrary(int number, Precision precision) {
+    return loadWithLibrary(number, Cudnn.find(), precision);
+  }
+
+  private static Availability loadWithLibrary(
+      int number, @Nullable NativeLibrary convolutions, Precision precision) {
     NativeLibrary library = CublasLt.find();
     if (library == null) {
       return new Availability.Absent(
           "Products in %s need cuBLASLt, and libcublasLt.so is not found. %s names folders to look in."
               .formatted(precision, NativeLibrary.FOLDERS));
     }
-    return load(number, library, precision);
+    return load(number, library, convolutions, precision);
   }
 
-  /** Opens a GPU whose products are computed by kernels of our own even if there is a library. */
+  /**
+   * Opens a GPU whose convolutions are NVIDIA's library's, and whose products are computed by
+   * kernels of our own even if there is a library.
+   */
+  public static Availability loadWithConvolutions(int number) {
+    NativeLibrary library = Cudnn.find();
+    return library == null
+        ? new Availability.Absent("libcudnn.so is not found.")
+        : load(number, null, library, Precision.FP32);
+  }
+
+  /** Opens a GPU for which kernels of our own compute everything even if there is a library. */
   public static Availability loadWithoutLibrary(int number) {
-    return load(number, null, Precision.FP32);
+    return load(number, null, null, Precision.FP32);
   }
 
   private static Availability load(
-      int number, @Nullable NativeLibrary library, Precision precision) {
+      int number,
+      @Nullable NativeLibrary products,
+      @Nullable NativeLibrary convolutions,
+      Precision precision) {
     return switch (GpuCheck.look()) {
       case GpuCheck.Found.None none -> new Availability.Absent(none.reason());
       case GpuCheck.Found.Devices found when number < 0 || number >= found.devices().size() ->
@@ -104,7 +131,7 @@ public final class CudaBackend implements Backend {
               "%s is too old for %s: 8.0 is needed."
                   .formatted(found.devices().get(number), precision));
       case GpuCheck.Found.Devices found ->
-          open(number, found.devices().get(number), library, precision);
+          open(number, found.devices().get(number), products, convolutions, precision);
     };
   }
 
@@ -113,11 +140,21 @@ public final class CudaBackend implements Backend {
     return Optional.ofNullable(CublasLt.find()).map(NativeLibrary::name);
   }
 
+  /** The library of convolutions of this machine and its version; empty if it has none. */
+  public static Optional<String> convolutionLibrary() {
+    return Optional.ofNullable(Cudnn.find()).map(Cudnn::describe);
+  }
+
   private static Availability open(
-      int number, GpuCheck.Device device, @Nullable NativeLibrary library, Precision precision) {
+      int number,
+      GpuCheck.Device device,
+      @Nullable NativeLibrary products,
+      @Nullable NativeLibrary convolutions,
+      Precision precision) {
     try {
       return new Availability.Available(
-          new CudaBackend(JcudaGpu.open(number, device.name(), library, precision, capBytes())));
+          new CudaBackend(
+              JcudaGpu.open(number, device.name(), products, convolutions, precision, capBytes())));
     } catch (IllegalStateException | OutOfGpuMemoryException e) {
       return new Availability.Absent(device + " cannot be used now: " + e.getMessage());
     }
@@ -147,7 +184,7 @@ public final class CudaBackend implements Backend {
     return "cuda";
   }
 
-  /** Which GPU and what computes its products, for people. */
+  /** Which GPU and what computes its products and convolutions, for people. */
   public String device() {
     return gpu.name();
   }
@@ -163,7 +200,7 @@ public final class CudaBackend implements Backend {
     Graph primitives = graph.lower(_ -> false);
     return new CudaExecutable(
         gpu,
-        new Compilation(primitives, gpu.multiplies()),
+        new Compilation(primitives, gpu.multiplies(), gpu::convolves),
         primitives.outputs(),
         memory,
         PIECE_BYTES);

@@ -14,6 +14,9 @@ interface Gpu {
   /** Whether it takes {@link Task.Multiplication}s. */
   boolean multiplies();
 
+  /** Whether it takes a {@link Task.Convolution} of this. */
+  boolean convolves(Correlation correlation);
+
   /**
    * Memory on the device.
    *

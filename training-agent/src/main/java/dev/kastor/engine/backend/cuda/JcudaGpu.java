@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
@@ -43,11 +42,6 @@ final class JcudaGpu implements Gpu {
   /** A buffer of Java's has at most so many bytes; a multiple of any alignment. */
   private static final long LARGEST_COPY = 1 << 30;
 
-  /** What a library may use for a product, and at most this share of the GPU's memory. */
-  private static final long WORKSPACE_BYTES = 32L << 20;
-
-  private static final long WORKSPACE_SHARE = 64;
-
   /** Where a matrix begins at least, in bytes: {@link dev.kastor.engine.backend.MemoryPlan}. */
   private static final int ALIGNMENT = Tensor.ALIGNMENT;
 
@@ -56,42 +50,30 @@ final class JcudaGpu implements Gpu {
   private final DeviceMemory memory;
   private final Stream stream;
   private final Stream copies;
-  private final Precision precision;
-  private final @Nullable CublasLt products;
-  private final long workspaceBytes;
-  private final long workspace;
+  private final Libraries libraries;
 
   private JcudaGpu(
       String name,
       CUcontext context,
-      @Nullable NativeLibrary library,
+      @Nullable NativeLibrary products,
+      @Nullable NativeLibrary convolutions,
       Precision precision,
       long capBytes) {
     this.context = context;
-    this.precision = precision;
     memory = new DeviceMemory(new Driver(), capBytes);
     enter();
-    if (library == null) {
-      products = null;
-      workspaceBytes = 0;
-      workspace = 0;
-      stream = new Stream();
-      copies = new Stream();
-      this.name = name + ", products by kernels of its own";
-      return;
-    }
-    workspaceBytes = Math.min(WORKSPACE_BYTES, Math.min(capBytes, totalBytes()) / WORKSPACE_SHARE);
-    workspace = allocate(workspaceBytes);
+    stream = new Stream();
+    copies = new Stream();
     try {
-      products = CublasLt.open(library);
-      stream = new Stream();
-      copies = new Stream();
+      long bytes = Math.min(capBytes, totalBytes());
+      libraries = Libraries.open(products, convolutions, precision, this, bytes);
     } catch (RuntimeException e) {
-      free(workspace);
       memory.trim();
+      check("cuStreamDestroy", JCudaDriver.cuStreamDestroy(copies));
+      check("cuStreamDestroy", JCudaDriver.cuStreamDestroy(stream));
       throw e;
     }
-    this.name = "%s, products in %s by %s".formatted(name, precision, products.name());
+    this.name = name + ", " + libraries.names();
   }
 
   private static long totalBytes() {
@@ -104,23 +86,25 @@ final class JcudaGpu implements Gpu {
   /**
    * Opens a device that {@link GpuCheck} found.
    *
-   * @param library of products, if there is one
-   * @param precision of its products
+   * @param products library of products, if there is one
+   * @param convolutions library of convolutions, if there is one; if it refuses there is none
+   * @param precision of what they compute
    * @param capBytes the most that it takes of the GPU's memory
-   * @throws IllegalStateException if the driver or the library refuses
+   * @throws IllegalStateException if the driver or the library of products refuses
    * @throws OutOfGpuMemoryException if there is not even what the library needs
    */
   static JcudaGpu open(
       int number,
       String name,
-      @Nullable NativeLibrary library,
+      @Nullable NativeLibrary products,
+      @Nullable NativeLibrary convolutions,
       Precision precision,
       long capBytes) {
     CUdevice device = new CUdevice();
     check("cuDeviceGet", JCudaDriver.cuDeviceGet(device, number));
     CUcontext context = new CUcontext();
     check("cuDevicePrimaryCtxRetain", JCudaDriver.cuDevicePrimaryCtxRetain(context, device));
-    return new JcudaGpu(name, context, library, precision, capBytes);
+    return new JcudaGpu(name, context, products, convolutions, precision, capBytes);
   }
 
   /** Any thread may call. */
@@ -135,7 +119,13 @@ final class JcudaGpu implements Gpu {
 
   @Override
   public boolean multiplies() {
-    return products != null;
+    return libraries.multiplies();
+  }
+
+  @Override
+  public boolean convolves(Correlation correlation) {
+    enter();
+    return libraries.convolves(correlation);
   }
 
   @Override
@@ -311,7 +301,7 @@ final class JcudaGpu implements Gpu {
       enter();
       // A stream of its own, so that what others do meanwhile is not captured too.
       Stream recorder = new Stream();
-      List<CublasLt.Plan> plans = new ArrayList<>();
+      List<LibraryPlan> plans = new ArrayList<>();
       try {
         List<Runnable> launches = new ArrayList<>();
         for (Call call : calls) {
@@ -319,29 +309,28 @@ final class JcudaGpu implements Gpu {
               switch (call.task()) {
                 case Launch launch -> kernel(launch, call.addresses(), recorder);
                 case Task.Multiplication product -> {
-                  CublasLt.Plan plan = plan(product.gemm());
-                  plans.add(plan);
-                  yield product(plan, call.addresses(), recorder);
+                  plans.add(libraries.plan(product.gemm(), ALIGNMENT));
+                  yield planned(plans.getLast(), call.addresses(), recorder);
+                }
+                case Task.Convolution convolution -> {
+                  plans.add(libraries.plan(convolution.correlation()));
+                  yield planned(plans.getLast(), call.addresses(), recorder);
                 }
               });
         }
         return new Captured(capture(recorder, launches));
       } finally {
-        plans.forEach(CublasLt.Plan::close);
+        plans.forEach(LibraryPlan::close);
         check("cuStreamDestroy", JCudaDriver.cuStreamDestroy(recorder));
       }
-    }
-
-    private CublasLt.Plan plan(Gemm gemm) {
-      CublasLt library = Objects.requireNonNull(products, "There is no library for products.");
-      return library.plan(gemm, precision, workspaceBytes, ALIGNMENT);
     }
 
     /**
      * Computed once at once: what the library loads for it cannot be loaded while it is captured.
      * On the stream of all runs, as the workspace is theirs too.
      */
-    private Runnable product(CublasLt.Plan plan, List<Long> at, Stream recorder) {
+    private Runnable planned(LibraryPlan plan, List<Long> at, Stream recorder) {
+      long workspace = libraries.workspace();
       plan.run(at.get(0), at.get(1), at.get(2), workspace, stream.handle());
       await();
       return () -> plan.run(at.get(0), at.get(1), at.get(2), workspace, recorder.handle());

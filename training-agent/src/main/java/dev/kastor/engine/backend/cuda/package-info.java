@@ -6,9 +6,10 @@
  * lies between buffers is computed where it is read ({@link
  * dev.kastor.engine.backend.cuda.Elements}). Products and convolutions are one tiled kernel that
  * differs in where its operands lie ({@link dev.kastor.engine.backend.cuda.Product}), or where the
- * machine has it NVIDIA's cuBLASLt ({@link dev.kastor.engine.backend.cuda.CublasLt}). A {@link
- * dev.kastor.engine.backend.cuda.Gpu} runs the kernels: JCuda's driver API, or in tests an
- * interpreter of the same text. Entry: {@link dev.kastor.engine.backend.cuda.CudaBackend}.
+ * machine has them NVIDIA's cuBLASLt ({@link dev.kastor.engine.backend.cuda.CublasLt}) and cuDNN
+ * ({@link dev.kastor.engine.backend.cuda.Cudnn}). A {@link dev.kastor.engine.backend.cuda.Gpu} runs
+ * the kernels: JCuda's driver API, or in tests an interpreter of the same text. Entry: {@link
+ * dev.kastor.engine.backend.cuda.CudaBackend}.
  */
 @NullMarked
 package dev.kastor.engine.backend.cuda;

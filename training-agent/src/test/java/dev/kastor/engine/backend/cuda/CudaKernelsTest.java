@@ -30,7 +30,7 @@ final class CudaKernelsTest {
   }
 
   private static List<Launch> launches(Node... outputs) {
-    return new Compilation(Graph.of(outputs).lower(_ -> false), false).launches();
+    return new Compilation(Graph.of(outputs).lower(_ -> false), false, _ -> false).launches();
   }
 
   static float[] run(Backend backend, Graph graph) {
@@ -98,10 +98,27 @@ final class CudaKernelsTest {
 
   @ParameterizedTest
   @MethodSource("large")
-  void agreesWithReferenceWhereALibraryMultiplies(Node node) {
+  void agreesWithReferenceWhereLibrariesCompute(Node node) {
     Graph graph = Graph.of(node, node.multiply(node));
     float[] actual = run(InterpretedGpu.withLibrary(), graph);
     assertThat(actual).containsExactly(run(new ReferenceBackend(), graph), within(2e-4f));
+  }
+
+  /** A kernel is read in the library's order by its convolution and by the image's gradient. */
+  @Test
+  void aKernelIsTurnedOnceForALibrary() {
+    Node image = input(2, 5, 4, 3);
+    Node kernel = Node.parameter("k", Shape.of(3, 2, 3, 6));
+    Node result = image.convolve(kernel, 1, 1);
+    Node gradient = Node.of(new Primitive.ConvolutionImage(1, 1, 5, 4), result.tanh(), kernel);
+    Node both = Node.of(new Primitive.ConvolutionKernel(1, 1, 3, 2), gradient.tanh(), result);
+    List<Task> tasks = new Compilation(Graph.of(gradient, both), false, _ -> true).tasks();
+    assertThat(tasks.stream().map(Task::getClass).map(Class::getSimpleName))
+        .containsExactly(
+            "Launch", "Convolution", "Launch", "Convolution", "Launch", "Convolution", "Launch");
+    float[] expected = run(new ReferenceBackend(), Graph.of(both));
+    assertThat(run(InterpretedGpu.withLibrary(), Graph.of(both)))
+        .containsExactly(expected, within(2e-4f));
   }
 
   @Test

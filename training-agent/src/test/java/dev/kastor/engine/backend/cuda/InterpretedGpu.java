@@ -37,7 +37,7 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
     return new CudaBackend(new InterpretedGpu(loaded, false));
   }
 
-  /** The backend on such a GPU with a library of products. */
+  /** The backend on such a GPU with libraries of products and convolutions. */
   public static Backend withLibrary() {
     return new CudaBackend(new InterpretedGpu(_ -> {}, true));
   }
@@ -49,6 +49,11 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
 
   @Override
   public boolean multiplies() {
+    return library;
+  }
+
+  @Override
+  public boolean convolves(Correlation correlation) {
     return library;
   }
 
@@ -140,6 +145,17 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
     }
   }
 
+  private void convolve(Correlation correlation, long first, long second, long result) {
+    PlainConvolution plain = PlainConvolution.of(correlation);
+    int[] elements = plain.elements(correlation.wanted());
+    float[] sums =
+        plain.compute(
+            correlation.wanted(),
+            at(first, 4 * elements[0]).toArray(JAVA_FLOAT),
+            at(second, 4 * elements[1]).toArray(JAVA_FLOAT));
+    at(result, 4 * elements[2]).copyFrom(MemorySegment.ofArray(sums));
+  }
+
   private final class Interpreted implements Module {
     private final Map<String, Interpreter.Kernel> kernels;
 
@@ -164,6 +180,8 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
                       InterpretedGpu.this);
               case Task.Multiplication product ->
                   multiply(product.gemm(), arguments[0], arguments[1], arguments[2]);
+              case Task.Convolution convolution ->
+                  convolve(convolution.correlation(), arguments[0], arguments[1], arguments[2]);
             }
           }
         }

@@ -37,8 +37,13 @@ final class JcudaGpuIT {
     driver = FakeDriver.install(folder);
   }
 
-  private static JcudaGpu open(@Nullable NativeLibrary library, Precision precision) {
-    return JcudaGpu.open(0, "gpu", library, precision, Long.MAX_VALUE);
+  private static JcudaGpu open(@Nullable NativeLibrary products, Precision precision) {
+    return open(products, null, precision);
+  }
+
+  private static JcudaGpu open(
+      @Nullable NativeLibrary products, @Nullable NativeLibrary convolutions, Precision precision) {
+    return JcudaGpu.open(0, "gpu", products, convolutions, precision, Long.MAX_VALUE);
   }
 
   @Test
@@ -126,7 +131,7 @@ final class JcudaGpuIT {
     }
     // The workspaces of the three, which live as long as their GPU.
     assertThat(driver.memory).hasSize(precisions.length);
-    List.copyOf(driver.memory.keySet()).forEach(driver::free);
+    freeAll();
   }
 
   /** Of all ways in which matrices lie, alone and many at once; and a kernel of one pixel. */
@@ -166,6 +171,104 @@ final class JcudaGpuIT {
         .isThrownBy(() -> open(none, Precision.FP32))
         .withMessage("cublasLtGetVersion is missing.");
     assertThat(driver.memory).isEmpty();
+  }
+
+  @Test
+  void convolutionsAreTheLibrarysWhereThereIsOne() {
+    FakeCudnn library = new FakeCudnn(driver);
+    Precision[] precisions = Precision.values();
+    int[] mathTypes = {3, 1, 1};
+    for (int i = 0; i < precisions.length; i++) {
+      JcudaGpu gpu = open(null, library.library(), precisions[i]);
+      assertThat(gpu.name())
+          .isEqualTo(
+              "gpu, products by kernels of its own, convolutions by cuDNN 9.1.5 (libcudnn.so.9)");
+      int handles = library.alive();
+      for (Node convolution : convolutions()) {
+        Graph graph = Graph.of(convolution.tanh());
+        int computed = library.computed;
+        long held = gpu.memory().heldBytes();
+        float[] expected = CudaKernelsTest.run(new ReferenceBackend(), graph);
+        float[] actual = CudaKernelsTest.run(new CudaBackend(gpu), graph);
+        assertThat(actual).as("%s", convolution).containsExactly(expected, within(1e-5f));
+        // Once by itself, and once captured.
+        assertThat(library.computed).isEqualTo(computed + 2);
+        assertThat(library.mathType).isEqualTo(mathTypes[i]);
+        assertThat(gpu.memory().heldBytes()).as("the workspace").isEqualTo(held);
+      }
+      assertThat(library.alive()).isEqualTo(handles);
+    }
+    freeAll();
+  }
+
+  /** Forward and both gradients, with windows that leave a rest, and more than one example. */
+  private static List<Node> convolutions() {
+    Node image = Node.input("image", Type.f32(2, 6, 5, 3));
+    Node kernel = Node.parameter("kernel", Type.f32(3, 2, 3, 4).shape());
+    Node result = Node.input("result", Type.f32(2, 3, 3, 4));
+    return List.of(
+        image.convolve(kernel, 2, 1),
+        Node.of(new Primitive.ConvolutionImage(2, 1, 6, 5), result, kernel),
+        Node.of(new Primitive.ConvolutionKernel(2, 1, 3, 2), image, result));
+  }
+
+  @Test
+  void bothLibrariesShareMemory() {
+    FakeCudnn convolutions = new FakeCudnn(driver);
+    JcudaGpu gpu = open(new FakeCublasLt(driver).library(), convolutions.library(), Precision.FP32);
+    assertThat(driver.memory).as("the workspace").hasSize(1);
+    Node rows = convolutions().getFirst().reshape(18, 4);
+    Graph graph = Graph.of(rows.matMul(Node.parameter("w", Type.f32(4, 5).shape())));
+    assertThat(CudaKernelsTest.run(new CudaBackend(gpu), graph))
+        .containsExactly(CudaKernelsTest.run(new ReferenceBackend(), graph), within(1e-4f));
+    assertThat(convolutions.computed).isEqualTo(2);
+    freeAll();
+  }
+
+  @Test
+  void aConvolutionWithoutAnAlgorithmIsOurs() {
+    FakeCudnn library = new FakeCudnn(driver);
+    JcudaGpu gpu = open(null, library.library(), Precision.FP32);
+    int handles = library.alive();
+    for (boolean has : new boolean[] {false, true}) {
+      library.hasAlgorithms = has;
+      library.deterministic = false;
+      for (Node convolution : convolutions()) {
+        Graph graph = Graph.of(convolution);
+        assertThat(CudaKernelsTest.run(new CudaBackend(gpu), graph))
+            .containsExactly(CudaKernelsTest.run(new ReferenceBackend(), graph), within(1e-5f));
+      }
+    }
+    assertThat(library.computed).isZero();
+    assertThat(library.alive()).isEqualTo(handles);
+    freeAll();
+  }
+
+  @Test
+  void aLibraryOfConvolutionsThatRefusesIsDoneWithout() {
+    FakeCudnn old = new FakeCudnn(driver);
+    old.version = 8907;
+    FakeCudnn lacking = new FakeCudnn(driver);
+    lacking.missing = "cudnnConvolutionBackwardData";
+    for (FakeCudnn library : List.of(old, lacking)) {
+      JcudaGpu gpu = open(null, library.library(), Precision.FP32);
+      assertThat(gpu.name()).isEqualTo("gpu, products by kernels of its own");
+      assertThat(library.alive()).isZero();
+    }
+    assertThat(driver.memory).isEmpty();
+    assertThatIllegalStateException()
+        .isThrownBy(() -> Cudnn.open(old.library()))
+        .withMessage("libcudnn.so.9 is cuDNN 8.9.7, and 9.0 is needed.");
+    assertThat(Cudnn.describe(old.library())).isEqualTo("cuDNN 8.9.7 (libcudnn.so.9)");
+    assertThat(Cudnn.describe(lacking.library())).contains("of no use", "is missing");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> Cudnn.open(lacking.library()))
+        .withMessage("cudnnConvolutionBackwardData is missing.");
+  }
+
+  /** The workspaces of GPUs, which live as long as those. */
+  private void freeAll() {
+    List.copyOf(driver.memory.keySet()).forEach(driver::free);
   }
 
   @Test
@@ -210,7 +313,7 @@ final class JcudaGpuIT {
 
   @Test
   void whatExceedsTheCapIsRefusedAndTheRestGoesOn() {
-    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, Precision.FP32, 4096);
+    JcudaGpu gpu = JcudaGpu.open(0, "gpu", null, null, Precision.FP32, 4096);
     CudaBackend backend = new CudaBackend(gpu);
     Node x = Node.input("x", Type.f32(600));
     assertThatExceptionOfType(OutOfGpuMemoryException.class)
@@ -234,7 +337,7 @@ final class JcudaGpuIT {
     Node second = first.sum(0, 1);
     Node third = second.multiply(second);
     Graph graph = new Graph(List.of(third, first, second, x)).lower(_ -> false);
-    Compilation compilation = new Compilation(graph, false);
+    Compilation compilation = new Compilation(graph, false, _ -> false);
     try (var arena = Arena.ofShared();
         Executable executable = new CudaExecutable(gpu, compilation, graph.outputs(), arena, 1)) {
       for (float start : new float[] {0, 1}) {
