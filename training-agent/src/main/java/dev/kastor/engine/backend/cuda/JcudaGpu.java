@@ -4,9 +4,9 @@ import static dev.kastor.engine.backend.cuda.GpuCheck.check;
 
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import jcuda.NativePointerObject;
@@ -192,8 +192,9 @@ final class JcudaGpu implements Gpu {
   }
 
   private static Pointer pointer(String text) {
+    // An array of Java's would keep some garbage collectors waiting while the driver compiles.
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-    return Pointer.to(Arrays.copyOf(bytes, bytes.length + 1));
+    return Pointer.to(ByteBuffer.allocateDirect(bytes.length + 1).put(bytes).rewind());
   }
 
   @Override
