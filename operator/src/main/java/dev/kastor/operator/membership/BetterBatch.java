@@ -46,8 +46,8 @@ public final class BetterBatch {
   /**
    * The largest batch to go to next: early noise statistics are noisy themselves, and a batch far
    * beyond what was tried rests on them alone. Beyond its initial batch a single replica needs two
-   * passes to see its noise ({@link GoodputModel#best}), so that twice the batch would be two passes
-   * of the present size, which are never faster: it may go to two of twice the size at once.
+   * passes to see its noise ({@link GoodputModel#best}), so that twice the batch would be two
+   * passes of the present size, which are never faster: it may go to two of twice the size at once.
    */
   private static long most(PlacementShape shape, BatchPlan present) {
     boolean needsAnotherPass = shape.replicas() == 1 && present.accumulationSteps() == 0;
