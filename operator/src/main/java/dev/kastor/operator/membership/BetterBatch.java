@@ -51,7 +51,8 @@ public final class BetterBatch {
    */
   private static long most(PlacementShape shape, BatchPlan present) {
     boolean needsAnotherPass = shape.replicas() == 1 && present.accumulationSteps() == 0;
-    return (needsAnotherPass ? 2 : 1) * GROWTH * (long) present.globalBatchSize(shape.replicas());
+    long growth = needsAnotherPass ? 2 * GROWTH : GROWTH;
+    return growth * present.globalBatchSize(shape.replicas());
   }
 
   /** The job with batches of at most so many examples; its initial batch is always allowed. */
