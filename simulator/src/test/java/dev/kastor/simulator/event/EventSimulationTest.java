@@ -97,7 +97,9 @@ final class EventSimulationTest {
           assertThat(sample.gpusByApplication().values().stream().mapToInt(g -> g).sum())
               .isEqualTo(sample.gpusInUse());
         });
-    assertThat(replay.gpuHours() * 3600).isLessThanOrEqualTo(8 * replay.makespanSeconds());
+    // Sums of times that were rounded each: a cluster busy to its end may come out an ulp above.
+    assertThat(replay.gpuHours() * 3600)
+        .isLessThanOrEqualTo(8 * replay.makespanSeconds() * (1 + 1e-12));
   }
 
   @ParameterizedTest
