@@ -90,6 +90,11 @@ final class GpuCommand implements Runnable {
           convolutions.isEmpty()
               ? "libcudnn is not found: convolutions are computed by kernels of the engine's own."
               : "Convolutions are computed by " + convolutions + ".");
+      String sums = found.path("sumLibrary").asText();
+      out.println(
+          sums.isEmpty()
+              ? "libnccl is not found: replicas sum gradients over their own connections."
+              : "Gradients of jobs that ask for it (sums: nccl) are summed by " + sums + ".");
       for (JsonNode device : found.path("devices")) {
         out.printf(
             Locale.ROOT,

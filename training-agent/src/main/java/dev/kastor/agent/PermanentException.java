@@ -4,6 +4,10 @@ package dev.kastor.agent;
 final class PermanentException extends Exception {
   private static final long serialVersionUID = 1;
 
+  PermanentException(String message) {
+    super(message);
+  }
+
   PermanentException(String message, Throwable cause) {
     super(message, cause);
   }

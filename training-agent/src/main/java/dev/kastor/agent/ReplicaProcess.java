@@ -6,6 +6,7 @@ import dev.kastor.agent.operator.OperatorConnection;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
+import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.trainer.ElasticTrainer;
 import dev.kastor.agent.trainer.Surroundings;
@@ -60,16 +61,17 @@ final class ReplicaProcess implements AutoCloseable {
       Program program = Programs.get(spec.program());
       Map<String, String> parameters = new HashMap<>(program.defaultParameters());
       parameters.putAll(spec.parameters());
+      GradientSums sums = GradientSums.take(parameters);
       Optimizer optimizer = program.optimizer(parameters);
       try (Trainable model = program.load(parameters)) {
-        return train(model, optimizer, seed(parameters));
+        return train(model, optimizer, seed(parameters), sums.maker());
       }
     } catch (ProgramException e) {
       throw new PermanentException(String.valueOf(e.getMessage()), e);
     }
   }
 
-  private Outcome train(Trainable model, Optimizer optimizer, long seed)
+  private Outcome train(Trainable model, Optimizer optimizer, long seed, Sums.Maker sums)
       throws IOException, InterruptedException {
     JobSettings spec = config.spec();
     CheckpointStore store =
@@ -81,6 +83,7 @@ final class ReplicaProcess implements AutoCloseable {
             config.pod(),
             listener,
             RingLimits.DEFAULT,
+            sums,
             memberships,
             telemetry,
             store);

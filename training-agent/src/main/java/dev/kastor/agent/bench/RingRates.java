@@ -5,6 +5,7 @@ import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
+import dev.kastor.agent.ring.Sums;
 import dev.kastor.engine.bench.TrainingStep;
 import dev.kastor.engine.profile.Profiler;
 import dev.kastor.engine.profile.TraceFile;
@@ -245,7 +246,8 @@ public final class RingRates {
         GradientExchange.Listener listener =
             (bucket, from, to) ->
                 exchanged.add(() -> profiler.span("exchange", "bucket " + bucket, from, to));
-        try (GradientExchange exchange = new GradientExchange(ring, step.gradient(), listener)) {
+        try (GradientExchange exchange =
+            new GradientExchange(ring, new Sums.RingSums(ring), step.gradient(), listener)) {
           step.run(
               exchange::ready,
               () -> {

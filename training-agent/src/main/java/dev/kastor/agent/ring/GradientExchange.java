@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  * {@link #finish} nobody else may use the ring.
  */
 public final class GradientExchange implements AutoCloseable {
-  /** Floats of a bucket, 1 MiB: what a link of 10 Gbit/s carries in a millisecond. */
-  public static final int BUCKET_FLOATS = 1 << 18;
-
   /** Hears of each bucket that was exchanged, in the terms of {@link System#nanoTime}. */
   @FunctionalInterface
   public interface Listener {
@@ -24,6 +21,8 @@ public final class GradientExchange implements AutoCloseable {
   }
 
   private final Ring ring;
+  private final Sums sums;
+  private final int bucketFloats;
   private final float[] gradient;
   private final Listener listener;
   private final Semaphore complete = new Semaphore(0);
@@ -32,17 +31,23 @@ public final class GradientExchange implements AutoCloseable {
   private @Nullable Thread thread;
   private int released;
 
-  /** An exchange of which nobody wants to know when what took place. */
+  /** An exchange over the ring's own connections, of which nobody wants to know when. */
   public GradientExchange(Ring ring, float[] gradient) {
-    this(ring, gradient, (_, _, _) -> {});
+    this(ring, new Sums.RingSums(ring), gradient, (_, _, _) -> {});
   }
 
-  /** An exchange that somebody watches, from a thread of the exchange. */
-  public GradientExchange(Ring ring, float[] gradient, Listener listener) {
+  /**
+   * An exchange that somebody watches, from a thread of the exchange.
+   *
+   * @param sums of the ring's members
+   */
+  public GradientExchange(Ring ring, Sums sums, float[] gradient, Listener listener) {
     this.ring = ring;
+    this.sums = sums;
+    bucketFloats = sums.capacity();
     this.gradient = gradient;
     this.listener = listener;
-    buckets = ring.size() == 1 ? 0 : Math.ceilDiv(gradient.length, BUCKET_FLOATS);
+    buckets = ring.size() == 1 ? 0 : Math.ceilDiv(gradient.length, bucketFloats);
   }
 
   /** From this element on, the gradient holds our own share; told again and again, down to 0. */
@@ -82,18 +87,18 @@ public final class GradientExchange implements AutoCloseable {
     for (int bucket = 0; bucket < buckets; bucket++) {
       complete.acquire();
       long begun = System.nanoTime();
-      ring.allReduce(gradient, start(bucket), end(bucket));
+      sums.allReduce(gradient, start(bucket), end(bucket));
       listener.exchanged(bucket, begun, System.nanoTime());
     }
     return null;
   }
 
   private int start(int bucket) {
-    return Math.max(0, end(bucket) - BUCKET_FLOATS);
+    return Math.max(0, end(bucket) - bucketFloats);
   }
 
   private int end(int bucket) {
-    return gradient.length - bucket * BUCKET_FLOATS;
+    return gradient.length - bucket * bucketFloats;
   }
 
   /** Ends an exchange that was not finished, for instance as our own pass failed. */

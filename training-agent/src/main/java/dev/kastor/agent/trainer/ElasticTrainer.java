@@ -5,6 +5,7 @@ import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.ring.GradientExchange;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.StepSample;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.telemetry.TrainingStatus;
@@ -50,6 +51,7 @@ public final class ElasticTrainer implements AutoCloseable {
   private final TelemetryClient telemetry;
   private final Checkpoints checkpoints;
   private final GenerationJoiner joiner;
+  private final Sums.Maker sums;
   private final History history;
   private final Set<Integer> warm = new HashSet<>();
 
@@ -70,6 +72,7 @@ public final class ElasticTrainer implements AutoCloseable {
     this.settings = settings;
     this.replica = new Replica(model, optimizer, settings);
     this.memberships = around.memberships();
+    this.sums = around.sums();
     this.telemetry = around.telemetry();
     this.checkpoints =
         new Checkpoints(around.job(), around.checkpoints(), around.telemetry()::saved);
@@ -115,7 +118,8 @@ public final class ElasticTrainer implements AutoCloseable {
       try {
         GenerationJoiner.Joined joined =
             joiner.join(target, rank.getAsInt(), () -> newestGeneration() > target.generation());
-        try (Ring ring = joined.ring()) {
+        try (Ring ring = joined.ring();
+            Sums sum = sums.over(ring)) {
           generation = target.generation();
           retry = false;
           memberships.stepped(replica.step());
@@ -124,7 +128,7 @@ public final class ElasticTrainer implements AutoCloseable {
             log.info("{}: {} with {}", job, joined.change(), target.batchPlan());
             telemetry.switched(joined.change());
           }
-          Result result = train(ring, target);
+          Result result = train(ring, sum, target);
           switch (result) {
             case Ended ended -> {
               return ended.outcome();
@@ -150,7 +154,8 @@ public final class ElasticTrainer implements AutoCloseable {
 
   private record SwitchTo(Membership membership) implements Result {}
 
-  private Result train(Ring ring, Membership membership) throws IOException, InterruptedException {
+  private Result train(Ring ring, Sums sum, Membership membership)
+      throws IOException, InterruptedException {
     BatchPlan plan = membership.batchPlan();
     int nodes = (int) membership.members().stream().map(Member::node).distinct().count();
     if (ring.rank() == 0) {
@@ -165,7 +170,8 @@ public final class ElasticTrainer implements AutoCloseable {
       long known = newer.map(Membership::generation).orElse(generation);
       long start = System.nanoTime();
       LocalStep local;
-      try (GradientExchange exchange = new GradientExchange(ring, replica.gradient())) {
+      try (GradientExchange exchange =
+          new GradientExchange(ring, sum, replica.gradient(), (_, _, _) -> {})) {
         local = replica.compute(plan, ring.size(), ring.rank(), exchange::ready);
         memberships.waiting(true);
         exchange.finish();

@@ -3,6 +3,7 @@ package dev.kastor.agent.trainer;
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
+import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 
@@ -13,6 +14,7 @@ import dev.kastor.engine.checkpoint.CheckpointStore;
  * @param pod our pod's name, by which memberships list us
  * @param listener where the other replicas reach us
  * @param limits time limits of the ring
+ * @param sums how gradients are summed over the replicas
  * @param memberships what the operator wants
  * @param telemetry where reports go
  * @param checkpoints the job's checkpoints, used by nobody else in this process
@@ -22,6 +24,7 @@ public record Surroundings(
     String pod,
     RingListener listener,
     RingLimits limits,
+    Sums.Maker sums,
     MembershipClient memberships,
     TelemetryClient telemetry,
     CheckpointStore checkpoints) {}

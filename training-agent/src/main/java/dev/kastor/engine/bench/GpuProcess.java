@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.GpuCheck;
+import dev.kastor.engine.backend.cuda.Nccl;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.nn.Batch;
@@ -65,6 +66,7 @@ public final class GpuProcess {
     }
     CudaBackend.library().ifPresent(library -> json.put("library", library));
     CudaBackend.convolutionLibrary().ifPresent(library -> json.put("convolutionLibrary", library));
+    Nccl.library().ifPresent(library -> json.put("sumLibrary", library));
     System.out.println(json);
   }
 

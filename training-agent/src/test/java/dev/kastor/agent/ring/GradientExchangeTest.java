@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(120)
 final class GradientExchangeTest {
-  private static final int BUCKET = GradientExchange.BUCKET_FLOATS;
+  private static final int BUCKET = Sums.RingSums.BUCKET_FLOATS;
 
   private final Crew crew = new Crew();
   private final List<RingListener> listeners = new ArrayList<>();
@@ -80,7 +80,9 @@ final class GradientExchangeTest {
               float[] gradient = new float[2 * BUCKET];
               CountDownLatch first = new CountDownLatch(1);
               GradientExchange.Listener listener = (_, _, _) -> first.countDown();
-              try (var exchange = new GradientExchange(rings.get(rank), gradient, listener)) {
+              try (var exchange =
+                  new GradientExchange(
+                      rings.get(rank), new Sums.RingSums(rings.get(rank)), gradient, listener)) {
                 Arrays.fill(gradient, BUCKET, 2 * BUCKET, 3);
                 exchange.ready(BUCKET);
                 boolean exchanged = first.await(30, TimeUnit.SECONDS) && gradient[BUCKET] == 6;

@@ -24,7 +24,6 @@ import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
-import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import jcuda.driver.JITOptions;
 import org.jspecify.annotations.Nullable;
@@ -48,8 +47,8 @@ final class JcudaGpu implements Gpu {
   private final String name;
   private final CUcontext context;
   private final DeviceMemory memory;
-  private final Stream stream;
-  private final Stream copies;
+  private final JcudaStream stream;
+  private final JcudaStream copies;
   private final Libraries libraries;
 
   private JcudaGpu(
@@ -62,8 +61,8 @@ final class JcudaGpu implements Gpu {
     this.context = context;
     memory = new DeviceMemory(new Driver(), capBytes);
     enter();
-    stream = new Stream();
-    copies = new Stream();
+    stream = new JcudaStream();
+    copies = new JcudaStream();
     try {
       long bytes = Math.min(capBytes, totalBytes());
       libraries = Libraries.open(products, convolutions, precision, this, bytes);
@@ -154,13 +153,13 @@ final class JcudaGpu implements Gpu {
         return OptionalLong.empty();
       }
       check("cuMemAlloc", result);
-      return OptionalLong.of(new Address(pointer).value());
+      return OptionalLong.of(new DeviceAddress(pointer).value());
     }
 
     @Override
     public void free(long address) {
       enter();
-      check("cuMemFree", JCudaDriver.cuMemFree(new Address(address)));
+      check("cuMemFree", JCudaDriver.cuMemFree(new DeviceAddress(address)));
     }
 
     @Override
@@ -205,7 +204,7 @@ final class JcudaGpu implements Gpu {
       Pointer host = Pointer.to(from.asSlice(at, bytes).asByteBuffer());
       check(
           "cuMemcpyHtoDAsync",
-          JCudaDriver.cuMemcpyHtoDAsync(new Address(address + at), host, bytes, stream));
+          JCudaDriver.cuMemcpyHtoDAsync(new DeviceAddress(address + at), host, bytes, stream));
     }
   }
 
@@ -218,7 +217,7 @@ final class JcudaGpu implements Gpu {
       Pointer host = Pointer.to(to.asSlice(at, bytes).asByteBuffer());
       check(
           "cuMemcpyDtoHAsync",
-          JCudaDriver.cuMemcpyDtoHAsync(host, new Address(address + at), bytes, copies));
+          JCudaDriver.cuMemcpyDtoHAsync(host, new DeviceAddress(address + at), bytes, copies));
     }
   }
 
@@ -262,34 +261,6 @@ final class JcudaGpu implements Gpu {
     }
   }
 
-  /** A device pointer made of a number: JCuda has none, but its pointers have offsets. */
-  private static final class Address extends CUdeviceptr {
-    Address(long value) {
-      super(new CUdeviceptr(), value);
-    }
-
-    Address(CUdeviceptr pointer) {
-      super(pointer);
-    }
-
-    long value() {
-      return getNativePointer() + getByteOffset();
-    }
-  }
-
-  /** A stream whose handle can be told to others than JCuda. */
-  private static final class Stream extends CUstream {
-    Stream() {
-      check(
-          "cuStreamCreate",
-          JCudaDriver.cuStreamCreate(this, CUstream_flags.CU_STREAM_NON_BLOCKING));
-    }
-
-    long handle() {
-      return getNativePointer();
-    }
-  }
-
   private final class Loaded implements Module {
     private final CUmodule module;
 
@@ -301,7 +272,7 @@ final class JcudaGpu implements Gpu {
     public Sequence sequence(List<Call> calls) {
       enter();
       // A stream of its own, so that what others do meanwhile is not captured too.
-      Stream recorder = new Stream();
+      JcudaStream recorder = new JcudaStream();
       List<LibraryPlan> plans = new ArrayList<>();
       try {
         List<Runnable> launches = new ArrayList<>();
@@ -330,14 +301,14 @@ final class JcudaGpu implements Gpu {
      * Computed once at once: what the library loads for it cannot be loaded while it is captured.
      * On the stream of all runs, as the workspace is theirs too.
      */
-    private Runnable planned(LibraryPlan plan, List<Long> at, Stream recorder) {
+    private Runnable planned(LibraryPlan plan, List<Long> at, JcudaStream recorder) {
       long workspace = libraries.workspace();
       plan.run(at.get(0), at.get(1), at.get(2), workspace, stream.handle());
       await();
       return () -> plan.run(at.get(0), at.get(1), at.get(2), workspace, recorder.handle());
     }
 
-    private Runnable kernel(Launch launch, List<Long> addresses, Stream recorder) {
+    private Runnable kernel(Launch launch, List<Long> addresses, JcudaStream recorder) {
       CUfunction function = new CUfunction();
       check(
           "cuModuleGetFunction", JCudaDriver.cuModuleGetFunction(function, module, launch.name()));
@@ -377,7 +348,7 @@ final class JcudaGpu implements Gpu {
         CUfunction function, Launch launch, List<Long> addresses, CUstream stream) {
       NativePointerObject[] arguments =
           addresses.stream()
-              .map(address -> Pointer.to(new Address(address)))
+              .map(address -> Pointer.to(new DeviceAddress(address)))
               .toArray(NativePointerObject[]::new);
       check(
           "cuLaunchKernel",

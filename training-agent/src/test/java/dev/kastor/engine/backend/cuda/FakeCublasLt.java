@@ -1,23 +1,14 @@
 package dev.kastor.engine.backend.cuda;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kastor.engine.tensor.Tensor;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
-import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * cuBLASLt as far as we call it: functions of Java's that native code can call, over the memory and
@@ -54,36 +45,8 @@ final class FakeCublasLt {
 
   /** As a library that was found. */
   NativeLibrary library() {
-    Map<String, MemorySegment> functions = new TreeMap<>();
-    for (Method method : FakeCublasLt.class.getDeclaredMethods()) {
-      if (method.getName().startsWith("cublasLt")) {
-        functions.put(method.getName(), stub(method));
-      }
-    }
-    return new NativeLibrary("libcublasLt.so.12", name -> Optional.ofNullable(functions.get(name)));
-  }
-
-  private MemorySegment stub(Method method) {
-    try {
-      MemoryLayout[] parameters =
-          Arrays.stream(method.getParameterTypes())
-              .map(FakeCublasLt::layout)
-              .toArray(MemoryLayout[]::new);
-      return Linker.nativeLinker()
-          .upcallStub(
-              MethodHandles.lookup().unreflect(method).bindTo(this),
-              FunctionDescriptor.of(layout(method.getReturnType()), parameters),
-              Arena.global());
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static MemoryLayout layout(Class<?> type) {
-    if (type == int.class) {
-      return JAVA_INT;
-    }
-    return type == long.class ? JAVA_LONG : ADDRESS;
+    return FakeLibrary.of(
+        this, MethodHandles.lookup()::unreflect, "libcublasLt.so.12", "cublasLt", "");
   }
 
   /** Descriptors that nobody destroyed. */

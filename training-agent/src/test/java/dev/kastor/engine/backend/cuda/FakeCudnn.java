@@ -1,23 +1,16 @@
 package dev.kastor.engine.backend.cuda;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * cuDNN as far as we call it: functions of Java's that native code can call, over the memory and
@@ -67,36 +60,8 @@ final class FakeCudnn {
 
   /** As a library that was found. */
   NativeLibrary library() {
-    Map<String, MemorySegment> functions = new TreeMap<>();
-    for (Method method : FakeCudnn.class.getDeclaredMethods()) {
-      if (method.getName().startsWith("cudnn") && !method.getName().equals(missing)) {
-        functions.put(method.getName(), stub(method));
-      }
-    }
-    return new NativeLibrary("libcudnn.so.9", name -> Optional.ofNullable(functions.get(name)));
-  }
-
-  private MemorySegment stub(Method method) {
-    try {
-      MemoryLayout[] parameters =
-          Arrays.stream(method.getParameterTypes())
-              .map(FakeCudnn::layout)
-              .toArray(MemoryLayout[]::new);
-      return Linker.nativeLinker()
-          .upcallStub(
-              MethodHandles.lookup().unreflect(method).bindTo(this),
-              FunctionDescriptor.of(layout(method.getReturnType()), parameters),
-              arena);
-    } catch (IllegalAccessException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static MemoryLayout layout(Class<?> type) {
-    if (type == int.class) {
-      return JAVA_INT;
-    }
-    return type == long.class ? JAVA_LONG : ADDRESS;
+    return FakeLibrary.of(
+        this, MethodHandles.lookup()::unreflect, "libcudnn.so.9", "cudnn", missing);
   }
 
   /** Descriptors and handles that nobody destroyed. */

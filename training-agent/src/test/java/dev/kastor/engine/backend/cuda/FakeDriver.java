@@ -19,11 +19,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * NVIDIA's driver as far as we call it, with one GPU: a library of its name whose functions call
@@ -41,6 +44,7 @@ final class FakeDriver implements Interpreter.Memory {
   private static final int OUT_OF_MEMORY = 2;
   private static final int INVALID_PTX = 218;
   private static final int INVALID_CONTEXT = 201;
+  private static final int NOT_READY = 600;
   private static final int LAUNCH_FAILED = 719;
   private static final int CAPABILITY_MAJOR = 75;
   private static final int PARAMETER_BYTES = 8;
@@ -49,13 +53,13 @@ final class FakeDriver implements Interpreter.Memory {
   /** Devices to tell of. */
   volatile int devices = 1;
 
-  final NavigableMap<Long, Allocation> memory = new TreeMap<>();
-  final Map<Long, Object> handles = new HashMap<>();
+  final NavigableMap<Long, Allocation> memory = new ConcurrentSkipListMap<>();
+  final Map<Long, Object> handles = new ConcurrentHashMap<>();
   final Map<String, Integer> called = new TreeMap<>();
 
   private final Arena arena = Arena.global();
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
-  private long nextHandle = 0x1000;
+  private final AtomicLong nextHandle = new AtomicLong(0x1000);
 
   record Allocation(MemorySegment segment, Arena arena) {}
 
@@ -67,8 +71,21 @@ final class FakeDriver implements Interpreter.Memory {
 
   private record Executable(List<Runnable> work) {}
 
+  private static @Nullable FakeDriver installed;
+
+  /**
+   * The one of this process: a library of this name is loaded once.
+   *
+   * @param folder for it, if there is none yet
+   */
+  static synchronized FakeDriver install(Path folder) throws IOException, InterruptedException {
+    FakeDriver driver = installed == null ? load(folder) : installed;
+    installed = driver;
+    return driver;
+  }
+
   /** Compiles and loads the library; nothing else of this process may have asked for it before. */
-  static FakeDriver install(Path folder) throws IOException, InterruptedException {
+  private static FakeDriver load(Path folder) throws IOException, InterruptedException {
     Path source = folder.resolve("driver.c");
     try (var text = FakeDriver.class.getResourceAsStream("driver.c")) {
       Files.write(source, text.readAllBytes());
@@ -132,7 +149,8 @@ final class FakeDriver implements Interpreter.Memory {
       "eventCreate",
       "eventDestroy",
       "eventRecord",
-      "waitEvent"
+      "waitEvent",
+      "streamQuery"
     };
     for (int i = 0; i < names.length; i++) {
       var method =
@@ -186,8 +204,7 @@ final class FakeDriver implements Interpreter.Memory {
   }
 
   private long handle(Object of) {
-    long handle = nextHandle;
-    nextHandle += 16;
+    long handle = nextHandle.getAndAdd(16);
     handles.put(handle, of);
     return handle;
   }
@@ -270,6 +287,17 @@ final class FakeDriver implements Interpreter.Memory {
     try {
       FakeStreams.finish(on);
       return SUCCESS;
+    } catch (RuntimeException e) {
+      return LAUNCH_FAILED;
+    }
+  }
+
+  private int streamQuery(MemorySegment stream) {
+    if (!entered() || !(handles.get(stream.address()) instanceof FakeStreams.Stream on)) {
+      return INVALID_VALUE;
+    }
+    try {
+      return FakeStreams.advance(on) ? SUCCESS : NOT_READY;
     } catch (RuntimeException e) {
       return LAUNCH_FAILED;
     }

@@ -26,7 +26,22 @@ final class FakeStreams {
     private long count;
   }
 
+  /** Work that comes to its end only once others have done theirs. */
+  interface Pending extends Runnable {
+    /** Whether it could be done now; asked when all before it is done. */
+    boolean ready();
+  }
+
   private FakeStreams() {}
+
+  /** Does a little; false if something is left. */
+  static synchronized boolean advance(Stream on) {
+    boolean waits = on.begun.peek() instanceof Pending pending && !pending.ready();
+    if (!waits && !on.begun.isEmpty()) {
+      finish(on, on.done + 1);
+    }
+    return on.begun.isEmpty();
+  }
 
   /** Begins something, or adds it to what is captured. */
   static synchronized void begin(Stream on, Runnable work) {
@@ -57,6 +72,9 @@ final class FakeStreams {
 
   private static void finish(Stream on, long count) {
     while (on.done < count) {
+      if (on.begun.peek() instanceof Pending pending && !pending.ready()) {
+        throw new IllegalStateException("Whoever waits for this waits forever.");
+      }
       on.done++;
       on.begun.remove().run();
     }
