@@ -7,10 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -70,27 +68,25 @@ final class CublasLt {
       MethodHandle destroyPreference,
       MethodHandle chooseAlgorithm,
       MethodHandle multiply) {
-    static Functions of(SymbolLookup symbols) {
+    static Functions of(NativeLibrary library) {
       MemoryLayout[] attribute = {ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG};
       MethodHandle version =
-          Linker.nativeLinker()
-              .downcallHandle(find(symbols, "GetVersion"), FunctionDescriptor.of(JAVA_LONG));
+          library.function("cublasLtGetVersion", FunctionDescriptor.of(JAVA_LONG));
       return new Functions(
           version,
-          function(symbols, "Create", ADDRESS),
-          function(symbols, "MatmulDescCreate", ADDRESS, JAVA_INT, JAVA_INT),
-          function(symbols, "MatmulDescSetAttribute", attribute),
-          function(symbols, "MatmulDescDestroy", ADDRESS),
-          function(
-              symbols, "MatrixLayoutCreate", ADDRESS, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG),
-          function(symbols, "MatrixLayoutSetAttribute", attribute),
-          function(symbols, "MatrixLayoutDestroy", ADDRESS),
-          function(symbols, "MatmulPreferenceCreate", ADDRESS),
-          function(symbols, "MatmulPreferenceSetAttribute", attribute),
-          function(symbols, "MatmulPreferenceDestroy", ADDRESS),
-          function(
-              symbols,
-              "MatmulAlgoGetHeuristic",
+          library.function("cublasLtCreate", ADDRESS),
+          library.function("cublasLtMatmulDescCreate", ADDRESS, JAVA_INT, JAVA_INT),
+          library.function("cublasLtMatmulDescSetAttribute", attribute),
+          library.function("cublasLtMatmulDescDestroy", ADDRESS),
+          library.function(
+              "cublasLtMatrixLayoutCreate", ADDRESS, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+          library.function("cublasLtMatrixLayoutSetAttribute", attribute),
+          library.function("cublasLtMatrixLayoutDestroy", ADDRESS),
+          library.function("cublasLtMatmulPreferenceCreate", ADDRESS),
+          library.function("cublasLtMatmulPreferenceSetAttribute", attribute),
+          library.function("cublasLtMatmulPreferenceDestroy", ADDRESS),
+          library.function(
+              "cublasLtMatmulAlgoGetHeuristic",
               ADDRESS,
               ADDRESS,
               ADDRESS,
@@ -101,27 +97,29 @@ final class CublasLt {
               JAVA_INT,
               ADDRESS,
               ADDRESS),
-          function(
-              symbols, "Matmul", ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS,
-              ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG,
+          library.function(
+              "cublasLtMatmul",
+              ADDRESS,
+              ADDRESS,
+              ADDRESS,
+              JAVA_LONG,
+              ADDRESS,
+              JAVA_LONG,
+              ADDRESS,
+              ADDRESS,
+              JAVA_LONG,
+              ADDRESS,
+              JAVA_LONG,
+              ADDRESS,
+              ADDRESS,
+              JAVA_LONG,
+              JAVA_LONG,
               JAVA_LONG));
-    }
-
-    private static MethodHandle function(
-        SymbolLookup symbols, String name, MemoryLayout... parameters) {
-      return Linker.nativeLinker()
-          .downcallHandle(find(symbols, name), FunctionDescriptor.of(JAVA_INT, parameters));
-    }
-
-    private static MemorySegment find(SymbolLookup symbols, String name) {
-      return symbols
-          .find("cublasLt" + name)
-          .orElseThrow(() -> new IllegalStateException("cublasLt" + name + " is missing."));
     }
   }
 
   private CublasLt(NativeLibrary library) {
-    functions = Functions.of(library.symbols());
+    functions = Functions.of(library);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment created = arena.allocate(ADDRESS);
       check("cublasLtCreate", () -> (int) functions.create.invokeExact(created));

@@ -56,7 +56,7 @@ final class Cudnn {
   private final String name;
 
   private Cudnn(NativeLibrary library) {
-    functions = CudnnFunctions.of(library.symbols());
+    functions = CudnnFunctions.of(library);
     long version = version(functions.version());
     if (version < OLDEST_VERSION) {
       throw new IllegalStateException(
@@ -88,7 +88,7 @@ final class Cudnn {
   /** For people: the version and file of a library, or why it is of no use. Needs no GPU. */
   static String describe(NativeLibrary library) {
     try {
-      MethodHandle version = CudnnFunctions.of(library.symbols()).version();
+      MethodHandle version = CudnnFunctions.of(library).version();
       return "%s (%s)".formatted(named(version(version)), library.name());
     } catch (IllegalStateException e) {
       return "%s (of no use: %s)".formatted(library.name(), e.getMessage());
@@ -139,18 +139,9 @@ final class Cudnn {
   private void check(String called, NativeCall call) {
     int status = NativeCall.status(call);
     if (status != SUCCESS) {
-      throw new IllegalStateException("%s says %s.".formatted(called, text(status)));
+      throw new IllegalStateException(
+          "%s says %s.".formatted(called, NativeCall.text(functions.errorString(), status)));
     }
-  }
-
-  private String text(int status) {
-    String[] text = new String[1];
-    NativeCall.status(() -> {
-      MemorySegment found = (MemorySegment) functions.errorString().invokeExact(status);
-      text[0] = found.reinterpret(Long.MAX_VALUE).getString(0);
-      return SUCCESS;
-    });
-    return text[0];
   }
 
   private final class Plan implements LibraryPlan {

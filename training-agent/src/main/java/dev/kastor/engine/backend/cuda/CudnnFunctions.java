@@ -5,10 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
@@ -19,7 +16,6 @@ import java.util.Arrays;
  * @param tensor and the others of descriptors create, fill and destroy one
  * @param result and the others of {@link Correlation.Wanted} find algorithms and compute
  */
-@SuppressWarnings("restricted") // Calling what the machine has is the purpose.
 record CudnnFunctions(
     MethodHandle version,
     MethodHandle errorString,
@@ -47,20 +43,20 @@ record CudnnFunctions(
    *
    * @throws IllegalStateException if one is missing
    */
-  static CudnnFunctions of(SymbolLookup symbols) {
+  static CudnnFunctions of(NativeLibrary library) {
     return new CudnnFunctions(
-        handle(symbols, "cudnnGetVersion", FunctionDescriptor.of(JAVA_LONG)),
-        handle(symbols, "cudnnGetErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT)),
-        function(symbols, "cudnnCreate", ADDRESS),
-        function(symbols, "cudnnDestroy", ADDRESS),
-        function(symbols, "cudnnSetStream", ADDRESS, JAVA_LONG),
-        descriptor(symbols, "Tensor", "4d", ints(6)),
-        descriptor(symbols, "Filter", "4d", ints(6)),
-        descriptor(symbols, "Convolution", "2d", ints(8)),
-        function(symbols, "cudnnSetConvolutionMathType", ADDRESS, JAVA_INT),
-        direction(symbols, "Forward"),
-        direction(symbols, "BackwardData"),
-        direction(symbols, "BackwardFilter"));
+        library.function("cudnnGetVersion", FunctionDescriptor.of(JAVA_LONG)),
+        library.function("cudnnGetErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT)),
+        library.function("cudnnCreate", ADDRESS),
+        library.function("cudnnDestroy", ADDRESS),
+        library.function("cudnnSetStream", ADDRESS, JAVA_LONG),
+        descriptor(library, "Tensor", "4d", ints(6)),
+        descriptor(library, "Filter", "4d", ints(6)),
+        descriptor(library, "Convolution", "2d", ints(8)),
+        library.function("cudnnSetConvolutionMathType", ADDRESS, JAVA_INT),
+        direction(library, "Forward"),
+        direction(library, "BackwardData"),
+        direction(library, "BackwardFilter"));
   }
 
   /** A descriptor and so many numbers. */
@@ -72,19 +68,18 @@ record CudnnFunctions(
   }
 
   private static Descriptor descriptor(
-      SymbolLookup symbols, String kind, String axes, MemoryLayout[] set) {
+      NativeLibrary library, String kind, String axes, MemoryLayout[] set) {
     return new Descriptor(
-        function(symbols, "cudnnCreate" + kind + "Descriptor", ADDRESS),
-        function(symbols, "cudnnSet" + kind + axes + "Descriptor", set),
-        function(symbols, "cudnnDestroy" + kind + "Descriptor", ADDRESS));
+        library.function("cudnnCreate" + kind + "Descriptor", ADDRESS),
+        library.function("cudnnSet" + kind + axes + "Descriptor", set),
+        library.function("cudnnDestroy" + kind + "Descriptor", ADDRESS));
   }
 
-  private static Direction direction(SymbolLookup symbols, String name) {
+  private static Direction direction(NativeLibrary library, String name) {
     String compute = "cudnnConvolution" + name;
     return new Direction(
         compute,
-        function(
-            symbols,
+        library.function(
             "cudnnGetConvolution" + name + "Algorithm_v7",
             ADDRESS,
             ADDRESS,
@@ -94,20 +89,9 @@ record CudnnFunctions(
             JAVA_INT,
             ADDRESS,
             ADDRESS),
-        function(
-            symbols, compute, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS,
-            JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
-  }
-
-  private static MethodHandle function(
-      SymbolLookup symbols, String name, MemoryLayout... parameters) {
-    return handle(symbols, name, FunctionDescriptor.of(JAVA_INT, parameters));
-  }
-
-  private static MethodHandle handle(SymbolLookup symbols, String name, FunctionDescriptor form) {
-    MemorySegment address =
-        symbols.find(name).orElseThrow(() -> new IllegalStateException(name + " is missing."));
-    return Linker.nativeLinker().downcallHandle(address, form);
+        library.function(
+            compute, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT,
+            JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
   }
 
   /** What computes one of the three. */

@@ -1,7 +1,14 @@
 package dev.kastor.engine.backend.cuda;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -68,5 +75,27 @@ record NativeLibrary(String name, SymbolLookup symbols) {
   static List<String> names(String base, int... versions) {
     Stream<String> numbered = Arrays.stream(versions).mapToObj(version -> base + ".so." + version);
     return Stream.concat(numbered, Stream.of(base + ".so")).toList();
+  }
+
+  /**
+   * A function that answers with a status.
+   *
+   * @throws IllegalStateException if it is missing
+   */
+  MethodHandle function(String function, MemoryLayout... parameters) {
+    return function(function, FunctionDescriptor.of(JAVA_INT, parameters));
+  }
+
+  /**
+   * A function of any form.
+   *
+   * @throws IllegalStateException if it is missing
+   */
+  MethodHandle function(String function, FunctionDescriptor form) {
+    MemorySegment address =
+        symbols
+            .find(function)
+            .orElseThrow(() -> new IllegalStateException(function + " is missing."));
+    return Linker.nativeLinker().downcallHandle(address, form);
   }
 }

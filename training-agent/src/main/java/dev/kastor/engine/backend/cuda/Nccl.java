@@ -49,7 +49,7 @@ public final class Nccl implements GpuGroups {
   private final int capacity;
 
   private Nccl(NativeLibrary library, int device, int capacity) {
-    functions = NcclFunctions.of(library.symbols());
+    functions = NcclFunctions.of(library);
     this.device = device;
     this.capacity = capacity;
     int version = version(functions);
@@ -120,8 +120,7 @@ public final class Nccl implements GpuGroups {
   /** For people: the version and file of a library, or why it is of no use. */
   static String describe(NativeLibrary library) {
     try {
-      return "%s (%s)"
-          .formatted(named(version(NcclFunctions.of(library.symbols()))), library.name());
+      return "%s (%s)".formatted(named(version(NcclFunctions.of(library))), library.name());
     } catch (IllegalStateException e) {
       return "%s (of no use: %s)".formatted(library.name(), e.getMessage());
     }
@@ -130,12 +129,9 @@ public final class Nccl implements GpuGroups {
   private static int version(NcclFunctions functions) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment version = arena.allocate(JAVA_INT);
-      check(functions, "ncclGetVersion", (int) functions.version().invokeExact(version));
+      int status = NativeCall.status(() -> (int) functions.version().invokeExact(version));
+      check(functions, "ncclGetVersion", status);
       return version.get(JAVA_INT, 0);
-    } catch (RuntimeException | Error e) {
-      throw e;
-    } catch (Throwable e) {
-      throw new IllegalStateException(e);
     }
   }
 
@@ -147,18 +143,9 @@ public final class Nccl implements GpuGroups {
 
   private static void check(NcclFunctions functions, String called, int status) {
     if (status != SUCCESS && status != IN_PROGRESS) {
-      throw new IllegalStateException("%s says %s.".formatted(called, text(functions, status)));
+      throw new IllegalStateException(
+          "%s says %s.".formatted(called, NativeCall.text(functions.errorString(), status)));
     }
-  }
-
-  private static String text(NcclFunctions functions, int status) {
-    String[] text = new String[1];
-    NativeCall.status(() -> {
-      MemorySegment found = (MemorySegment) functions.errorString().invokeExact(status);
-      text[0] = found.reinterpret(Long.MAX_VALUE).getString(0);
-      return SUCCESS;
-    });
-    return text[0];
   }
 
   @Override

@@ -6,14 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /** The functions of NCCL that {@link Nccl} calls (NCCL documentation, "NCCL API"). */
-@SuppressWarnings("restricted") // Calling what the machine has is the purpose.
 record NcclFunctions(
     MethodHandle version,
     MethodHandle errorString,
@@ -33,15 +29,14 @@ record NcclFunctions(
    *
    * @throws IllegalStateException if one is missing
    */
-  static NcclFunctions of(SymbolLookup symbols) {
+  static NcclFunctions of(NativeLibrary library) {
     return new NcclFunctions(
-        function(symbols, "ncclGetVersion", ADDRESS),
-        handle(symbols, "ncclGetErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT)),
-        function(symbols, "ncclGetUniqueId", ADDRESS),
-        function(symbols, "ncclCommInitRankConfig", ADDRESS, JAVA_INT, ID, JAVA_INT, ADDRESS),
-        function(symbols, "ncclCommGetAsyncError", ADDRESS, ADDRESS),
-        function(
-            symbols,
+        library.function("ncclGetVersion", ADDRESS),
+        library.function("ncclGetErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT)),
+        library.function("ncclGetUniqueId", ADDRESS),
+        library.function("ncclCommInitRankConfig", ADDRESS, JAVA_INT, ID, JAVA_INT, ADDRESS),
+        library.function("ncclCommGetAsyncError", ADDRESS, ADDRESS),
+        library.function(
             "ncclAllReduce",
             JAVA_LONG,
             JAVA_LONG,
@@ -50,17 +45,6 @@ record NcclFunctions(
             JAVA_INT,
             ADDRESS,
             JAVA_LONG),
-        function(symbols, "ncclCommAbort", ADDRESS));
-  }
-
-  private static MethodHandle function(
-      SymbolLookup symbols, String name, MemoryLayout... parameters) {
-    return handle(symbols, name, FunctionDescriptor.of(JAVA_INT, parameters));
-  }
-
-  private static MethodHandle handle(SymbolLookup symbols, String name, FunctionDescriptor form) {
-    MemorySegment address =
-        symbols.find(name).orElseThrow(() -> new IllegalStateException(name + " is missing."));
-    return Linker.nativeLinker().downcallHandle(address, form);
+        library.function("ncclCommAbort", ADDRESS));
   }
 }

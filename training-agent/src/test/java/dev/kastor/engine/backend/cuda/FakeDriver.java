@@ -7,18 +7,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -57,7 +49,6 @@ final class FakeDriver implements Interpreter.Memory {
   final Map<Long, Object> handles = new ConcurrentHashMap<>();
   final Map<String, Integer> called = new TreeMap<>();
 
-  private final Arena arena = Arena.global();
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
   private final AtomicLong nextHandle = new AtomicLong(0x1000);
 
@@ -74,117 +65,18 @@ final class FakeDriver implements Interpreter.Memory {
   private static @Nullable FakeDriver installed;
 
   /**
-   * The one of this process: a library of this name is loaded once.
+   * The one of this process, whose library nothing else may have asked for before the first time.
    *
-   * @param folder for it, if there is none yet
+   * @param folder for the library, if there is none yet
    */
   static synchronized FakeDriver install(Path folder) throws IOException, InterruptedException {
-    FakeDriver driver = installed == null ? load(folder) : installed;
-    installed = driver;
+    FakeDriver driver = installed;
+    if (driver == null) {
+      driver = new FakeDriver();
+      FakeDriverLibrary.load(folder, driver, MethodHandles.lookup()::unreflect);
+      installed = driver;
+    }
     return driver;
-  }
-
-  /** Compiles and loads the library; nothing else of this process may have asked for it before. */
-  private static FakeDriver load(Path folder) throws IOException, InterruptedException {
-    Path source = folder.resolve("driver.c");
-    try (var text = FakeDriver.class.getResourceAsStream("driver.c")) {
-      Files.write(source, text.readAllBytes());
-    }
-    Path library = folder.resolve("libcuda.so.1");
-    Process compiler =
-        new ProcessBuilder(
-                "gcc",
-                "-shared",
-                "-fPIC",
-                "-Wl,-soname,libcuda.so.1",
-                "-o",
-                library.toString(),
-                source.toString())
-            .inheritIO()
-            .start();
-    if (compiler.waitFor() != 0) {
-      throw new IllegalStateException("The library cannot be compiled.");
-    }
-    // From now on whoever needs libcuda.so.1 gets this one.
-    System.load(library.toString());
-    FakeDriver driver = new FakeDriver();
-    driver.connect(SymbolLookup.libraryLookup(library, driver.arena));
-    return driver;
-  }
-
-  private void connect(SymbolLookup library) {
-    MethodHandle set =
-        Linker.nativeLinker()
-            .downcallHandle(
-                library.find("kastor_driver_set").orElseThrow(),
-                FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
-    String[] names = {
-      "init",
-      "version",
-      "count",
-      "device",
-      "name",
-      "total",
-      "attribute",
-      "retain",
-      "setCurrent",
-      "streamCreate",
-      "streamDestroy",
-      "streamSynchronize",
-      "allocate",
-      "free",
-      "memoryInfo",
-      "moduleLoad",
-      "moduleUnload",
-      "function",
-      "beginCapture",
-      "endCapture",
-      "instantiate",
-      "graphDestroy",
-      "graphLaunch",
-      "executableDestroy",
-      "copyIn",
-      "copyOut",
-      "launch",
-      "eventCreate",
-      "eventDestroy",
-      "eventRecord",
-      "waitEvent",
-      "streamQuery"
-    };
-    for (int i = 0; i < names.length; i++) {
-      var method =
-          Arrays.stream(FakeDriver.class.getDeclaredMethods())
-              .filter(byName(names[i]))
-              .findFirst()
-              .orElseThrow();
-      try {
-        MethodType type = MethodType.methodType(int.class, method.getParameterTypes());
-        MethodHandle handle =
-            MethodHandles.lookup().findVirtual(FakeDriver.class, names[i], type).bindTo(this);
-        MemoryLayout[] parameters =
-            Arrays.stream(method.getParameterTypes())
-                .map(FakeDriver::layout)
-                .toArray(MemoryLayout[]::new);
-        MemorySegment stub =
-            Linker.nativeLinker()
-                .upcallStub(handle, FunctionDescriptor.of(JAVA_INT, parameters), arena);
-        set.invokeExact(i, stub);
-      } catch (Throwable e) {
-        throw new IllegalStateException(names[i], e);
-      }
-    }
-  }
-
-  private static java.util.function.Predicate<java.lang.reflect.Method> byName(String name) {
-    return method -> method.getName().equals(name);
-  }
-
-  private static MemoryLayout layout(Class<?> type) {
-    if (type == int.class) {
-      return JAVA_INT;
-    }
-    return type == long.class ? JAVA_LONG : ADDRESS;
   }
 
   long streams() {

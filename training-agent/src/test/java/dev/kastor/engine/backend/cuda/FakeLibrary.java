@@ -52,7 +52,8 @@ final class FakeLibrary {
     return new NativeLibrary(name, symbol -> Optional.ofNullable(functions.get(symbol)));
   }
 
-  private static MemorySegment stub(Object object, Access access, Method method) {
+  /** A method as a function that native code can call. */
+  static MemorySegment stub(Object object, Access access, Method method) {
     MemoryLayout[] parameters =
         Arrays.stream(method.getParameters()).map(FakeLibrary::layout).toArray(MemoryLayout[]::new);
     try {
