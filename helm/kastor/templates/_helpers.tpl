@@ -30,3 +30,13 @@ app.kubernetes.io/managed-by: kastor
 - {port: 53, protocol: UDP}
 - {port: 53, protocol: TCP}
 {{- end }}
+
+{{- /* Rules that let people see how the pods of their jobs fare. */ -}}
+{{- define "kastor.readPods" -}}
+- apiGroups: [""]
+  resources: [pods, pods/log]
+  verbs: [get, list, watch]
+- apiGroups: ["", events.k8s.io]
+  resources: [events]
+  verbs: [get, list, watch]
+{{- end }}

@@ -44,6 +44,7 @@ final class ChartValues {
             "tolerations[0].key=system",
             "tolerations[0].operator=Exists",
             "priorityClassName=system-cluster-critical"));
+    sets.put("tenants by the cluster's own roles", List.of("tenants.aggregate=true"));
     sets.put(
         "scheduling",
         List.of(
@@ -69,6 +70,7 @@ final class ChartValues {
         Map.entry("checkpoints.hostPath=data", "hostPath"),
         Map.entry("tls.certManager.enabled=true", "issuerRef"),
         Map.entry("tls.certManager.renewBefore=a month", "renewBefore"),
+        Map.entry("tenants.aggregate=yes", "aggregate"),
         Map.entry("networkPolicy.jobNamespaces={Team_A}", "jobNamespaces"),
         Map.entry("networkPolicy.apiServerPorts={99999}", "apiServerPorts"),
         Map.entry("metrics.serviceMonitor.enabled=true", "networkPolicy.metricsFrom"),
