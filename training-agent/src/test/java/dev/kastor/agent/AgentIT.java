@@ -8,6 +8,8 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,6 +126,24 @@ class AgentIT {
     assertThat(agent.log())
         .contains("KASTOR_OPERATOR_URL is not set")
         .doesNotContain("KASTOR_JOB ");
+  }
+
+  @Test
+  void strangersFillNoDisk() throws Exception {
+    AgentProcess agent = start("job-0", small(1L << 40));
+    operator.want(PLAN, List.of("job-0"));
+    operator.await("it trains", operator::settled);
+    String address = operator.current().members().getFirst().address();
+    int port = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    for (int i = 0; i < 300; i++) {
+      try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), port)) {
+        stranger.getOutputStream().write(1);
+      }
+    }
+    operator.stop();
+    assertThat(agent.exitCode()).isZero();
+    assertThat(agent.log().lines().filter(line -> line.contains("ring connection")))
+        .hasSizeBetween(1, 2);
   }
 
   @Test

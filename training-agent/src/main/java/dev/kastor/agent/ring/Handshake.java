@@ -58,15 +58,16 @@ final class Handshake {
    *
    * @param current whether a generation is not outdated
    */
-  static Hello accept(SocketChannel channel, RingKey key, LongPredicate current, Duration limit)
+  static Hello accept(SocketChannel channel, RingKey key, LongPredicate current, RingLimits limits)
       throws IOException {
-    Deadline deadline = new Deadline(channel.socket(), limit);
-    int length = ByteBuffer.wrap(deadline.read(4)).getInt();
+    Deadline first = new Deadline(channel.socket(), limits.hello());
+    int length = ByteBuffer.wrap(first.read(4)).getInt();
     if (length < 0 || length > Hello.MAX_BYTES) {
       throw new IOException(
           "hello of %d bytes; at most %d are accepted".formatted(length, Hello.MAX_BYTES));
     }
-    byte[] bytes = deadline.read(length);
+    byte[] bytes = first.read(length);
+    Deadline deadline = new Deadline(channel.socket(), limits.handshake());
     Hello hello = Hello.decode(bytes);
     if (!hello.job().equals(key.job())) {
       throw new IOException("it belongs to another job");

@@ -55,6 +55,7 @@ public final class Ring implements AutoCloseable {
     if (size == 1) {
       return new Ring(generation, rank, 1, null);
     }
+    listener.expect(members);
     int right = (rank + 1) % size;
     int left = (rank + size - 1) % size;
     Hello.Key toRight = new Hello.Key(Hello.Purpose.RING, generation, rank, right);

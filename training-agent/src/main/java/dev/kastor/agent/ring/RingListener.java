@@ -3,6 +3,7 @@ package dev.kastor.agent.ring;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
@@ -10,9 +11,11 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Semaphore;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,20 +23,22 @@ import org.slf4j.LoggerFactory;
 /**
  * Accepts connections from the other replicas for the life of the process.
  *
- * <p>Whoever fails the handshake is dropped and logged; a ring in operation does not notice.
+ * <p>Whoever fails the handshake is dropped and counted; a ring in operation does not notice.
+ * Strangers cannot keep members out ({@link Admission}) nor fill the log ({@link Refusals}).
  * Authenticated connections wait here until the ring of their generation asks for them: a neighbour
  * may learn of a generation earlier than we do. Thread-safe.
  */
 public final class RingListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RingListener.class);
-  private static final int MAX_HANDSHAKES = 64;
+  private static final int BACKLOG = 1024;
   private static final int MAX_WAITING = 1024;
   private static final long CHECK_MILLIS = 20;
 
   private final RingKey key;
   private final RingLimits limits;
   private final ServerSocketChannel server;
-  private final Semaphore handshakes = new Semaphore(MAX_HANDSHAKES);
+  private final Admission admission = new Admission();
+  private final Refusals refusals;
   private final Map<Hello.Key, SocketChannel> waiting = new HashMap<>();
   private long oldestGeneration;
   private boolean closed;
@@ -42,13 +47,14 @@ public final class RingListener implements AutoCloseable {
     this.key = key;
     this.limits = limits;
     this.server = server;
+    this.refusals = new Refusals(System::nanoTime, line -> log.warn("{}: {}", key.job(), line));
   }
 
   /** Listens on a free port of {@code address}. */
   public static RingListener open(RingKey key, RingLimits limits, InetAddress address)
       throws IOException {
     ServerSocketChannel server = ServerSocketChannel.open();
-    server.bind(new InetSocketAddress(address, 0), 128);
+    server.bind(new InetSocketAddress(address, 0), BACKLOG);
     RingListener listener = new RingListener(key, limits, server);
     Thread.ofVirtual().name("ring-accept").start(listener::acceptAll);
     return listener;
@@ -61,6 +67,15 @@ public final class RingListener implements AutoCloseable {
 
   RingKey key() {
     return key;
+  }
+
+  /** From now on these addresses have places of their own for their handshakes. */
+  public void expect(List<InetSocketAddress> members) {
+    admission.expect(
+        members.stream()
+            .map(InetSocketAddress::getAddress)
+            .filter(Objects::nonNull)
+            .collect(Collectors.toSet()));
   }
 
   /** From now on refuses connections of generations below this one and drops those that wait. */
@@ -109,40 +124,46 @@ public final class RingListener implements AutoCloseable {
   }
 
   private void acceptAll() {
-    while (true) {
-      SocketChannel channel;
-      try {
-        channel = server.accept();
-      } catch (ClosedChannelException e) {
-        return;
-      } catch (IOException e) {
-        log.warn("{}: cannot accept ring connections: {}", key.job(), e.toString());
-        continue;
+    try {
+      while (true) {
+        try {
+          SocketChannel channel = server.accept();
+          Thread.ofVirtual().name("ring-handshake").start(() -> receive(channel));
+        } catch (ClosedChannelException e) {
+          return;
+        } catch (IOException e) {
+          // For instance too many open files, which will be so for a while.
+          refusals.add("an unknown address", "it cannot be accepted: " + e.getMessage());
+          Thread.sleep(CHECK_MILLIS);
+        }
       }
-      if (!handshakes.tryAcquire()) {
-        log.warn(
-            "{}: refused a ring connection from {}: {} handshakes are in progress",
-            key.job(),
-            remote(channel),
-            MAX_HANDSHAKES);
-        Sockets.close(channel);
-        continue;
-      }
-      Thread.ofVirtual().name("ring-handshake").start(() -> authenticate(channel));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
-  private void authenticate(SocketChannel channel) {
-    try {
-      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-      Hello hello = Handshake.accept(channel, key, this::accepts, limits.handshake());
-      offer(hello.key(), channel);
-    } catch (IOException e) {
-      log.warn(
-          "{}: refused a ring connection from {}: {}", key.job(), remote(channel), e.getMessage());
+  private void receive(SocketChannel channel) {
+    SocketAddress from = channel.socket().getRemoteSocketAddress();
+    if (!(from instanceof InetSocketAddress address)) {
       Sockets.close(channel);
-    } finally {
-      handshakes.release();
+      return;
+    }
+    try {
+      offer(authenticate(channel, address.getAddress()), channel);
+      return;
+    } catch (IOException e) {
+      refusals.add(from.toString(), String.valueOf(e.getMessage()));
+    }
+    admission.closeAfter(limits.hello(), channel, address.getAddress());
+  }
+
+  private Hello.Key authenticate(SocketChannel channel, InetAddress from) throws IOException {
+    try (Admission.Place place = admission.admit(channel, from)) {
+      if (place == null) {
+        throw new IOException("enough handshakes are in progress for its address");
+      }
+      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      return Handshake.accept(channel, key, this::accepts, limits).key();
     }
   }
 
@@ -169,14 +190,6 @@ public final class RingListener implements AutoCloseable {
     }
     if (replaced != null) {
       Sockets.close(replaced);
-    }
-  }
-
-  private static String remote(SocketChannel channel) {
-    try {
-      return String.valueOf(channel.getRemoteAddress());
-    } catch (IOException e) {
-      return "a closed connection";
     }
   }
 

@@ -164,9 +164,9 @@ public final class ElasticTrainer implements AutoCloseable {
     boolean first = true;
     while (!replica.done()) {
       Optional<Membership> newer = newer();
-      newer
-          .filter(next -> next.action() == Action.RUN && rank(next).isPresent())
-          .ifPresent(next -> warmUp(next.batchPlan().atomicBatchSize()));
+      if (newer.isPresent()) {
+        prepare(newer.get());
+      }
       long known = newer.map(Membership::generation).orElse(generation);
       long start = System.nanoTime();
       LocalStep local;
@@ -214,6 +214,14 @@ public final class ElasticTrainer implements AutoCloseable {
       }
     }
     return new Ended(complete(ring));
+  }
+
+  /** Pays what a change that is coming would cost the others while they waited for us. */
+  private void prepare(Membership next) throws IOException {
+    if (next.action() == Action.RUN && rank(next).isPresent()) {
+      warmUp(next.batchPlan().atomicBatchSize());
+      joiner.expect(next);
+    }
   }
 
   private TrainingStatus status(Ring ring, BatchPlan plan, int nodes) {

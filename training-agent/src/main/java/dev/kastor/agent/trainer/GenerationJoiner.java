@@ -59,6 +59,11 @@ final class GenerationJoiner {
   /** A ring whose members all hold the same state, and the change as it is to be reported. */
   record Joined(Ring ring, Switch change) {}
 
+  /** Lets members of a generation in that we are going to join, as they may be there before us. */
+  void expect(Membership membership) throws RingBrokenException {
+    listener.expect(addresses(membership));
+  }
+
   /**
    * Joins.
    *

@@ -17,9 +17,13 @@ import java.util.concurrent.Future;
 final class Crew implements AutoCloseable {
   static final RingKey KEY = new RingKey("team/job", bytes("a secret of the job, 32 bytes long"));
   static final RingLimits LIMITS =
-      new RingLimits(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofSeconds(20));
+      limits(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofSeconds(20));
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  static RingLimits limits(Duration silence, Duration handshake, Duration connect) {
+    return new RingLimits(silence, handshake, handshake, connect);
+  }
 
   static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);

@@ -116,9 +116,9 @@ class RingTest {
   @Test
   void breaksWhenTheLeftNeighbourStaysSilent() throws Exception {
     RingLimits impatient =
-        new RingLimits(Duration.ofMillis(200), Duration.ofSeconds(5), Duration.ofSeconds(20));
+        Crew.limits(Duration.ofMillis(200), Duration.ofSeconds(5), Duration.ofSeconds(20));
     RingLimits mute =
-        new RingLimits(Duration.ofHours(1), Duration.ofSeconds(5), Duration.ofSeconds(20));
+        Crew.limits(Duration.ofHours(1), Duration.ofSeconds(5), Duration.ofSeconds(20));
     for (int i = 0; i < 2; i++) {
       listeners.add(Crew.listen());
     }
@@ -142,7 +142,7 @@ class RingTest {
   @Test
   void waitsForANeighbourThatComputesLongerThanTheLimit() throws Exception {
     RingLimits impatient =
-        new RingLimits(Duration.ofMillis(500), Duration.ofSeconds(5), Duration.ofSeconds(20));
+        Crew.limits(Duration.ofMillis(500), Duration.ofSeconds(5), Duration.ofSeconds(20));
     List<Ring> rings = rings(2, impatient);
     List<float[]> sums =
         crew.together(

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -108,11 +110,43 @@ class StrangersTest {
   @Test
   void dropsAConnectionThatSaysNothingInTime() throws Exception {
     RingLimits hasty =
-        new RingLimits(Duration.ofSeconds(20), Duration.ofMillis(100), Duration.ofSeconds(20));
+        Crew.limits(Duration.ofSeconds(20), Duration.ofMillis(100), Duration.ofSeconds(20));
     try (RingListener listener =
             RingListener.open(Crew.KEY, hasty, Crew.address(listeners.getFirst()).getAddress());
         Socket idle = new Socket(Crew.address(listener).getAddress(), listener.port())) {
       assertThat(idle.getInputStream().read()).isEqualTo(-1);
+    }
+  }
+
+  /** From the members' own address too, as of processes on one machine. */
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.1", "127.0.0.2"})
+  void membersGetInWhileStrangersHoldEveryPlace(String from) throws Exception {
+    RingLimits patient =
+        Crew.limits(Duration.ofSeconds(20), Duration.ofHours(1), Duration.ofSeconds(5));
+    List<RingListener> besieged = new ArrayList<>();
+    List<Socket> strangers = new ArrayList<>();
+    try {
+      for (int i = 0; i < 3; i++) {
+        RingListener listener =
+            RingListener.open(Crew.KEY, patient, InetAddress.getLoopbackAddress());
+        besieged.add(listener);
+        for (int each = 0; each < 140; each++) {
+          Socket stranger = new Socket();
+          strangers.add(stranger);
+          stranger.bind(new InetSocketAddress(from, 0));
+          stranger.connect(Crew.address(listener));
+          stranger.getOutputStream().write(new byte[2]);
+        }
+      }
+      crew.rings(besieged, 8, patient).forEach(Ring::close);
+    } finally {
+      for (Socket stranger : strangers) {
+        stranger.close();
+      }
+      for (RingListener listener : besieged) {
+        listener.close();
+      }
     }
   }
 
