@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -162,6 +163,7 @@ public final class ElasticTrainer implements AutoCloseable {
       telemetry.reached(status(ring, plan, nodes));
     }
     boolean first = true;
+    long again = -1;
     while (!replica.done()) {
       Optional<Membership> newer = newer();
       if (newer.isPresent()) {
@@ -181,11 +183,25 @@ public final class ElasticTrainer implements AutoCloseable {
       ring.allReduce(replica.batchStatistics());
       memberships.waiting(false);
       long exchanged = System.nanoTime();
+      int finite = (int) all.stream().filter(each -> each.local().finite()).count();
+      if (finite > 0 && finite < all.size()) {
+        if (!local.finite()) {
+          return new Ended(notFinite(finite));
+        }
+        throw new RingBrokenException(
+            "%s at step %d, so the others take it again without"
+                .formatted(unfit(membership, all), replica.step()));
+      }
       double loss;
       try {
         loss = replica.apply(all.stream().map(StepHeader::local).toList(), plan);
       } catch (DivergedException e) {
-        return new Ended(diverged(ring, e));
+        if (again == replica.step()) {
+          return new Ended(diverged(ring, e, finite > 0));
+        }
+        again = replica.step();
+        log.warn("{}: step {} is taken again: its gradient is not finite", job, again);
+        continue;
       }
       long end = System.nanoTime();
       history.stepped(ring.size());
@@ -267,9 +283,36 @@ public final class ElasticTrainer implements AutoCloseable {
     return outcome;
   }
 
-  /** All members come to the same conclusion at the same step. */
-  private Outcome diverged(Ring ring, DivergedException why) throws InterruptedException {
+  /** Whoever is at fault is known to all members, as they see the same headers. */
+  private static String unfit(Membership membership, List<StepHeader> all) {
+    return membership.members().stream()
+        .filter(member -> !all.get(member.rank()).local().finite())
+        .map(Member::pod)
+        .collect(Collectors.joining(", ", "the gradient of ", " is not finite"));
+  }
+
+  /** Our gradient alone is not finite: something is wrong with us, not with the training. */
+  private Outcome notFinite(int others) {
+    return ended(
+        Outcome.Kind.FAILED,
+        ("the gradient of this replica is not finite at step %d, that of the other %d is: they go on"
+                + " without it. If replicas fail so again and again, look at the examples that they"
+                + " read, or at their device.")
+            .formatted(replica.step(), others));
+  }
+
+  /**
+   * All members come to the same conclusion at the same step.
+   *
+   * @param unexplained whether each member's own gradient is finite and their sum alone is not:
+   *     then a start from the checkpoint may help
+   */
+  private Outcome diverged(Ring ring, DivergedException why, boolean unexplained)
+      throws InterruptedException {
     log.error("{}: {}", job, why.getMessage());
+    if (unexplained) {
+      return ended(Outcome.Kind.FAILED, String.valueOf(why.getMessage()));
+    }
     Outcome outcome = ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
     if (ring.rank() == 0) {
       telemetry.finish(outcome, LAST_REPORT_LIMIT);

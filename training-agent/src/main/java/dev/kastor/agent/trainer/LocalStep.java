@@ -9,5 +9,7 @@ import dev.kastor.engine.train.AuditDigest;
  * @param squaredNorms sum over its passes of the squared norm of the pass's gradient
  * @param trained the examples it actually passed
  * @param passSeconds mean time of one pass
+ * @param finite whether all values of the gradient and of the batch statistics are finite
  */
-record LocalStep(double loss, double squaredNorms, AuditDigest trained, double passSeconds) {}
+record LocalStep(
+    double loss, double squaredNorms, AuditDigest trained, double passSeconds, boolean finite) {}

@@ -179,7 +179,9 @@ final class Replica {
       scale(batchStatistics, 1f / passes);
     }
     double seconds = (System.nanoTime() - start) * 1e-9;
-    return new LocalStep(loss / passes, sums.squaredNorms, trained, seconds / passes);
+    boolean finite =
+        Double.isFinite(sums.squaredNorms) && Double.isFinite(squaredNorm(batchStatistics));
+    return new LocalStep(loss / passes, sums.squaredNorms, trained, seconds / passes, finite);
   }
 
   /** What becomes of the gradients of a step's passes, piece by piece. */
@@ -226,6 +228,8 @@ final class Replica {
    *
    * @param all what each replica's passes gave, in rank order
    * @return the mean loss
+   * @throws DivergedException if a sum is not finite; nothing is applied then, and the step can be
+   *     computed again
    */
   double apply(List<LocalStep> all, BatchPlan plan) throws DivergedException {
     int replicas = all.size();
@@ -241,8 +245,8 @@ final class Replica {
       squaredNorms += each.squaredNorms();
       trained = trained.plus(each.trained());
     }
-    double squaredNorm = squaredNorm(gradient, 0, gradient.length);
-    if (!Double.isFinite(squaredNorm)) {
+    double squaredNorm = squaredNorm(gradient);
+    if (!Double.isFinite(squaredNorm) || !Double.isFinite(squaredNorm(batchStatistics))) {
       throw new DivergedException(
           "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
               .formatted(step));
@@ -271,6 +275,10 @@ final class Replica {
     } else {
       noise.observe(groups, squaredNorms / groups, squaredNorm, globalBatch);
     }
+  }
+
+  private static double squaredNorm(float[] vector) {
+    return squaredNorm(vector, 0, vector.length);
   }
 
   private static double squaredNorm(float[] vector, int from, int to) {

@@ -14,7 +14,7 @@ import java.util.List;
  * @param local its passes
  */
 record StepHeader(long step, long newestGeneration, LocalStep local) {
-  private static final int BYTES = 7 * Long.BYTES;
+  private static final int BYTES = 7 * Long.BYTES + 1;
 
   byte[] encode() {
     return ByteBuffer.allocate(BYTES)
@@ -25,6 +25,7 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
         .putLong(local.trained().count())
         .putLong(local.trained().sum())
         .putDouble(local.passSeconds())
+        .put((byte) (local.finite() ? 1 : 0))
         .array();
   }
 
@@ -38,8 +39,10 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
     double loss = in.getDouble();
     double squaredNorms = in.getDouble();
     AuditDigest trained = new AuditDigest(in.getLong(), in.getLong());
+    double passSeconds = in.getDouble();
+    boolean finite = in.get() != 0;
     return new StepHeader(
-        step, newestGeneration, new LocalStep(loss, squaredNorms, trained, in.getDouble()));
+        step, newestGeneration, new LocalStep(loss, squaredNorms, trained, passSeconds, finite));
   }
 
   /** Decodes all members' headers and checks that they are about the same step. */

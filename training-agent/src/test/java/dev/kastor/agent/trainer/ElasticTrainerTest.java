@@ -210,19 +210,6 @@ class ElasticTrainerTest {
   }
 
   @Test
-  void failsForGoodWhenTheGradientIsNotFinite() throws Exception {
-    start(2, ENDLESS);
-    want(SMALL);
-    awaitSettled();
-    replicas.getLast().model().poison();
-    for (TestReplica replica : replicas) {
-      Outcome outcome = replica.outcome();
-      assertThat(outcome.kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
-      assertThat(outcome.message()).contains("learningRate.base");
-    }
-  }
-
-  @Test
   void replicasStayIdenticalThroughTwoHundredChanges() throws Exception {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(2026);
     start(2, ENDLESS);

@@ -4,6 +4,7 @@ import dev.kastor.engine.train.Trainable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -18,7 +19,8 @@ final class LinearModel implements Trainable {
   private final float[] parameters = new float[FEATURES];
   private final float[] statistics = new float[3];
   private final List<Integer> warmed = new ArrayList<>();
-  private volatile boolean poisoned;
+  private final AtomicInteger badPasses = new AtomicInteger();
+  private volatile float bad;
   private volatile boolean slow;
 
   LinearModel() {
@@ -36,9 +38,10 @@ final class LinearModel implements Trainable {
     }
   }
 
-  /** From now on every gradient is not a number. */
-  void poison() {
-    poisoned = true;
+  /** The gradients of the next passes are full of this value. */
+  void spoil(float value, int passes) {
+    bad = value;
+    badPasses.set(passes);
   }
 
   /** Whether a pass takes some milliseconds, as in a larger model. */
@@ -71,7 +74,7 @@ final class LinearModel implements Trainable {
     if (slow) {
       LockSupport.parkNanos(3_000_000);
     }
-    Arrays.fill(gradient, poisoned ? Float.NaN : 0);
+    Arrays.fill(gradient, badPasses.getAndUpdate(left -> Math.max(0, left - 1)) > 0 ? bad : 0);
     Arrays.fill(batchStatistics, 0);
     double loss = 0;
     for (int n : examples) {
