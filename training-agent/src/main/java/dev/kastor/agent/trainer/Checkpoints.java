@@ -26,6 +26,7 @@ final class Checkpoints implements AutoCloseable {
 
   private final String job;
   private final CheckpointStore store;
+  private final long modelBytes;
   private final Consumer<CheckpointInfo> saved;
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().name("checkpoint").daemon().factory());
@@ -36,11 +37,13 @@ final class Checkpoints implements AutoCloseable {
   private @Nullable TrainingState copy;
 
   /**
+   * @param modelBytes the size of the model's encoded state
    * @param saved told of each durable checkpoint, from the background thread
    */
-  Checkpoints(String job, CheckpointStore store, Consumer<CheckpointInfo> saved) {
+  Checkpoints(String job, CheckpointStore store, long modelBytes, Consumer<CheckpointInfo> saved) {
     this.job = job;
     this.store = store;
+    this.modelBytes = modelBytes;
     this.saved = saved;
   }
 
@@ -73,12 +76,12 @@ final class Checkpoints implements AutoCloseable {
 
   /** The newest checkpoint that is whole. */
   Optional<CheckpointStore.Loaded> newest() throws IOException {
-    return run(store::loadNewestValid);
+    return run(() -> store.loadNewestValid(modelBytes));
   }
 
   /** The checkpoint of a step. */
   TrainingState load(long step) throws IOException {
-    return run(() -> store.load(step));
+    return run(() -> store.load(step, modelBytes));
   }
 
   private <T> T run(Callable<T> task) throws IOException {

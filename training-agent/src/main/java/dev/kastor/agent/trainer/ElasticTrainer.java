@@ -9,6 +9,7 @@ import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.StepSample;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.telemetry.TrainingStatus;
+import dev.kastor.engine.checkpoint.StateCodec;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
@@ -76,7 +77,11 @@ public final class ElasticTrainer implements AutoCloseable {
     this.sums = around.sums();
     this.telemetry = around.telemetry();
     this.checkpoints =
-        new Checkpoints(around.job(), around.checkpoints(), around.telemetry()::saved);
+        new Checkpoints(
+            around.job(),
+            around.checkpoints(),
+            StateCodec.encodedBytes(replica.state()),
+            around.telemetry()::saved);
     this.history = new History();
     this.joiner =
         new GenerationJoiner(

@@ -6,7 +6,21 @@ import java.io.IOException;
 public final class CheckpointException extends IOException {
   private static final long serialVersionUID = 1;
 
+  private final boolean otherModel;
+
   public CheckpointException(String message) {
+    this(message, false);
+  }
+
+  /**
+   * @param otherModel whether they may hold a state, but not one of the model at hand
+   */
+  CheckpointException(String message, boolean otherModel) {
     super(message);
+    this.otherModel = otherModel;
+  }
+
+  boolean otherModel() {
+    return otherModel;
   }
 }

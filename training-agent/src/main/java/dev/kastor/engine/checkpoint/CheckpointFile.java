@@ -17,7 +17,8 @@ import java.util.zip.CRC32C;
  *
  * <p>Little-endian: magic (8 bytes), version (4), length of the job uid (4), length of the state
  * (8), job uid (UTF-8), state ({@link StateCodec}), CRC-32C of all before it (4). Every length is
- * held against the file's size before memory is taken.
+ * held against the file's size, and the state's against the model, before memory is taken: a file
+ * with holes is longer than what was ever written.
  */
 final class CheckpointFile {
   private static final long MAGIC = 0x4b41_5354_4f52_434bL;
@@ -63,11 +64,12 @@ final class CheckpointFile {
   /**
    * Reads and checks a file.
    *
+   * @param modelBytes the size of the model's encoded state
    * @throws CheckpointException if the file is not a whole checkpoint of this job; the message
    *     gives the reason, not the file's name
    * @throws IOException if it cannot be read
    */
-  static TrainingState read(Path file, String jobUid) throws IOException {
+  static TrainingState read(Path file, String jobUid, long modelBytes) throws IOException {
     try (Arena arena = Arena.ofConfined();
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
       long size = channel.size();
@@ -101,6 +103,16 @@ final class CheckpointFile {
       ByteBuffer uid = ByteBuffer.allocate(uidBytes);
       readFully(channel, uid);
       crc.update(uid.flip().duplicate());
+      String owner = StandardCharsets.UTF_8.decode(uid).toString();
+      if (stateBytes != modelBytes && owner.equals(jobUid)) {
+        throw new CheckpointException(
+            "its state has %d bytes and the model's %d: it belongs to another version of the program"
+                .formatted(stateBytes, modelBytes),
+            true);
+      }
+      if (stateBytes != modelBytes) {
+        throw new CheckpointException(foreign(owner, jobUid));
+      }
       MemorySegment payload = arena.allocate(stateBytes, Long.BYTES);
       for (long at = 0; at < stateBytes; at += CHUNK_BYTES) {
         ByteBuffer chunk =
@@ -113,13 +125,15 @@ final class CheckpointFile {
       if (trailer.flip().getInt() != (int) crc.getValue()) {
         throw new CheckpointException("its checksum does not match its content");
       }
-      String owner = StandardCharsets.UTF_8.decode(uid).toString();
       if (!owner.equals(jobUid)) {
-        throw new CheckpointException(
-            "it belongs to the job with uid %s, not %s".formatted(owner, jobUid));
+        throw new CheckpointException(foreign(owner, jobUid));
       }
       return StateCodec.decode(payload);
     }
+  }
+
+  private static String foreign(String owner, String jobUid) {
+    return "it belongs to the job with uid %s, not %s".formatted(owner, jobUid);
   }
 
   private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {

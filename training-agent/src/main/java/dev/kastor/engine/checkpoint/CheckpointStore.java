@@ -85,7 +85,7 @@ public final class CheckpointStore {
     syncDirectory();
     verified.add(step);
     Instant saved = clock.instant();
-    applyRetention(step, saved);
+    applyRetention(step, saved, StateCodec.encodedBytes(state));
     return new CheckpointInfo(step, bytes, saved.toEpochMilli());
   }
 
@@ -107,22 +107,32 @@ public final class CheckpointStore {
   /**
    * The newest checkpoint that is whole; each newer one that is not is logged with the reason.
    *
-   * @throws IOException if the directory cannot be listed
+   * @param modelBytes the size of the model's encoded state
+   * @throws IOException if the directory cannot be listed, or if what is in it belongs to another
+   *     model: to start from the beginning instead would lose it
    */
-  public Optional<Loaded> loadNewestValid() throws IOException {
+  public Optional<Loaded> loadNewestValid(long modelBytes) throws IOException {
+    boolean otherModel = false;
     boolean removed = true;
     // A busy writer can retire every listed file before it is read; newer ones then exist.
     while (removed) {
       removed = false;
+      otherModel = false;
       for (long step : steps()) {
         try {
-          return Optional.of(new Loaded(step, load(step)));
+          return Optional.of(new Loaded(step, load(step, modelBytes)));
         } catch (NoSuchFileException e) {
           removed = true;
         } catch (IOException e) {
+          otherModel |= e instanceof CheckpointException other && other.otherModel();
           LOG.warn("job {}: skips a checkpoint: {}", jobUid, e.getMessage());
         }
       }
+    }
+    if (otherModel) {
+      throw new CheckpointException(
+          "No checkpoint in %s is one of this model; there are some of another version of the program. Go back to that version or remove them."
+              .formatted(directory));
     }
     return Optional.empty();
   }
@@ -130,13 +140,14 @@ public final class CheckpointStore {
   /**
    * The checkpoint of one step.
    *
+   * @param modelBytes the size of the model's encoded state
    * @throws NoSuchFileException if there is none
    * @throws CheckpointException if it is damaged or belongs to another job; the message names it
    */
-  public TrainingState load(long step) throws IOException {
+  public TrainingState load(long step, long modelBytes) throws IOException {
     Path file = file(step);
     try {
-      TrainingState state = CheckpointFile.read(file, jobUid);
+      TrainingState state = CheckpointFile.read(file, jobUid, modelBytes);
       if (state.step() != step) {
         throw new CheckpointException("it holds step " + state.step());
       }
@@ -145,7 +156,7 @@ public final class CheckpointStore {
     } catch (CheckpointException e) {
       verified.remove(step);
       throw new CheckpointException(
-          "Checkpoint %s is unusable: %s.".formatted(file, e.getMessage()));
+          "Checkpoint %s is unusable: %s.".formatted(file, e.getMessage()), e.otherModel());
     }
   }
 
@@ -158,13 +169,13 @@ public final class CheckpointStore {
    * a damaged one never displaces a good one. Files of later steps stay: they may be another
    * process's.
    */
-  private void applyRetention(long savedStep, Instant now) throws IOException {
+  private void applyRetention(long savedStep, Instant now, long modelBytes) throws IOException {
     int kept = 0;
     for (long step : steps()) {
       if (step > savedStep) {
         continue;
       }
-      if (kept < keepLast && isValid(step)) {
+      if (kept < keepLast && isValid(step, modelBytes)) {
         kept++;
       } else {
         Files.deleteIfExists(file(step));
@@ -179,12 +190,12 @@ public final class CheckpointStore {
     }
   }
 
-  private boolean isValid(long step) throws IOException {
+  private boolean isValid(long step, long modelBytes) throws IOException {
     if (verified.contains(step)) {
       return true;
     }
     try {
-      load(step);
+      load(step, modelBytes);
       return true;
     } catch (NoSuchFileException e) {
       return false;

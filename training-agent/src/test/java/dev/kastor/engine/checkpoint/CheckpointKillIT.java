@@ -49,11 +49,12 @@ class CheckpointKillIT {
 
       CheckpointStore store = new CheckpointStore(place, "uid-1", 3, InstantSource.system());
 
-      CheckpointStore.Loaded loaded = store.loadNewestValid().orElseThrow();
+      long bytes = StateCodec.encodedBytes(States.random(1, 200_000));
+      CheckpointStore.Loaded loaded = store.loadNewestValid(bytes).orElseThrow();
       assertThat(loaded.step()).isGreaterThanOrEqualTo(reported);
       States.assertIdentical(loaded.state(), States.random(loaded.step(), 200_000));
       for (long step : store.steps()) {
-        assertThat(store.load(step).step()).isEqualTo(step);
+        assertThat(store.load(step, bytes).step()).isEqualTo(step);
       }
     }
   }

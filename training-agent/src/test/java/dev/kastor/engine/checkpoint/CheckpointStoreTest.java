@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.protocol.CheckpointInfo;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -23,6 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckpointStoreTest {
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
+  private static final long MODEL = bytes(4);
+  private static final int HEADER_AND_UID = 24 + 5;
+
   @TempDir Path directory;
   private CheckpointStore store;
 
@@ -31,21 +37,25 @@ class CheckpointStoreTest {
     store = open(3);
   }
 
+  private static long bytes(int parameters) {
+    return StateCodec.encodedBytes(States.random(1, parameters));
+  }
+
   private CheckpointStore open(int keepLast) throws IOException {
     return new CheckpointStore(directory, "uid-1", keepLast, InstantSource.fixed(NOW));
   }
 
   @Test
   void isEmptyAtFirst() throws IOException {
-    assertThat(store.loadNewestValid()).isEmpty();
+    assertThat(store.loadNewestValid(MODEL)).isEmpty();
   }
 
   @Test
   void returnsWhatWasSaved() throws IOException {
-    TrainingState state = States.random(12, 40);
+    TrainingState state = States.random(12, 4);
     CheckpointInfo info = store.save(state);
 
-    CheckpointStore.Loaded loaded = open(3).loadNewestValid().orElseThrow();
+    CheckpointStore.Loaded loaded = open(3).loadNewestValid(MODEL).orElseThrow();
     assertThat(loaded.step()).isEqualTo(12);
     States.assertIdentical(loaded.state(), state);
     assertThat(info.bytes()).isEqualTo(Files.size(file(12)));
@@ -56,17 +66,17 @@ class CheckpointStoreTest {
   @Test
   void keepsTheLastFew() throws IOException {
     for (int step = 10; step <= 60; step += 10) {
-      store.save(States.random(step, 5));
+      store.save(States.random(step, 4));
     }
     assertThat(store.steps()).containsExactly(60L, 50L, 40L);
   }
 
   @Test
   void comparesStepsAsNumbers() throws IOException {
-    store.save(States.random(9, 5));
-    store.save(States.random(100, 5));
+    store.save(States.random(9, 4));
+    store.save(States.random(100, 4));
 
-    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(100);
+    assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).isEqualTo(100);
   }
 
   @Test
@@ -79,10 +89,10 @@ class CheckpointStoreTest {
       bad[i] ^= (byte) (1 << (i % 8));
       Files.write(file(2), bad);
 
-      assertThat(store.loadNewestValid().orElseThrow().step()).as("byte %d", i).isEqualTo(1);
+      assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).as("byte %d", i).isEqualTo(1);
     }
     Files.write(file(2), good);
-    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(2);
+    assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).isEqualTo(2);
   }
 
   @Test
@@ -92,10 +102,12 @@ class CheckpointStoreTest {
     byte[] good = Files.readAllBytes(file(2));
     for (int length = 0; length < good.length; length++) {
       Files.write(file(2), Arrays.copyOf(good, length));
-      assertThat(store.loadNewestValid().orElseThrow().step()).as("length %d", length).isEqualTo(1);
+      assertThat(store.loadNewestValid(MODEL).orElseThrow().step())
+          .as("length %d", length)
+          .isEqualTo(1);
     }
     Files.write(file(2), Arrays.copyOf(good, good.length + 1));
-    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(1);
+    assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).isEqualTo(1);
   }
 
   @Test
@@ -103,7 +115,7 @@ class CheckpointStoreTest {
     store.save(States.random(2, 4));
     Files.write(file(2), new byte[10]);
 
-    assertThatThrownBy(() -> store.load(2))
+    assertThatThrownBy(() -> store.load(2, MODEL))
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("step-2.ckpt")
         .hasMessageContaining("truncated");
@@ -113,8 +125,8 @@ class CheckpointStoreTest {
   void refusesAFileOfAnotherJob() throws IOException {
     new CheckpointStore(directory, "uid-0", 3, InstantSource.fixed(NOW)).save(States.random(5, 4));
 
-    assertThatThrownBy(() -> store.load(5)).hasMessageContaining("uid-0");
-    assertThat(store.loadNewestValid()).isEmpty();
+    assertThatThrownBy(() -> store.load(5, MODEL)).hasMessageContaining("uid-0");
+    assertThat(store.loadNewestValid(MODEL)).isEmpty();
   }
 
   @Test
@@ -122,7 +134,36 @@ class CheckpointStoreTest {
     store.save(States.random(5, 4));
     Files.move(file(5), file(6));
 
-    assertThatThrownBy(() -> store.load(6)).hasMessageContaining("it holds step 5");
+    assertThatThrownBy(() -> store.load(6, MODEL)).hasMessageContaining("it holds step 5");
+  }
+
+  /** Right in all but its size; it takes no room on the disk. */
+  @Test
+  void skipsAFileOfASizeThatTheModelDoesNotHave() throws IOException {
+    store.save(States.random(5, 4));
+    byte[] header = Files.readAllBytes(file(5));
+    long stateBytes = 300_000_000_000L;
+    try (RandomAccessFile planted = new RandomAccessFile(file(999_999_999_999L).toFile(), "rw")) {
+      planted.write(
+          ByteBuffer.wrap(header, 0, HEADER_AND_UID)
+              .order(ByteOrder.LITTLE_ENDIAN)
+              .putLong(16, stateBytes)
+              .array(),
+          0,
+          HEADER_AND_UID);
+      planted.setLength(HEADER_AND_UID + stateBytes + 4);
+    }
+
+    assertThat(store.loadNewestValid(MODEL).orElseThrow().step()).isEqualTo(5);
+  }
+
+  @Test
+  void doesNotStartAfreshWhereAllIsAnotherModels() throws IOException {
+    store.save(States.random(5, 4));
+
+    assertThatThrownBy(() -> store.loadNewestValid(bytes(5)))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("another version of the program");
   }
 
   @Test
@@ -167,13 +208,13 @@ class CheckpointStoreTest {
           });
       long newest = 0;
       while (!writer.isDone()) {
-        CheckpointStore.Loaded loaded = store.loadNewestValid().orElseThrow();
+        CheckpointStore.Loaded loaded = store.loadNewestValid(bytes(2000)).orElseThrow();
         assertThat(loaded.step()).isGreaterThanOrEqualTo(newest);
         newest = loaded.step();
       }
       writer.get();
     }
-    assertThat(store.loadNewestValid().orElseThrow().step()).isEqualTo(60);
+    assertThat(store.loadNewestValid(bytes(2000)).orElseThrow().step()).isEqualTo(60);
   }
 
   private Path file(long step) {
