@@ -67,6 +67,9 @@ final class Bid {
   /** Whether that is because it ends sooner than a pause would take. */
   boolean ending;
 
+  /** Whether its pauses count for nothing, as they keep GPUs from a job of a higher priority. */
+  boolean yields;
+
   /** Whether it has not yet done all that was declared; false where nothing was. */
   boolean workLeft() {
     return job.progress()

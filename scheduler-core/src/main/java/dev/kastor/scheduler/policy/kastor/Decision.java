@@ -5,6 +5,7 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Plan;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.SequencedMap;
 
 /**
@@ -33,10 +34,52 @@ record Decision(
    */
   private static final double NOTHING = 1e-6;
 
+  /**
+   * The highest priority of which a job would be faster with more, while one of a lower priority
+   * keeps what it held; empty where there is none.
+   */
+  OptionalInt claimant() {
+    int least = Integer.MAX_VALUE;
+    for (Bid bid : bids) {
+      if (bid.held >= 0 && !bid.job.pinned() && !given(bid).isEmpty()) {
+        least = Math.min(least, bid.job.spec().priority());
+      }
+    }
+    int below = least;
+    return bids.stream()
+        .filter(bid -> bid.job.spec().priority() > below && !bid.job.pinned())
+        .filter(bid -> share(bid) < 1 - NOTHING)
+        .mapToInt(bid -> bid.job.spec().priority())
+        .max();
+  }
+
+  /** How fast the jobs of a priority and above it are, each against its best size now. */
+  double speed(int priority) {
+    double sum = 0;
+    for (Bid bid : bids) {
+      sum += bid.job.spec().priority() < priority ? 0 : share(bid);
+    }
+    return sum;
+  }
+
+  private double share(Bid bid) {
+    double best = 0;
+    for (double rate : bid.offers.rate()) {
+      best = Math.max(best, rate);
+    }
+    Allocation given = given(bid);
+    Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
+    int offer = node == null ? -1 : bid.offers.find(pools.poolOf()[node], given.replicas());
+    return best <= 0 ? 1 : offer < 0 ? 0 : bid.offers.rate()[offer] / best;
+  }
+
+  private Allocation given(Bid bid) {
+    return draft.allocations().getOrDefault(bid.index, bid.job.allocation());
+  }
+
   Plan plan() {
     Allocation[] allocations = new Allocation[bids.size()];
-    fixed.forEach(bid -> allocations[bid.index] = bid.job.allocation());
-    draft.allocations().forEach((bid, allocation) -> allocations[bid] = allocation);
+    bids.forEach(bid -> allocations[bid.index] = given(bid));
     rooms.unclaimed();
     for (Bid bid : bids) {
       Rooms.take(bid, allocations[bid.index].replicas());

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * Kastor's own policy: GPUs have a price, in seconds of everybody's time, and each job gets what is
@@ -22,6 +23,7 @@ public final class KastorPolicy implements Policy {
 
   private static final double STRETCH_POWER = 2;
   private static final double LEAST_KEEP = 0.01;
+  private static final double NOTHING = 1e-6;
 
   private final KastorOptions options;
   private final OfferBook book;
@@ -51,9 +53,27 @@ public final class KastorPolicy implements Policy {
     return decide(snapshot).plan();
   }
 
+  /**
+   * What a change or a stop costs a job counts among jobs of its priority and of lower ones only:
+   * where such costs keep a job of a higher priority from its GPUs, the round is decided without
+   * them.
+   */
   Decision decide(Snapshot snapshot) {
     Pools pools = Pools.of(snapshot.nodes(), options);
+    Decision usual = decide(snapshot, pools, Integer.MIN_VALUE);
+    OptionalInt claimant = usual.claimant();
+    if (claimant.isEmpty()) {
+      return usual;
+    }
+    int level = claimant.getAsInt();
+    Decision yielding = decide(snapshot, pools, level);
+    return yielding.speed(level) > usual.speed(level) * (1 + NOTHING) ? yielding : usual;
+  }
+
+  /** A decision in which the costs of jobs below a priority protect none of them. */
+  private Decision decide(Snapshot snapshot, Pools pools, int priority) {
     List<Bid> bids = bids(snapshot, pools);
+    bids.forEach(bid -> bid.yields = bid.job.spec().priority() < priority);
     List<Bid> fixed = new ArrayList<>();
     for (Bid bid : bids) {
       if (bid.job.pinned()) {
@@ -105,7 +125,7 @@ public final class KastorPolicy implements Policy {
     }
     double young = options.minimumRun() - bid.job.sinceChange().toNanos() * 1e-9;
     double left = bid.left(bid.offers.rate()[bid.held]);
-    bid.ending = bid.certain && bid.workLeft() && left <= bid.restartPause();
+    bid.ending = !bid.yields && bid.certain && bid.workLeft() && left <= bid.restartPause();
     return Math.max(0, bid.ending ? Math.max(young, left) : young);
   }
 
@@ -233,7 +253,7 @@ public final class KastorPolicy implements Policy {
    */
   private double stop(Bid bid) {
     double pause = bid.restartPause();
-    if (bid.held < 0 || !options.hysteresis() || pause <= 0) {
+    if (bid.held < 0 || bid.yields || !options.hysteresis() || pause <= 0) {
       return 0;
     }
     double rate = bid.offers.rate()[bid.held];
@@ -263,7 +283,7 @@ public final class KastorPolicy implements Policy {
 
   /** What is left of an offer's value when a pause is paid for it. */
   private double keep(Bid bid, int offer, double pause) {
-    if (!options.hysteresis() || pause <= 0) {
+    if (bid.yields || !options.hysteresis() || pause <= 0) {
       return 1;
     }
     double time =

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.TestJob;
@@ -78,7 +79,7 @@ final class HysteresisTest {
     assertThat(given(job.steps(1000, 1000 + steps).build())).isEqualTo(share > 1 ? 4 : 2);
   }
 
-  /** Against a short gang of a higher priority that needs all slots. */
+  /** Against a short gang of a weightier queue that needs all slots. */
   @ParameterizedTest
   @CsvSource({"20, Ending, 2", "40, Stopped, 0", "0, Stopped, 0", "-20, Stopped, 0"})
   void leavesAloneWhoEndsSoonerThanItCouldPause(int secondsLeft, String reason, int replicas) {
@@ -95,10 +96,12 @@ final class HysteresisTest {
             .elasticity(new Elasticity.Rigid(4))
             .model(TestJob.SCALABLE, 4)
             .steps(10, 1000)
-            .priority(1)
+            .queue("urgent")
             .build();
+    Map<String, Queue> queues = Map.of("urgent", new Queue("urgent", 10));
     Plan plan =
-        new KastorPolicy(OPTIONS).plan(new Snapshot(Instant.EPOCH, NODES, List.of(ends, urgent)));
+        new KastorPolicy(OPTIONS)
+            .plan(new Snapshot(Instant.EPOCH, NODES, List.of(ends, urgent), queues));
     assertThat(plan.reason(ends.id()).code()).isEqualTo(reason);
     assertThat(plan.allocation(ends.id()).replicas()).isEqualTo(replicas);
   }
