@@ -10,8 +10,6 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -86,17 +84,19 @@ public final class ApiServer implements AutoCloseable {
    * @param kept the types to keep
    */
   public void persist(Path file, Predicate<ResourceType> kept) throws IOException {
-    List<ObjectNode> objects = new ArrayList<>();
-    for (ObjectNode object : Journal.read(file)) {
-      Optional<ResourceType> type = resources.types().of(object);
-      if (type.isPresent() && kept.test(type.get())) {
-        resources.store().restore(type.get(), object);
-        objects.add(object);
-      }
-    }
-    Journal opened = Journal.rewrite(file, objects, kept);
-    resources.store().listen(opened::append);
+    Journal opened =
+        new Journal(
+            file,
+            kept,
+            object ->
+                resources
+                    .types()
+                    .of(object)
+                    .filter(kept)
+                    .ifPresent(type -> resources.store().restore(type, object)));
+    resources.store().keepIn(opened::append);
     journal = opened;
+    resources.collectOrphans(kept);
   }
 
   /** Registers a CRD given as YAML or JSON. */

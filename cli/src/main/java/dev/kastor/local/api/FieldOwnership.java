@@ -38,6 +38,20 @@ final class FieldOwnership {
     applied.remove(uid);
   }
 
+  /** What each manager applied to an object. */
+  Map<String, ObjectNode> of(String uid) {
+    return Map.copyOf(applied.getOrDefault(uid, Map.of()));
+  }
+
+  /** Puts back what {@link #of} gave. */
+  void restore(String uid, Map<String, ObjectNode> managers) {
+    if (managers.isEmpty()) {
+      applied.remove(uid);
+    } else {
+      applied.put(uid, new HashMap<>(managers));
+    }
+  }
+
   private static ObjectNode withoutNulls(ObjectNode node) {
     ObjectNode result = Json.object();
     node.properties()

@@ -1,10 +1,10 @@
 package dev.kastor.local.api;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedWriter;
+import dev.kastor.local.api.JournalReader.Place;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +13,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,81 +22,228 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps objects of some types in a file, so that they outlive the server: a line of JSON for every
- * change, rewritten to the newest states when it is opened.
+ * change, without an object where one was removed.
  *
- * <p>A line that was cut off by a crash is dropped; it was never followed by another. Guarded by
- * the store's lock.
+ * <p>A change that cannot be written is refused, and the file is cut back to where it was. When the
+ * file is about twice as long as the newest states, these are copied to a new file that takes the
+ * old one's place; the file stays below {@value #MAX_LENGTH} bytes. A crash at any point leaves the
+ * old file or the new one, and at most one line without its end, which the next start drops. What
+ * was accepted survives the end of this process, but not always a power cut.
+ *
+ * <p>Guarded by the store's lock. No file channel is used, as the interrupt of one client's thread
+ * would close it for all.
  */
 final class Journal implements AutoCloseable {
+  /** A longer line is neither written nor read. */
+  static final int MAX_LINE = 16 << 20;
+
+  /** The file's bound in bytes. */
+  static final long MAX_LENGTH = 64L << 20;
+
   private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
-  private final BufferedWriter writer;
+  /** Newest states in bytes above which no new object is taken in. */
+  private static final long MAX_LIVE = 24L << 20;
+
+  /** Growth that is not worth a rewrite. */
+  private static final long SLACK = 1L << 20;
+
+  private static final int INSUFFICIENT_STORAGE = 507;
+  private static final byte[] EMPTY_LINE = {'\n'};
+
+  private final Path file;
   private final Predicate<ResourceType> kept;
+  private Map<String, Place> live = new LinkedHashMap<>();
+  private long liveLength;
+  private RandomAccessFile out;
+  private long length;
+  private long nextRewrite;
+  private @Nullable String failure;
 
-  private Journal(BufferedWriter writer, Predicate<ResourceType> kept) {
-    this.writer = writer;
-    this.kept = kept;
-  }
-
-  /** What a journal holds, in the order of first creation. */
-  static List<ObjectNode> read(Path file) throws IOException {
-    Map<String, ObjectNode> newest = new LinkedHashMap<>();
-    if (!Files.exists(file)) {
-      return List.of();
-    }
-    for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
-      try {
-        ObjectNode entry = (ObjectNode) Json.MAPPER.readTree(line);
-        String uid = entry.path("uid").asText();
-        if (entry.get("object") instanceof ObjectNode object) {
-          newest.put(uid, object);
-        } else {
-          newest.remove(uid);
-        }
-      } catch (JsonProcessingException | ClassCastException e) {
-        LOG.warn("{} ends with half a line; it is dropped", file);
-        break;
-      }
-    }
-    return List.copyOf(newest.values());
-  }
-
-  /** Starts a journal that holds the given objects, in place of the file's old content. */
-  static Journal rewrite(Path file, List<ObjectNode> objects, Predicate<ResourceType> kept)
+  /**
+   * Opens a journal, or starts one.
+   *
+   * @param kept the types to keep
+   * @param restored hears of every object that the file holds, in the order of first creation
+   */
+  Journal(Path file, Predicate<ResourceType> kept, Consumer<ObjectNode> restored)
       throws IOException {
-    Path fresh = file.resolveSibling(file.getFileName() + ".new");
-    Files.deleteIfExists(fresh);
-    Files.createFile(
-        fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Journal journal = new Journal(Files.newBufferedWriter(fresh), kept);
-    for (ObjectNode object : objects) {
-      journal.line(Json.uid(object), object);
-    }
-    journal.writer.flush();
-    Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    return journal;
+    this.file = file;
+    this.kept = kept;
+    Files.deleteIfExists(fresh());
+    JournalReader reader = new JournalReader(file);
+    reader
+        .read()
+        .forEach((uid, entry) -> {
+          restored.accept(entry.object());
+          live.put(uid, entry.place());
+          liveLength += entry.place().length();
+        });
+    length = reader.end();
+    out = Files.exists(file) ? new RandomAccessFile(file.toFile(), "rw") : create(file);
+    rewriteIfLong();
   }
 
-  void append(Change change) {
-    if (kept.test(change.type())) {
-      try {
-        line(Json.uid(change.last()), change.after());
-        writer.flush();
-      } catch (IOException e) {
-        throw new UncheckedIOException("the journal of the API server cannot be written", e);
+  /**
+   * Writes changes that belong together.
+   *
+   * @throws ApiException if they cannot be kept; the file is as before then
+   */
+  void append(List<Change> changes) {
+    Batch batch = new Batch(length);
+    for (Change change : changes) {
+      if (kept.test(change.type())) {
+        batch.add(change);
       }
     }
+    if (batch.bytes.size() == 0) {
+      return;
+    }
+    if (batch.creates && liveLength + batch.bytes.size() > MAX_LIVE) {
+      throw full(
+          "its objects have %d MiB in all, the bound is %d MiB. Remove ended jobs: kastor rm JOB"
+              .formatted(liveLength >> 20, MAX_LIVE >> 20));
+    }
+    if (length + batch.bytes.size() > MAX_LENGTH) {
+      throw full("it has %d MiB, and could not be rewritten".formatted(length >> 20));
+    }
+    write(batch.bytes.toByteArray());
+    batch.places.forEach(this::settle);
+    rewriteIfLong();
   }
 
-  private void line(String uid, @Nullable ObjectNode object) throws IOException {
-    ObjectNode entry = Json.object().put("uid", uid);
-    entry.set("object", object);
-    writer.write(Json.text(entry));
-    writer.newLine();
+  /** Why nothing can be written at this moment; looks again where something failed before. */
+  Optional<String> failure() {
+    if (failure != null) {
+      try {
+        write(EMPTY_LINE);
+      } catch (ApiException e) {
+        return Optional.of(failure);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private void settle(String uid, Optional<Place> place) {
+    Place before = place.isPresent() ? live.put(uid, place.get()) : live.remove(uid);
+    liveLength += place.map(Place::length).orElse(0L) - (before == null ? 0 : before.length());
+  }
+
+  private void write(byte[] bytes) {
+    try {
+      if (out.length() != length) {
+        out.setLength(length);
+      }
+      out.seek(length);
+      out.write(bytes);
+      length += bytes.length;
+      failure = null;
+    } catch (IOException e) {
+      failure = String.valueOf(e.getMessage());
+      cutBack();
+      throw full(failure + ". Make room on its disk");
+    }
+  }
+
+  /** Where even this fails, the next write does it first. */
+  private void cutBack() {
+    try {
+      out.setLength(length);
+    } catch (IOException e) {
+      LOG.warn("{} cannot be cut back to {} bytes: {}", file, length, e.getMessage());
+    }
+  }
+
+  private ApiException full(String why) {
+    return ApiException.of(
+        INSUFFICIENT_STORAGE,
+        "InsufficientStorage",
+        "the change was refused, as the journal %s cannot keep it: %s".formatted(file, why));
+  }
+
+  private void rewriteIfLong() {
+    if (length < Math.max(2 * liveLength + SLACK, nextRewrite)) {
+      return;
+    }
+    try {
+      rewrite();
+    } catch (IOException e) {
+      nextRewrite = length + SLACK;
+      LOG.warn("{} cannot be rewritten yet, and grows: {}", file, e.getMessage());
+    }
+  }
+
+  private void rewrite() throws IOException {
+    Map<String, Place> moved = new LinkedHashMap<>();
+    RandomAccessFile target = create(fresh());
+    long written = 0;
+    try {
+      for (Map.Entry<String, Place> entry : live.entrySet()) {
+        byte[] line = new byte[Math.toIntExact(entry.getValue().length())];
+        out.seek(entry.getValue().offset());
+        out.readFully(line);
+        target.write(line);
+        moved.put(entry.getKey(), new Place(written, line.length));
+        written += line.length;
+      }
+      target.getFD().sync();
+      Files.move(
+          fresh(), file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      target.close();
+      Files.deleteIfExists(fresh());
+      throw e;
+    }
+    RandomAccessFile old = out;
+    out = target;
+    live = moved;
+    length = written;
+    nextRewrite = 0;
+    old.close();
+  }
+
+  private Path fresh() {
+    return file.resolveSibling(file.getFileName() + ".new");
+  }
+
+  private static RandomAccessFile create(Path path) throws IOException {
+    Files.createFile(
+        path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    return new RandomAccessFile(path.toFile(), "rw");
   }
 
   @Override
   public void close() throws IOException {
-    writer.close();
+    out.close();
+  }
+
+  /** Lines that are written at once, and the places that they will have. */
+  private static final class Batch {
+    private final long start;
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private final Map<String, Optional<Place>> places = new LinkedHashMap<>();
+    private boolean creates;
+
+    Batch(long start) {
+      this.start = start;
+    }
+
+    void add(Change change) {
+      String uid = Json.uid(change.last());
+      ObjectNode entry = Json.object().put("uid", uid);
+      entry.set("object", change.after());
+      byte[] line = (Json.text(entry) + "\n").getBytes(StandardCharsets.UTF_8);
+      if (line.length > MAX_LINE) {
+        throw ApiException.of(
+            413,
+            "RequestEntityTooLarge",
+            "%s would have %d bytes, the bound is %d"
+                .formatted(Json.name(change.last()), line.length, MAX_LINE));
+      }
+      Place place = new Place(start + bytes.size(), line.length);
+      places.put(uid, change.after() == null ? Optional.empty() : Optional.of(place));
+      creates |= change.before() == null;
+      bytes.writeBytes(line);
+    }
   }
 }

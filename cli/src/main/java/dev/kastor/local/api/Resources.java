@@ -7,12 +7,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The verbs of the API on plain JSON objects, with what a server does around them: names, uids,
@@ -22,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Returned objects are shared and must not be modified.
  */
 public final class Resources {
+  private static final Logger LOG = LoggerFactory.getLogger(Resources.class);
+  private static final int MOST_EVENTS = 2_000;
   private static final String SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
   private final ResourceTypes types = new ResourceTypes();
@@ -97,10 +103,14 @@ public final class Resources {
         define(object, defined);
       }
       if (options.applyAs() != null) {
+        keepOwnership(object);
         ownership.apply(object, appliedPart(type, body, false), options.applyAs());
       }
       ObjectNode stored = store.put(type, object);
       collectOrphan(type, stored);
+      if (type.equals(ResourceTypes.EVENT)) {
+        dropOldestEvents();
+      }
       return stored;
     });
   }
@@ -144,6 +154,7 @@ public final class Resources {
       Revision.check(type, now, object);
       ObjectNode wanted = appliedPart(type, object, options.status());
       String owner = manager + (options.status() ? "/status" : "");
+      keepOwnership(now);
       return replace(type, now, ownership.apply(now, wanted, owner), options);
     });
   }
@@ -288,6 +299,7 @@ public final class Resources {
   private void remove(ResourceType type, ObjectNode object, boolean orphan) {
     store.remove(type, object);
     String uid = Json.uid(object);
+    keepOwnership(object);
     ownership.forget(uid);
     for (Store.Owned owned : store.ownedBy(uid)) {
       if (orphan) {
@@ -304,6 +316,39 @@ public final class Resources {
     if (!owners.isEmpty() && owners.stream().noneMatch(store::hasUid)) {
       delete(type, Json.namespace(object), Json.name(object), Deletion.DEFAULT);
     }
+  }
+
+  /** What a crash between an owner's removal and that of its dependents has left. */
+  void collectOrphans(Predicate<ResourceType> kept) {
+    for (ResourceType type : types.all()) {
+      if (kept.test(type)) {
+        for (ObjectNode object : list(type, "")) {
+          try {
+            store.atomically(() -> {
+              collectOrphan(type, object);
+              return object;
+            });
+          } catch (ApiException e) {
+            LOG.warn("{} outlives its owner: {}", Json.name(object), e.getMessage());
+          }
+        }
+      }
+    }
+  }
+
+  /** A real server drops events after an hour; what months of them take here is bounded too. */
+  private void dropOldestEvents() {
+    List<ObjectNode> events = list(ResourceTypes.EVENT, "");
+    events.stream()
+        .sorted(Comparator.comparingLong(e -> e.at("/metadata/resourceVersion").asLong()))
+        .limit(Math.max(0, events.size() - MOST_EVENTS))
+        .forEach(event -> remove(ResourceTypes.EVENT, event, false));
+  }
+
+  private void keepOwnership(ObjectNode object) {
+    String uid = Json.uid(object);
+    Map<String, ObjectNode> before = ownership.of(uid);
+    store.onUndo(() -> ownership.restore(uid, before));
   }
 
   private static String suffix() {

@@ -23,15 +23,20 @@ import org.jspecify.annotations.Nullable;
  * a read-modify-write runs inside {@link #atomically}.
  */
 final class Store {
-  /** Changes that are kept; a watch that asks for an older revision must list again. */
-  private static final int HISTORY = 20_000;
+  /**
+   * Changes that are kept; a watch that asks for an older revision must list again. Each holds a
+   * whole object, 10 to 20 KB for a job.
+   */
+  private static final int HISTORY = 2_000;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<ResourceType, SortedMap<String, ObjectNode>> objects = new HashMap<>();
   private final Map<String, ObjectNode> byUid = new HashMap<>();
   private final Deque<Change> history = new ArrayDeque<>();
-  private Consumer<Change> listener = change -> {};
+  private final List<Change> open = new ArrayList<>();
+  private final Deque<Runnable> undo = new ArrayDeque<>();
+  private Consumer<List<Change>> journal = changes -> {};
   private long revision = 1;
 
   /** Changes after this revision are in the history. */
@@ -39,11 +44,14 @@ final class Store {
 
   private boolean closed;
 
-  /** Lets somebody hear of every change, under the lock and before any watch does. */
-  void listen(Consumer<Change> newListener) {
+  /**
+   * Lets a journal have all changes of an action, under the lock and before anybody else sees one.
+   * What it throws undoes the action.
+   */
+  void keepIn(Consumer<List<Change>> newJournal) {
     lock.lock();
     try {
-      listener = newListener;
+      journal = newJournal;
     } finally {
       lock.unlock();
     }
@@ -63,13 +71,49 @@ final class Store {
     }
   }
 
+  /** Does all of an action, or nothing of it if it throws or its changes cannot be kept. */
   <T> T atomically(Supplier<T> action) {
     lock.lock();
+    boolean outermost = lock.getHoldCount() == 1;
     try {
-      return action.get();
+      T result = action.get();
+      if (outermost) {
+        commit();
+      }
+      return result;
     } finally {
+      if (outermost) {
+        rollBack();
+      }
       lock.unlock();
     }
+  }
+
+  /** Registers what to do, the newest first, if the present action comes to nothing. */
+  void onUndo(Runnable step) {
+    undo.push(step);
+  }
+
+  private void commit() {
+    if (open.isEmpty()) {
+      undo.clear();
+      return;
+    }
+    journal.accept(List.copyOf(open));
+    undo.clear();
+    history.addAll(open);
+    open.clear();
+    while (history.size() > HISTORY) {
+      oldest = history.removeFirst().revision();
+    }
+    changed.signalAll();
+  }
+
+  private void rollBack() {
+    while (!undo.isEmpty()) {
+      undo.pop().run();
+    }
+    open.clear();
   }
 
   long revision() {
@@ -121,29 +165,23 @@ final class Store {
       ObjectNode stored = object.deepCopy();
       revision++;
       Json.metadata(stored).put("resourceVersion", Long.toString(revision));
-      String key = key(Json.namespace(stored), Json.name(stored));
-      ObjectNode before = ofType(type).put(key, stored);
-      byUid.put(Json.uid(stored), stored);
-      record(new Change(revision, type, before, stored, stored));
+      ObjectNode before = ofType(type).get(key(Json.namespace(stored), Json.name(stored)));
+      change(new Change(revision, type, before, stored, stored));
       return stored;
     });
   }
 
   void remove(ResourceType type, ObjectNode object) {
-    lock.lock();
-    try {
-      ObjectNode before = ofType(type).remove(key(Json.namespace(object), Json.name(object)));
-      if (before == null) {
-        return;
+    atomically(() -> {
+      ObjectNode before = ofType(type).get(key(Json.namespace(object), Json.name(object)));
+      if (before != null) {
+        revision++;
+        ObjectNode last = before.deepCopy();
+        Json.metadata(last).put("resourceVersion", Long.toString(revision));
+        change(new Change(revision, type, before, null, last));
       }
-      byUid.remove(Json.uid(before));
-      revision++;
-      ObjectNode last = before.deepCopy();
-      Json.metadata(last).put("resourceVersion", Long.toString(revision));
-      record(new Change(revision, type, before, null, last));
-    } finally {
-      lock.unlock();
-    }
+      return before;
+    });
   }
 
   /**
@@ -197,13 +235,24 @@ final class Store {
     }
   }
 
-  private void record(Change change) {
-    listener.accept(change);
-    history.addLast(change);
-    if (history.size() > HISTORY) {
-      oldest = history.removeFirst().revision();
+  private void change(Change change) {
+    set(change.type(), change.last(), change.after());
+    open.add(change);
+    onUndo(() -> {
+      set(change.type(), change.last(), change.before());
+      revision = change.revision() - 1;
+    });
+  }
+
+  private void set(ResourceType type, ObjectNode identity, @Nullable ObjectNode state) {
+    String key = key(Json.namespace(identity), Json.name(identity));
+    if (state == null) {
+      ofType(type).remove(key);
+      byUid.remove(Json.uid(identity));
+    } else {
+      ofType(type).put(key, state);
+      byUid.put(Json.uid(identity), state);
     }
-    changed.signalAll();
   }
 
   private SortedMap<String, ObjectNode> ofType(ResourceType type) {

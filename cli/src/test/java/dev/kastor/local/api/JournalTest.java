@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -55,5 +57,71 @@ final class JournalTest {
       ObjectNode last = server.resources().get(ResourceTypes.CONFIG_MAP, "default", "kept");
       assertThat(last.at("/data/k").asText()).isEqualTo("3");
     }
+  }
+
+  @Test
+  void badLinesAreSkippedAndWhatFollowsThemIsKept() throws IOException {
+    try (ApiServer server = start()) {
+      for (String name : List.of("first", "second", "third")) {
+        create(server, name);
+      }
+    }
+    Path journal = folder.resolve("objects");
+    List<String> lines = new ArrayList<>(Files.readAllLines(journal));
+    lines.add(1, lines.get(1).substring(0, 40));
+    lines.add(2, "\u0000\u0000 no JSON");
+    lines.add(3, "[]");
+    Files.write(journal, lines);
+    try (ApiServer server = start()) {
+      assertThat(names(server)).containsExactly("first", "second", "third");
+    }
+  }
+
+  @Test
+  void aLineWithoutItsEndWasNeverAcceptedAndHoldsUpNothing() throws IOException {
+    try (ApiServer server = start()) {
+      create(server, "first");
+    }
+    Path journal = folder.resolve("objects");
+    Files.writeString(journal, "{\"uid\": \"cut", StandardOpenOption.APPEND);
+    try (ApiServer server = start()) {
+      create(server, "second");
+    }
+    try (ApiServer server = start()) {
+      assertThat(names(server)).containsExactly("first", "second");
+    }
+  }
+
+  @Test
+  void isRewrittenWhileTheServerRuns() throws IOException {
+    String mebibyte = "x".repeat(1 << 20);
+    ResourceType maps = ResourceTypes.CONFIG_MAP;
+    try (ApiServer server = start()) {
+      create(server, "constant");
+      create(server, "grows");
+      for (int i = 0; i < 100; i++) {
+        server
+            .resources()
+            .update(maps, "default", "grows", configMap("grows", i + mebibyte), Options.PLAIN);
+        assertThat(Files.size(folder.resolve("objects"))).isLessThan(6 << 20);
+      }
+    }
+    try (ApiServer server = start()) {
+      assertThat(names(server)).containsExactly("constant", "grows");
+      assertThat(server.resources().get(maps, "default", "grows").at("/data/k").asText())
+          .isEqualTo("99" + mebibyte);
+    }
+  }
+
+  private static void create(ApiServer server, String name) {
+    server
+        .resources()
+        .create(ResourceTypes.CONFIG_MAP, "default", configMap(name, "1"), Options.PLAIN);
+  }
+
+  private static List<String> names(ApiServer server) {
+    return server.resources().list(ResourceTypes.CONFIG_MAP, "default").stream()
+        .map(Json::name)
+        .toList();
   }
 }
