@@ -21,6 +21,7 @@ import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.job.PodCheck;
 import dev.kastor.operator.job.PodSteering;
 import dev.kastor.operator.job.TimeToLive;
+import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.node.NodeWatch;
@@ -85,6 +86,7 @@ public final class Housekeeping {
   private final HangWatch hangs;
   private final Metrics metrics;
   private final Mandate mandate;
+  private final Awake awake;
   private final InstantSource clock;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -119,6 +121,7 @@ public final class Housekeeping {
       HangWatch hangs,
       Metrics metrics,
       Mandate mandate,
+      Awake awake,
       InstantSource clock) {
     this.cache = cache;
     this.membership = membership;
@@ -141,11 +144,13 @@ public final class Housekeeping {
     this.hangs = hangs;
     this.metrics = metrics;
     this.mandate = mandate;
+    this.awake = awake;
     this.clock = clock;
   }
 
   /** Starts the timer; call once the cache is filled. */
   public void start() {
+    awake.start();
     // From here on deletions are remembered for us.
     cache.takeDeleted().forEach(job -> attempt(job, () -> forget(job)));
     // Before the first round: without it a node that is not ready would be given up at once.

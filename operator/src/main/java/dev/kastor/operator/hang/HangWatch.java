@@ -10,6 +10,7 @@ import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
 import dev.kastor.operator.job.JobPods;
+import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.membership.Replica;
 import dev.kastor.operator.telemetry.Reported;
@@ -62,6 +63,7 @@ public final class HangWatch {
   private final EventRecorder events;
   private final Metrics metrics;
   private final ApiBackoff api;
+  private final Awake awake;
   private final Signals signals;
   private final OperatorConfig.Hang config;
   private final InstantSource clock;
@@ -74,6 +76,7 @@ public final class HangWatch {
       EventRecorder events,
       Metrics metrics,
       ApiBackoff api,
+      Awake awake,
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
@@ -83,6 +86,7 @@ public final class HangWatch {
     this.events = events;
     this.metrics = metrics;
     this.api = api;
+    this.awake = awake;
     this.signals = signals;
     this.config = config.hang();
     this.clock = clock;
@@ -102,7 +106,9 @@ public final class HangWatch {
     }
     if (config.slowFor().isPositive()) {
       Optional<Slowest> slowest =
-          telemetry.slowest(job).filter(slow -> members.pods().contains(slow.pod()));
+          telemetry
+              .slowest(job)
+              .filter(slow -> members.pods().contains(slow.pod()) && !justWoke(now));
       watched.slow.look(slowest, now).ifPresent(slow -> holdsUp(job, watched, slow, now));
     }
   }
@@ -131,8 +137,8 @@ public final class HangWatch {
     boolean done =
         telemetry.completed(job).isPresent()
             || last.filter(report -> report.progress().fraction() >= 1).isPresent();
-    // What nobody could tell us in an outage is not a hang.
-    boolean outage = now.isBefore(api.lastTrouble().plus(LATELY));
+    // What nobody could tell us in an outage, or while we stood still, is not a hang.
+    boolean outage = now.isBefore(api.lastTrouble().plus(LATELY)) || justWoke(now);
     long step =
         Math.max(
             last.map(report -> report.progress().step()).orElse(-1L),
@@ -199,6 +205,10 @@ public final class HangWatch {
 
   private static Seen seen(String pod, ReplicaState state) {
     return new Seen(pod, state.step(), state.waiting());
+  }
+
+  private boolean justWoke(Instant now) {
+    return now.isBefore(awake.since().plus(LATELY));
   }
 
   private static boolean speaks(Replica replica, Instant now) {

@@ -5,6 +5,7 @@ import dev.kastor.crds.LifecycleSpec;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.leader.Awake;
 import dev.kastor.scheduler.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -20,13 +21,19 @@ public final class JobLife {
   private final AllocationWriter allocations;
   private final JobStatusWriter statuses;
   private final JobPods pods;
+  private final Awake awake;
   private final InstantSource clock;
 
   public JobLife(
-      AllocationWriter allocations, JobStatusWriter statuses, JobPods pods, InstantSource clock) {
+      AllocationWriter allocations,
+      JobStatusWriter statuses,
+      JobPods pods,
+      Awake awake,
+      InstantSource clock) {
     this.allocations = allocations;
     this.statuses = statuses;
     this.pods = pods;
+    this.awake = awake;
     this.clock = clock;
   }
 
@@ -82,7 +89,7 @@ public final class JobLife {
 
   private Deadlines.Verdict verdict(TrainingJob job) {
     LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
-    return Deadlines.check(limits, statuses.times(job), clock.instant());
+    return Deadlines.check(limits, statuses.times(job).since(awake.since()), clock.instant());
   }
 
   private String withTroubles(TrainingJob job, String message) {

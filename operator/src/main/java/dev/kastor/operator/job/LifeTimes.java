@@ -18,4 +18,14 @@ public record LifeTimes(
     Duration suspended,
     Optional<Instant> waiting,
     Optional<Instant> starting,
-    int failedStarts) {}
+    int failedStarts) {
+  /** The same where nothing could start before a moment: a machine that sleeps starts nothing. */
+  LifeTimes since(Instant awake) {
+    return new LifeTimes(
+        started,
+        suspended,
+        waiting,
+        starting.map(at -> at.isBefore(awake) ? awake : at),
+        failedStarts);
+  }
+}

@@ -21,12 +21,14 @@ record Patience(Duration silence) {
    *
    * @param heard when it last spoke; empty if it never did
    * @param created when its pod was made
-   * @param listening since when we would have heard it
+   * @param listening since when this operator leads
+   * @param awake since when it has run without a standstill: what was said meanwhile is lost
    */
   Optional<Duration> exceeded(
-      Optional<Instant> heard, Instant created, Instant listening, Instant now) {
+      Optional<Instant> heard, Instant created, Instant listening, Instant awake, Instant now) {
+    Instant from = listening.isBefore(awake) ? awake : listening;
     Instant last = heard.orElse(created);
-    Duration silent = Duration.between(last.isBefore(listening) ? listening : last, now);
+    Duration silent = Duration.between(last.isBefore(from) ? from : last, now);
     // One that is older than this operator's term may have spoken to its predecessor.
     boolean maybeStarting = heard.isEmpty() && !created.isBefore(listening);
     Duration most = maybeStarting ? silence.multipliedBy(TIMES_FOR_A_START) : silence;

@@ -9,6 +9,7 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.SlotWaiters;
+import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.scheduler.Allocation;
@@ -51,6 +52,7 @@ public final class PodSteering {
   private final InstantSource clock;
   private final NodeUses uses;
   private final Mandate mandate;
+  private final Awake awake;
   private final Map<String, Instant> surplusSince = new ConcurrentHashMap<>();
   private final Set<String> failuresSeen = ConcurrentHashMap.newKeySet();
 
@@ -68,6 +70,7 @@ public final class PodSteering {
       NodeUses uses,
       OperatorConfig config,
       Mandate mandate,
+      Awake awake,
       InstantSource clock) {
     this.cache = cache;
     this.pods = pods;
@@ -83,6 +86,7 @@ public final class PodSteering {
     template = new PodTemplate(config);
     this.uses = uses;
     this.mandate = mandate;
+    this.awake = awake;
     this.clock = clock;
   }
 
@@ -226,7 +230,12 @@ public final class PodSteering {
       return;
     }
     new Patience(config.silence())
-        .exceeded(membership.lastSeen(job, pod.name()), pod.created(), mandate.since(), now)
+        .exceeded(
+            membership.lastSeen(job, pod.name()),
+            pod.created(),
+            mandate.since(),
+            awake.since(),
+            now)
         .ifPresent(silent -> {
           String message =
               "%s has been silent for %d s and is replaced"

@@ -8,6 +8,7 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import io.fabric8.kubernetes.api.model.Node;
@@ -41,7 +42,6 @@ public final class NodeWatch {
   /** How long after our predecessor's end we look for those who ended with it. */
   private static final Duration SUCCESSION = Duration.ofMinutes(1);
 
-  private static final Duration STANDSTILL = Duration.ofSeconds(3);
   private static final String OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
   private final KubernetesClient client;
@@ -51,12 +51,12 @@ public final class NodeWatch {
   private final NodeUses uses;
   private final ApiBackoff api;
   private final Mandate mandate;
+  private final Awake awake;
   private final Signals signals;
   private final Metrics metrics;
   private final OperatorConfig.Node config;
   private final InstantSource clock;
   private Instant looked = Instant.EPOCH;
-  private Instant stoodStill = Instant.EPOCH;
   private Set<String> lost = Set.of();
 
   public NodeWatch(
@@ -67,6 +67,7 @@ public final class NodeWatch {
       NodeUses uses,
       ApiBackoff api,
       Mandate mandate,
+      Awake awake,
       Signals signals,
       Metrics metrics,
       OperatorConfig config,
@@ -78,6 +79,7 @@ public final class NodeWatch {
     this.uses = uses;
     this.api = api;
     this.mandate = mandate;
+    this.awake = awake;
     this.signals = signals;
     this.metrics = metrics;
     this.config = config.node();
@@ -89,9 +91,6 @@ public final class NodeWatch {
     Instant now = clock.instant();
     if (now.isBefore(looked.plus(INTERVAL))) {
       return;
-    }
-    if (now.isAfter(looked.plus(STANDSTILL))) {
-      stoodStill = now;
     }
     looked = now;
     List<Pod> pods = cache.ourPods();
@@ -118,7 +117,7 @@ public final class NodeWatch {
   }
 
   private Map<String, Instant> heard(List<Pod> pods) {
-    Instant from = latest(latest(mandate.since(), stoodStill), api.lastTrouble());
+    Instant from = latest(latest(mandate.since(), awake.since()), api.lastTrouble());
     boolean successor = clock.instant().isBefore(mandate.since().plus(SUCCESSION));
     Map<String, Instant> heard = new HashMap<>();
     for (Pod pod : pods) {
