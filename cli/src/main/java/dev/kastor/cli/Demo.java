@@ -8,9 +8,9 @@ import dev.kastor.local.LocalException;
 import dev.kastor.local.LocalOptions;
 import dev.kastor.local.StateFolder;
 import dev.kastor.local.kubelet.PrivateFiles;
+import dev.kastor.traces.AtomicFile;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +31,9 @@ final class Demo {
   }
 
   int run() {
+    if (plan.json() != null) {
+      SimulateCommand.writable(plan.json());
+    }
     return Foreground.run(() -> {
       Installation installation = Installation.current();
       List<ManifestFile> jobs =
@@ -103,7 +106,7 @@ final class Demo {
 
   private void writeJson(DemoReport report) throws IOException {
     if (plan.json() != null) {
-      Files.write(
+      AtomicFile.write(
           plan.json(),
           new ObjectMapper()
               .enable(SerializationFeature.INDENT_OUTPUT)

@@ -9,6 +9,7 @@ import dev.kastor.local.LocalException;
 import dev.kastor.traces.AtomicFile;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,8 +88,7 @@ final class ProfileCommand implements Callable<Integer> {
     try {
       Workload workload = check();
       tell("%d + %d steps of %s".formatted(first, steps, model));
-      JsonNode profile =
-          EngineProfile.of(workload, Installation.current(), threads, first, steps, trace);
+      JsonNode profile = profile(workload);
       PrintWriter out = spec.commandLine().getOut();
       report(profile).forEach(out::println);
       out.flush();
@@ -101,6 +101,23 @@ final class ProfileCommand implements Callable<Integer> {
       return ExitCode.OK;
     } catch (BenchException | LocalException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private JsonNode profile(Workload workload)
+      throws BenchException, LocalException, IOException, InterruptedException {
+    if (trace == null) {
+      return EngineProfile.of(workload, Installation.current(), threads, first, steps, null);
+    }
+    // Another process makes the trace; this one has the descriptors that a user may have named.
+    Path made = Files.createTempFile("kastor-", ".trace.json");
+    try {
+      JsonNode profile =
+          EngineProfile.of(workload, Installation.current(), threads, first, steps, made);
+      AtomicFile.write(trace, Files.readAllBytes(made));
+      return profile;
+    } finally {
+      Files.deleteIfExists(made);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.kastor.simulator.Run;
 import dev.kastor.simulator.sweep.Grid;
 import dev.kastor.simulator.sweep.Sweep;
 import dev.kastor.simulator.sweep.SweepException;
+import dev.kastor.traces.AtomicFile;
 import dev.kastor.traces.TraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -68,6 +69,12 @@ final class SweepCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     SimulateCommand.writable(out);
+    if (!AtomicFile.isPlain(out)) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--out (%s) must be a file, as the journal of a sweep lies beside it. Name a file."
+              .formatted(out));
+    }
     PrintWriter printer = spec.commandLine().getOut();
     try (Sweep sweep = Sweep.open(runs(), out)) {
       if (sweep.done() > 0) {

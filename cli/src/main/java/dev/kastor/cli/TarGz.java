@@ -1,6 +1,6 @@
 package dev.kastor.cli;
 
-import dev.kastor.local.kubelet.PrivateFiles;
+import dev.kastor.traces.AtomicFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -40,6 +40,6 @@ final class TarGz {
         tar.closeArchiveEntry();
       }
     }
-    PrivateFiles.write(file, bytes.toByteArray());
+    AtomicFile.writePrivate(file, bytes.toByteArray());
   }
 }
