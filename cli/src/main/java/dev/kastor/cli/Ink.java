@@ -2,15 +2,21 @@ package dev.kastor.cli;
 
 import java.io.Console;
 import java.util.Optional;
+import picocli.CommandLine.Help.Ansi.IStyle;
 
 /** Colours, on terminals only and never where {@code NO_COLOR} is set. */
-enum Ink {
+enum Ink implements IStyle {
   BOLD("1"),
   DIM("2"),
   RED("31"),
   GREEN("32"),
   YELLOW("33"),
   CYAN("36");
+
+  /** What ends all colours, as a terminal knows it and as we print it. */
+  static final String RESET = ControlSequence.INTRODUCER + "0m";
+
+  static final String PLAIN = ControlSequence.of("0m");
 
   private static final boolean TERMINAL = terminal();
   private static final boolean ENABLED =
@@ -23,7 +29,17 @@ enum Ink {
   }
 
   String on(String text) {
-    return ENABLED ? "\033[" + code + "m" + text + "\033[0m" : text;
+    return on() + text + off();
+  }
+
+  @Override
+  public String on() {
+    return ENABLED ? ControlSequence.of(code + "m") : "";
+  }
+
+  @Override
+  public String off() {
+    return ENABLED ? PLAIN : "";
   }
 
   static boolean enabled() {

@@ -1,12 +1,17 @@
 package dev.kastor.cli;
 
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.util.Set;
+import java.util.function.IntSupplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
 
 /** The {@code kastor} command. */
@@ -67,9 +72,36 @@ public final class Kastor implements Runnable {
 
   /** Runs the command and ends this process with its exit status. */
   public static void main(String[] args) {
-    int code = commandLine().execute(args);
-    System.out.flush();
-    System.exit(code);
+    System.setErr(new LogStream(System.err));
+    System.exit(
+        run(
+            StandardOutput.writer(),
+            new OutputStreamWriter(System.err, System.err.charset()),
+            args));
+  }
+
+  /** Runs the command with these outputs, and says how it ended. */
+  static int run(Writer out, Writer err, String... args) {
+    CommandLine line = commandLine();
+    line.setOut(new TerminalOutput(out));
+    line.setErr(new TerminalOutput(err));
+    line.setExecutionStrategy(parsed -> written(line, () -> new RunLast().execute(parsed)));
+    int code = line.execute(args);
+    return written(
+        line,
+        () -> {
+          line.getOut().flush();
+          return code;
+        });
+  }
+
+  /** Help is printed outside of commands, and what is left in a buffer after them. */
+  private static int written(CommandLine line, IntSupplier printing) {
+    try {
+      return printing.getAsInt();
+    } catch (UncheckedIOException e) {
+      return Failures.unwritten(e.getCause(), line.getErr());
+    }
   }
 
   static CommandLine commandLine() {
@@ -83,8 +115,14 @@ public final class Kastor implements Runnable {
     line.setUsageHelpAutoWidth(true);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setColorScheme(
-        CommandLine.Help.defaultColorScheme(
-            Ink.enabled() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF));
+        new CommandLine.Help.ColorScheme.Builder(
+                Ink.enabled() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF)
+            .commands(Ink.BOLD)
+            .options(Ink.YELLOW)
+            .parameters(Ink.YELLOW)
+            .optionParams(Ink.DIM)
+            .errors(Ink.RED)
+            .build());
     line.setExecutionExceptionHandler(new Failures());
     return line;
   }

@@ -1,5 +1,6 @@
 package dev.kastor.cli;
 
+import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -11,7 +12,10 @@ import picocli.CommandLine.Spec;
 /** {@code kastor logs}. */
 @Command(
     name = "logs",
-    description = "Prints what a replica of a job said; its oldest one unless told otherwise.",
+    description = {
+      "Prints what a replica of a job said; its oldest one unless told otherwise.",
+      "On a terminal its control characters are replaced; files and programs get them all."
+    },
     footerHeading = "%nExamples:%n",
     footer = {
       "  kastor logs bert",
@@ -46,8 +50,18 @@ final class LogsCommand implements Runnable {
       description = "Only the last N lines.")
   private int tail = -1;
 
+  @Option(
+      names = "--raw",
+      description =
+          "Pass control characters to a terminal as well: a program could then rename its window,"
+              + " hide lines or move the cursor.")
+  private boolean raw;
+
   @Override
   public void run() {
-    new Logs(cluster, spec.commandLine().getOut()).print(job, pod, rank, follow, tail);
+    PrintWriter out = spec.commandLine().getOut();
+    boolean asItIs = raw || !StandardOutput.mayBeTerminal();
+    new Logs(cluster, asItIs && out instanceof TerminalOutput output ? output.raw() : out)
+        .print(job, pod, rank, follow, tail);
   }
 }

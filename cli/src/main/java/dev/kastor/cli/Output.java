@@ -18,14 +18,21 @@ enum Output {
   JSON,
   YAML;
 
-  private static final ObjectMapper AS_JSON =
-      new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+  private static final ObjectMapper AS_LINE = json();
+  private static final ObjectMapper AS_JSON = json().enable(SerializationFeature.INDENT_OUTPUT);
   private static final ObjectMapper AS_YAML =
       YAMLMapper.builder()
           .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
           .enable(YAMLGenerator.Feature.MINIMIZE_QUOTES)
           .enable(YAMLGenerator.Feature.ALWAYS_QUOTE_NUMBERS_AS_STRINGS)
           .build();
+
+  /** JSON that holds every text as it is, and prints none that a terminal acts on. */
+  private static ObjectMapper json() {
+    ObjectMapper json = new ObjectMapper();
+    json.getFactory().setCharacterEscapes(new UnprintableEscapes());
+    return json;
+  }
 
   /** Whether the answer is a document for a program. */
   boolean document() {
@@ -35,7 +42,7 @@ enum Output {
   /** Writes a document in one line of JSON. */
   static void line(Object document, PrintWriter out) {
     try {
-      out.println(new ObjectMapper().writeValueAsString(document));
+      out.println(AS_LINE.writeValueAsString(document));
       out.flush();
     } catch (JsonProcessingException e) {
       throw new CliException(ExitCode.FAILED, "the answer cannot be written as JSON", e);

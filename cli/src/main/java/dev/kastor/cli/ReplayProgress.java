@@ -20,6 +20,9 @@ final class ReplayProgress implements RunListener, AutoCloseable {
   private static final long REDRAW_NANOS = 200_000_000;
   private static final double NANOS = 1e9;
 
+  /** The first column, and nothing from there to the end of the line. */
+  private static final String CLEARED = ControlSequence.of("1G") + ControlSequence.of("K");
+
   /** A replay's share of finished jobs says little of its whole time before this. */
   private static final double TELLING_SHARE = 0.05;
 
@@ -76,7 +79,8 @@ final class ReplayProgress implements RunListener, AutoCloseable {
     err.print(
         String.format(
             Locale.ROOT,
-            "\r\033[K%d/%d runs  %s: %.0f %% of jobs  %s virtual h/s%s",
+            "%s%d/%d runs  %s: %.0f %% of jobs  %s virtual h/s%s",
+            CLEARED,
             ended,
             runs.size(),
             runs.get(run).label(),
@@ -115,7 +119,7 @@ final class ReplayProgress implements RunListener, AutoCloseable {
       err.println(
           "%s%d/%d  %s: failed: %s"
               .formatted(
-                  live ? "\r\033[K" : "",
+                  live ? CLEARED : "",
                   ended,
                   runs.size(),
                   runs.get(run).label(),
@@ -174,7 +178,7 @@ final class ReplayProgress implements RunListener, AutoCloseable {
   @Override
   public synchronized void close() {
     if (live && !quiet) {
-      err.print("\r\033[K");
+      err.print(CLEARED);
       err.flush();
     }
   }

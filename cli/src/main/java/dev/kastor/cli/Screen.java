@@ -18,7 +18,7 @@ final class Screen {
 
   void show(List<String> lines) {
     if (live && shown > 0) {
-      out.print("\033[" + shown + "A\033[J");
+      out.print(ControlSequence.of(shown + "A") + ControlSequence.of("J"));
     }
     for (String line : lines) {
       out.println(Table.width(line) > width ? cut(line) : line);
@@ -37,7 +37,7 @@ final class Screen {
     StringBuilder kept = new StringBuilder();
     int used = 0;
     for (int i = 0; i < line.length() && used < width; i++) {
-      if (line.charAt(i) == '\033') {
+      if (line.startsWith(ControlSequence.MARK, i)) {
         int end = line.indexOf('m', i);
         kept.append(line, i, end + 1);
         i = end;
@@ -46,6 +46,6 @@ final class Screen {
         used++;
       }
     }
-    return kept + (Ink.enabled() ? "\033[0m" : "");
+    return kept + (Ink.enabled() ? Ink.PLAIN : "");
   }
 }

@@ -1,15 +1,14 @@
 package dev.kastor.cli;
 
+import dev.kastor.text.PrintableText;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /**
  * Rows of text in columns as wide as their widest cell; colour codes take no room. On paper that is
  * too narrow, columns that may be left out go first; then the last column goes on in further lines.
  */
 final class Table {
-  private static final Pattern COLOUR = Pattern.compile("\033\\[[0-9;]*m");
   private static final String GAP = "  ";
   private static final int LEAST_WRAPPED = 20;
 
@@ -40,7 +39,7 @@ final class Table {
   }
 
   Table row(List<String> cells) {
-    rows.add(List.copyOf(cells));
+    rows.add(cells.stream().map(PrintableText::line).toList());
     return this;
   }
 
@@ -105,6 +104,6 @@ final class Table {
   }
 
   static int width(String text) {
-    return COLOUR.matcher(text).replaceAll("").length();
+    return ControlSequence.COLOUR.matcher(text).replaceAll("").length();
   }
 }

@@ -1,14 +1,19 @@
 package dev.kastor.cli;
 
+import dev.kastor.text.PrintableText;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Text broken at blanks into lines of a width; a word that is longer stands as it is. */
+/**
+ * Text broken at blanks into lines of a width; a word that is longer stands as it is. It is one
+ * line before: breaks that others wrote into it are blanks.
+ */
 final class Wrapped {
   private Wrapped() {}
 
   /** At least one line. */
-  static List<String> lines(String text, int width) {
+  static List<String> lines(String written, int width) {
+    String text = PrintableText.line(written);
     if (Table.width(text) <= width) {
       return List.of(text);
     }

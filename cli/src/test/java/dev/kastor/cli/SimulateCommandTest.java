@@ -9,7 +9,6 @@ import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Run;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -289,23 +288,25 @@ final class SimulateCommandTest {
     StringWriter text = new StringWriter();
     AtomicLong nanos = new AtomicLong();
     ReplayProgress progress =
-        new ReplayProgress(new PrintWriter(text), List.of(run, run), false, true, nanos::get);
+        new ReplayProgress(new TerminalOutput(text), List.of(run, run), false, true, nanos::get);
     progress.at(0, 60, 0, 10);
     nanos.set(2_000_000_000);
     progress.at(0, 7200, 5, 10);
     // Two hours in two seconds; two more for the rest of this run, and as the second one is not
     // begun and nothing like it has ended, nothing is said of the time left.
     assertThat(text.toString())
-        .isEqualTo("\r\033[K0/2 runs  pollux, w.csv, seed 1: 50 % of jobs  1 virtual h/s");
+        .isEqualTo("\033[1G\033[K0/2 runs  pollux, w.csv, seed 1: 50 % of jobs  1 virtual h/s");
     nanos.set(2_100_000_000);
     progress.at(0, 7260, 5, 10);
-    assertThat(text.toString().split("\r", -1)).as("not drawn five times a second").hasSize(2);
+    assertThat(text.toString().split("\033\\[K", -1))
+        .as("not drawn five times a second")
+        .hasSize(2);
     progress.at(1, 60, 0, 10);
     nanos.set(4_000_000_000L);
     progress.at(1, 7200, 5, 10);
     assertThat(text.toString())
         .contains("pollux, w.csv, seed 1: 50 % of jobs  1 virtual h/s, about");
     progress.close();
-    assertThat(text.toString()).endsWith("\r\033[K").doesNotContain("\n");
+    assertThat(text.toString()).endsWith("\033[1G\033[K").doesNotContain("\n");
   }
 }

@@ -10,7 +10,6 @@ import dev.kastor.local.api.ResourceType;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.URI;
 import java.nio.file.Files;
@@ -18,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import picocli.CommandLine;
 
 /** Somebody at a command line with an API server that knows TrainingJobs, and no operator. */
 final class Terminal implements AutoCloseable {
@@ -79,10 +77,7 @@ final class Terminal implements AutoCloseable {
   static Result runPlain(String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    CommandLine line = Kastor.commandLine();
-    line.setOut(new PrintWriter(out));
-    line.setErr(new PrintWriter(err));
-    int code = line.execute(arguments);
+    int code = Kastor.run(out, err, arguments);
     return new Result(code, out.toString(), err.toString());
   }
 

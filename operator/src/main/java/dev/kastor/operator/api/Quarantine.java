@@ -3,6 +3,7 @@ package dev.kastor.operator.api;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.scheduler.JobId;
+import dev.kastor.text.PrintableText;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -85,9 +86,8 @@ public final class Quarantine {
     }
   }
 
-  /** What a tenant wrote must not look like lines of ours. */
   private static String printable(String text) {
-    String line = text.replaceAll("\\p{Cntrl}", " ");
+    String line = PrintableText.line(text);
     return line.length() <= LONGEST_REASON ? line : line.substring(0, LONGEST_REASON) + "…";
   }
 }

@@ -9,6 +9,7 @@ import dev.kastor.operator.Signals;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.text.PrintableText;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -85,7 +86,7 @@ public final class AllocationWriter {
         version,
         since.toString(),
         reason.code(),
-        reason.message());
+        PrintableText.line(reason.message()));
   }
 
   private boolean writeAlone(

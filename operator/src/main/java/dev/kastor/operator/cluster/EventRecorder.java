@@ -2,6 +2,7 @@ package dev.kastor.operator.cluster;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.Metrics;
+import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -105,7 +106,7 @@ public final class EventRecorder {
         .endInvolvedObject()
         .withType(type)
         .withReason(reason)
-        .withMessage(message.length() > MAX_MESSAGE ? message.substring(0, MAX_MESSAGE) : message)
+        .withMessage(PrintableText.line(cut(message)))
         .withFirstTimestamp(now)
         .withLastTimestamp(now)
         .withCount(1)
@@ -115,6 +116,10 @@ public final class EventRecorder {
         .withReportingComponent("kastor.dev/operator")
         .withReportingInstance("operator")
         .build();
+  }
+
+  private static String cut(String message) {
+    return message.length() > MAX_MESSAGE ? message.substring(0, MAX_MESSAGE) : message;
   }
 
   @PreDestroy

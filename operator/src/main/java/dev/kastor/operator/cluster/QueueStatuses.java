@@ -4,6 +4,7 @@ import dev.kastor.crds.Queue;
 import dev.kastor.crds.QueueSpec;
 import dev.kastor.crds.QueueSpec.StopPolicyKind;
 import dev.kastor.crds.QueueStatus;
+import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
@@ -124,7 +125,7 @@ final class QueueStatuses {
         .withType(state.type())
         .withStatus(status)
         .withReason(state.reason())
-        .withMessage(state.message())
+        .withMessage(PrintableText.line(state.message()))
         .withObservedGeneration(queue.getMetadata().getGeneration())
         .withLastTransitionTime(since)
         .build();

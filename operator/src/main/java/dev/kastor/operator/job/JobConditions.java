@@ -2,6 +2,7 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.Lean;
+import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -133,6 +134,7 @@ public final class JobConditions {
       }
     }
     return Lean.condition(
-        new Condition(since, message, observedGeneration, reason, status, type.name()));
+        new Condition(
+            since, PrintableText.line(message), observedGeneration, reason, status, type.name()));
   }
 }
