@@ -385,6 +385,8 @@ public final class Metrics {
   /** A job is gone: all its series end. */
   public void forget(String namespace, String name) {
     ended(namespace, name);
+    hangs.remove(namespace, name);
+    slowReplicas.remove(namespace, name);
     for (Membership.Action action : Membership.Action.values()) {
       rescales.remove(namespace, name, action.name());
     }

@@ -6,14 +6,18 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.scheduler.FairEviction;
+import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.NoiseBucket;
 import dev.kastor.scheduler.goodput.RememberedFamily;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 
@@ -31,23 +35,26 @@ final class FamilyCodec {
   private FamilyCodec() {}
 
   /**
-   * The document of as many families as fit into so many bytes, those heard of last first to be
-   * taken.
+   * The document of as many families as fit into so many bytes; whoever takes most loses those
+   * heard of longest ago.
    *
    * @param families the one heard of longest ago first
    */
   static String write(List<RememberedFamily> families, int mostBytes) {
-    List<ObjectNode> fitting = new ArrayList<>();
-    int left = mostBytes - bytes(document(List.of()));
-    for (RememberedFamily family : families.reversed()) {
+    SequencedMap<String, ObjectNode> fitting = new LinkedHashMap<>();
+    Map<String, Integer> bytes = new HashMap<>();
+    for (RememberedFamily family : families) {
       ObjectNode json = json(family);
-      left -= bytes(json) + 1;
-      if (left < 0) {
-        break;
-      }
-      fitting.addFirst(json);
+      fitting.put(family.name(), json);
+      bytes.put(family.name(), bytes(json) + 1);
     }
-    return document(fitting).toString();
+    FairEviction.surplus(
+            fitting.keySet(),
+            FamilyMemory::owner,
+            name -> bytes.getOrDefault(name, 0),
+            mostBytes - bytes(document(List.of())))
+        .forEach(fitting::remove);
+    return document(List.copyOf(fitting.values())).toString();
   }
 
   private static int bytes(JsonNode json) {

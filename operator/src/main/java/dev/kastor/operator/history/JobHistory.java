@@ -6,6 +6,7 @@ import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.FairEviction;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
 import jakarta.inject.Singleton;
@@ -25,10 +26,10 @@ import java.util.concurrent.LinkedBlockingDeque;
  */
 @Singleton
 public final class JobHistory implements JobObserver {
-  /** Most ended jobs that are remembered. */
+  /** Most ended jobs that are remembered; beyond it the namespace of most loses its oldest. */
   public static final int MOST_ENDED = 100;
 
-  /** Most jobs in all; beyond it those that were silent longest are forgotten. */
+  /** Most jobs in all; beyond it the namespaces of most lose those that were silent longest. */
   public static final int MOST_JOBS = 20_000;
 
   /** Forgotten at once beyond what must be, so that the next are not looked for at every report. */
@@ -137,17 +138,22 @@ public final class JobHistory implements JobObserver {
 
   /** Cheap unless there is something to forget: it is asked at every report. */
   private void forgetSurplus() {
-    while (ended.size() > MOST_ENDED) {
-      JobId oldest = ended.pollFirst();
-      JobTrack track = oldest == null ? null : tracks.get(oldest);
-      if (track != null && track.ended().isPresent()) {
-        tracks.remove(oldest, track);
+    if (ended.size() > MOST_ENDED) {
+      for (JobId oldest :
+          FairEviction.surplus(List.copyOf(ended), JobId::namespace, job -> 1, MOST_ENDED)) {
+        JobTrack track = ended.remove(oldest) ? tracks.get(oldest) : null;
+        if (track != null && track.ended().isPresent()) {
+          tracks.remove(oldest, track);
+        }
       }
     }
     if (tracks.size() > MOST_JOBS) {
-      tracks.entrySet().stream()
-          .sorted(Comparator.comparing(entry -> entry.getValue().touched()))
-          .limit(tracks.size() - MOST_JOBS + SPARE)
+      List<Map.Entry<JobId, JobTrack>> silentFirst =
+          tracks.entrySet().stream()
+              .sorted(Comparator.comparing(entry -> entry.getValue().touched()))
+              .toList();
+      FairEviction.surplus(
+              silentFirst, entry -> entry.getKey().namespace(), entry -> 1, MOST_JOBS - SPARE)
           .forEach(entry -> tracks.remove(entry.getKey(), entry.getValue()));
     }
   }

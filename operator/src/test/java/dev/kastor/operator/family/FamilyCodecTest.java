@@ -68,6 +68,18 @@ final class FamilyCodecTest {
     assertThat(read(FamilyCodec.write(all, 200))).isEmpty();
   }
 
+  @Test
+  void manyFamiliesOfOneNamespaceLeaveSpaceForOthers() {
+    List<RememberedFamily> all = new ArrayList<>();
+    all.add(family("blue/oldest", 100));
+    for (int f = 0; f < 50; f++) {
+      all.add(family("red/family-" + f, 100));
+    }
+    assertThat(read(FamilyCodec.write(all, 20_000)))
+        .extracting(RememberedFamily::name)
+        .contains("blue/oldest", "red/family-49");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

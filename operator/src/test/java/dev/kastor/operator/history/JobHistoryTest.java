@@ -152,6 +152,17 @@ class JobHistoryTest {
   }
 
   @Test
+  void manyEndedJobsOfOneNamespacePushOutItsOwnAlone() {
+    JobId other = new JobId("other", "job");
+    history.phase(other, Phase.Succeeded, START);
+    for (int i = 0; i < 2 * JobHistory.MOST_ENDED; i++) {
+      history.phase(new JobId("default", "job-" + i), Phase.Succeeded, START.plusSeconds(i));
+    }
+    assertThat(history.story(other)).isPresent();
+    assertThat(history.story(new JobId("default", "job-0"))).isEmpty();
+  }
+
+  @Test
   void forgetsTheMostSilentJobsWhenThereAreTooMany() {
     for (int i = 0; i <= JobHistory.MOST_JOBS; i++) {
       history.phase(new JobId("default", "job-" + i), Phase.Running, START.plusSeconds(i));

@@ -2,6 +2,7 @@ package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.scheduler.FairEviction;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,15 +13,20 @@ import java.util.SequencedMap;
  * What jobs taught their families, for later jobs of the same.
  *
  * <p>Jobs write and read it through their {@link Learner}. It knows no clock; its memory is bounded
- * by {@value #MAX_FAMILIES} families, of which the one heard of longest ago is dropped, and as
- * {@link GoodputEstimator} bounds keys. All methods lock the object, since an operator's jobs
- * report on several threads.
+ * by {@value #MAX_FAMILIES} families, of which the owner of most loses the one heard of longest
+ * ago, and as {@link GoodputEstimator} bounds keys. All methods lock the object, since an
+ * operator's jobs report on several threads.
  */
 public final class FamilyMemory {
   /** Most families kept. */
   public static final int MAX_FAMILIES = 256;
 
   private final SequencedMap<String, Family> families = new LinkedHashMap<>();
+
+  /** To whom a family belongs: its name up to the first slash; nobody's without one. */
+  public static String owner(String family) {
+    return family.substring(0, Math.max(0, family.indexOf('/')));
+  }
 
   /** A memory of nothing. */
   public FamilyMemory() {}
@@ -103,8 +109,9 @@ public final class FamilyMemory {
   }
 
   private void bound() {
-    while (families.size() > MAX_FAMILIES) {
-      families.pollFirstEntry();
+    if (families.size() > MAX_FAMILIES) {
+      FairEviction.surplus(families.keySet(), FamilyMemory::owner, name -> 1, MAX_FAMILIES)
+          .forEach(families::remove);
     }
   }
 }

@@ -294,6 +294,20 @@ final class LearnerTest {
   }
 
   @Test
+  void manyFamiliesOfOneOwnerPushOutThatOwnersAlone() {
+    for (int f = 0; f < 3; f++) {
+      learner("a", "blue/family-" + f).finished(progress(1000), START);
+    }
+    for (int f = 0; f < 2 * FamilyMemory.MAX_FAMILIES; f++) {
+      learner("a", "red/family-" + f).finished(progress(1000), START);
+    }
+    assertThat(memory.stored())
+        .hasSize(FamilyMemory.MAX_FAMILIES)
+        .extracting(RememberedFamily::name)
+        .contains("blue/family-0", "blue/family-1", "blue/family-2");
+  }
+
+  @Test
   void itIsBounded() {
     for (int f = 0; f < FamilyMemory.MAX_FAMILIES + 10; f++) {
       Learner learner = learner("a", "family-" + f);
