@@ -4,7 +4,9 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringReader;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +35,7 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
   private static final String API_VERSION = "kastor.dev/v1alpha1";
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int LONGEST_BYTES = 1 << 20;
 
   /** Reads all documents of a file; {@code -} is standard input. */
   static List<ManifestFile> read(Path file) {
@@ -69,15 +72,28 @@ record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
     return manifests;
   }
 
-  private static String text(Path file) {
-    try {
-      return file.toString().equals("-")
-          ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
-          : Files.readString(file);
+  /** The text of a file of objects; {@code -} is standard input. */
+  static String text(Path file) {
+    boolean standardInput = file.toString().equals("-");
+    try (InputStream in = standardInput ? System.in : Files.newInputStream(file)) {
+      return text(file, in);
     } catch (IOException e) {
-      String why = Files.exists(file) ? "cannot be read as UTF-8 text" : "does not exist";
+      String why =
+          standardInput || Files.exists(file) ? "cannot be read as UTF-8 text" : "does not exist";
       throw new CliException(ExitCode.USAGE, file + ": " + why, e);
     }
+  }
+
+  /** What is longer than any job is not read to its end, which it may not have. */
+  static String text(Path file, InputStream in) throws IOException {
+    byte[] bytes = in.readNBytes(LONGEST_BYTES + 1);
+    if (bytes.length > LONGEST_BYTES) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "%s: is longer than 1 MiB, the most that is read of YAML. Split it, or name another file."
+              .formatted(file));
+    }
+    return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
   }
 
   private static ManifestFile manifest(Path file, Node node, Object value) {

@@ -11,7 +11,6 @@ import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.StopPolicy;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Optional;
@@ -37,7 +36,7 @@ final class QueueFile {
   static SequencedMap<String, Queue> read(Path file) {
     SequencedMap<String, Queue> queues = new LinkedHashMap<>();
     try (MappingIterator<JsonNode> objects =
-        Json.YAML.readerFor(JsonNode.class).readValues(Files.newBufferedReader(file))) {
+        Json.YAML.readerFor(JsonNode.class).readValues(ManifestFile.text(file))) {
       while (objects.hasNext()) {
         JsonNode object = objects.next();
         if (object.isNull() || object.isMissingNode()) {

@@ -14,11 +14,24 @@ import java.util.zip.GZIPInputStream;
 public final class TraceInput {
   private static final int GZIP_MAGIC = 0x1f8b;
   private static final int BUFFER = 1 << 16;
+  private static final char BYTE_ORDER_MARK = '\uFEFF';
 
   private TraceInput() {}
 
+  /** The text, without the byte order mark that editors of other systems put before UTF-8. */
   public static BufferedReader open(Path file) throws IOException {
-    return new BufferedReader(new InputStreamReader(stream(file), StandardCharsets.UTF_8), BUFFER);
+    BufferedReader text =
+        new BufferedReader(new InputStreamReader(stream(file), StandardCharsets.UTF_8), BUFFER);
+    try {
+      text.mark(1);
+      if (text.read() != BYTE_ORDER_MARK) {
+        text.reset();
+      }
+      return text;
+    } catch (IOException e) {
+      text.close();
+      throw e;
+    }
   }
 
   /** The content, decompressed where it begins like gzip, whatever the file is called. */

@@ -56,6 +56,15 @@ final class TraceReadersTest {
   }
 
   @Test
+  void readsAWorkloadWithAByteOrderMark() throws IOException, TraceException {
+    Workload plain = Workload.read(file(HEADER + "a,0,p,1,4,2\n"), Set.of("p"));
+
+    Workload marked = Workload.read(file("\uFEFF" + HEADER + "a,0,p,1,4,2\n"), Set.of("p"));
+
+    assertThat(marked.jobs()).isEqualTo(plain.jobs());
+  }
+
+  @Test
   void writesAndReadsQueuesAndPriorities() throws IOException, TraceException {
     Workload.Job plain = new Workload.Job("a", 0, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE);
     Workload workload =
