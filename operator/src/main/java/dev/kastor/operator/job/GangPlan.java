@@ -102,9 +102,6 @@ public sealed interface GangPlan {
     if (leaving.isPresent()) {
       return Optional.of("pod %s is being deleted".formatted(leaving.get().name()));
     }
-    if (!ranks(current, size) && !current.stream().allMatch(GangPod::gated)) {
-      return Optional.of("pods of ranks %s are gone".formatted(missing(current, size)));
-    }
     Map<String, Integer> nodes = new TreeMap<>();
     current.forEach(pod -> nodes.merge(pod.view().node(), 1, Integer::sum));
     boolean placed =
@@ -112,9 +109,14 @@ public sealed interface GangPlan {
             && nodes.entrySet().stream()
                 .allMatch(node ->
                     target.replicasByNode().getOrDefault(node.getKey(), 0) >= node.getValue());
-    return placed
+    if (!placed) {
+      return Optional.of(
+          "its place changed from %s to %s".formatted(nodes, target.replicasByNode()));
+    }
+    // From here on the size is the target's: who may write to a pod may have said any number.
+    return ranks(current, size) || current.stream().allMatch(GangPod::gated)
         ? Optional.empty()
-        : Optional.of("its place changed from %s to %s".formatted(nodes, target.replicasByNode()));
+        : Optional.of("pods of ranks %s are gone".formatted(missing(current, size)));
   }
 
   /** Pods of older starts and, if the newest is broken, of it; one failed pod a start stays. */
@@ -147,7 +149,13 @@ public sealed interface GangPlan {
   }
 
   private static boolean ranks(List<GangPod> pods, int size) {
-    return size > 0 && missing(pods, size).isEmpty();
+    return size > 0
+        && pods.stream()
+                .mapToInt(GangPod::rank)
+                .filter(rank -> rank >= 0 && rank < size)
+                .distinct()
+                .count()
+            == size;
   }
 
   private static List<Integer> missing(List<GangPod> pods, int size) {

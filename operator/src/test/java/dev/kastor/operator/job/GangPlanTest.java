@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class GangPlanTest {
@@ -113,6 +114,22 @@ class GangPlanTest {
     assertThat(GangPlan.of(Allocation.NONE, done)).isEqualTo(new GangPlan.Succeeded());
     assertThat(GangPlan.of(THREE, List.of(ended(0, "Succeeded", later))))
         .isInstanceOf(GangPlan.Create.class);
+  }
+
+  @Test
+  void aSizeThatNobodyGaveCostsAStartAndNoMemory() {
+    List<GangPod> gang =
+        LongStream.range(0, 3)
+            .mapToObj(number -> pod(number, 0, State.RUNNING, false))
+            .map(pod -> new GangPod(pod.view(), 0, Integer.MAX_VALUE, false, false))
+            .toList();
+    assertThat(GangPlan.of(THREE, gang))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear ->
+                assertThat(clear.why())
+                    .hasValueSatisfying(why -> assertThat(why).startsWith("its place changed")));
+    assertThat(GangPlan.training(gang)).isZero();
   }
 
   @Test
