@@ -46,7 +46,7 @@ public final class Chart {
   }
 
   /** Installs and waits until everything is ready. */
-  String install() throws IOException, InterruptedException {
+  public String install() throws IOException, InterruptedException {
     return helm(settings("install", RELEASE, folder().toString(), "--wait", "--timeout", PATIENCE));
   }
 
@@ -65,7 +65,7 @@ public final class Chart {
   }
 
   /** Removes all that was installed. */
-  String uninstall() throws IOException, InterruptedException {
+  public String uninstall() throws IOException, InterruptedException {
     return helm(List.of("uninstall", RELEASE, "--namespace", namespace, "--wait"));
   }
 

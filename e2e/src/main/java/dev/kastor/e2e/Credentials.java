@@ -17,12 +17,12 @@ import java.time.Instant;
 import java.util.Base64;
 
 /** Tokens of service accounts, from the API server or signed with its key. */
-record Credentials(KubernetesClient client) {
+public record Credentials(KubernetesClient client) {
   private static final long TEN_MINUTES = 600;
   private static final Base64.Encoder URL = Base64.getUrlEncoder().withoutPadding();
 
   /** A token of an account; for the API server itself without audiences. */
-  String ofAccount(String namespace, String account, String... audiences) {
+  public String ofAccount(String namespace, String account, String... audiences) {
     return client
         .serviceAccounts()
         .inNamespace(namespace)
@@ -39,7 +39,7 @@ record Credentials(KubernetesClient client) {
   }
 
   /** A token as the kubelet gets it for a pod. */
-  String ofPod(Pod pod, String audience) {
+  public String ofPod(Pod pod, String audience) {
     return client
         .serviceAccounts()
         .inNamespace(pod.getMetadata().getNamespace())

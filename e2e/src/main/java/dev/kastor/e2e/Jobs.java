@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The TrainingJobs of a namespace as one who may read it sees them. */
-record Jobs(KubernetesClient client, String namespace) {
+public record Jobs(KubernetesClient client, String namespace) {
 
   TrainingJob get(String name) {
     TrainingJob job = resource(name).get();
@@ -30,11 +30,11 @@ record Jobs(KubernetesClient client, String namespace) {
   }
 
   /** What the operator reports; empty before its first word. */
-  Optional<TrainingJobStatus> status(String name) {
+  public Optional<TrainingJobStatus> status(String name) {
     return Optional.ofNullable(get(name).getStatus());
   }
 
-  boolean in(TrainingJobStatus.Phase phase, String name) {
+  public boolean in(TrainingJobStatus.Phase phase, String name) {
     return status(name).map(TrainingJobStatus::phase).filter(phase::equals).isPresent();
   }
 
@@ -42,11 +42,11 @@ record Jobs(KubernetesClient client, String namespace) {
     return status(name).map(TrainingJobStatus::training);
   }
 
-  long step(String name) {
+  public long step(String name) {
     return training(name).map(TrainingStatus::step).orElse(0L);
   }
 
-  int allocated(String name) {
+  public int allocated(String name) {
     return allocation(name).map(AllocationStatus::replicas).orElse(0);
   }
 
@@ -72,7 +72,7 @@ record Jobs(KubernetesClient client, String namespace) {
   }
 
   /** Pods of the job that run, the oldest first. */
-  List<Pod> running(String name) {
+  public List<Pod> running(String name) {
     return pods(name).stream()
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
         .filter(pod -> "Running".equals(pod.getStatus().getPhase()))
@@ -80,7 +80,7 @@ record Jobs(KubernetesClient client, String namespace) {
         .toList();
   }
 
-  List<Pod> pods(String name) {
+  public List<Pod> pods(String name) {
     return client.pods().inNamespace(namespace).withLabel("kastor.dev/job", name).list().getItems();
   }
 
@@ -94,7 +94,7 @@ record Jobs(KubernetesClient client, String namespace) {
   }
 
   /** One line about each job and its pods, for whoever has to find out what went wrong. */
-  String describe() {
+  public String describe() {
     StringBuilder text = new StringBuilder();
     // Not by label: a job whose name cannot be one must be told of as well.
     List<Pod> all =

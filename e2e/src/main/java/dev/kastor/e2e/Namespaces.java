@@ -8,11 +8,11 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Map;
 
 /** Namespaces as a careful platform team makes them. */
-record Namespaces(KubernetesClient client) {
+public record Namespaces(KubernetesClient client) {
   private static final String SIZE = "10Gi";
 
   /** One in which pods must keep to the restricted Pod Security Standard. */
-  void restricted(String name) {
+  public void restricted(String name) {
     client
         .namespaces()
         .resource(

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Removes what a scenario left when it failed, so that the next one begins like the first. */
-final class Tidy implements AfterAllCallback {
+public final class Tidy implements AfterAllCallback {
   @Override
   public void afterAll(ExtensionContext scenario) throws IOException, InterruptedException {
     // Jobs first: while the operator is there, it ends them as it should.

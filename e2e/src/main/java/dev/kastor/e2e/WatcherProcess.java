@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.util.List;
 
 /** The watcher, running beside the suite; what it says is in {@code watcher.log} among the logs. */
-final class WatcherProcess implements AutoCloseable {
+public final class WatcherProcess implements AutoCloseable {
   private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
   private static final Path LOG = LOGS.resolve("watcher.log");
 
@@ -29,7 +29,7 @@ final class WatcherProcess implements AutoCloseable {
   }
 
   /** Starts it. */
-  static WatcherProcess start() throws IOException {
+  public static WatcherProcess start() throws IOException {
     return new WatcherProcess(
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -45,17 +45,17 @@ final class WatcherProcess implements AutoCloseable {
   }
 
   /** Says that a job is about to be deleted by its user. */
-  void deleting(String namespace, String job) {
+  public void deleting(String namespace, String job) {
     ear.println(namespace + "/" + job);
   }
 
   /** What it has seen so far that must not be. */
-  List<String> violations() throws IOException {
+  public List<String> violations() throws IOException {
     return lines().stream().filter(line -> line.contains(" " + Watcher.VIOLATION + " ")).toList();
   }
 
   /** Whether it has looked at the cluster lately; one that does not look sees nothing. */
-  boolean awake() throws IOException {
+  public boolean awake() throws IOException {
     return process.isAlive()
         && lines().stream()
             .filter(line -> line.contains(" " + Watcher.AWAKE + " "))

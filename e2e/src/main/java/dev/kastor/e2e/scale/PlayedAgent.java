@@ -9,16 +9,16 @@ import io.fabric8.kubernetes.api.model.Pod;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 
 /**
- * The agent of one pod: waits for generations in one thread, and reports every 250 steps in another
- * while it has rank 0, until the job's work is done. Its steps take 20 ms each, measured without
- * noise.
+ * The agent of one pod: waits for generations in one thread, and reports every some steps in
+ * another while it has rank 0, until the job's work is done. Its steps take 20 ms each, measured
+ * without noise.
  */
-final class PlayedAgent {
+public final class PlayedAgent {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration AGAIN = Duration.ofSeconds(2);
-  private static final int STEPS = 250;
   private static final long STEP_MILLIS = 20;
   private static final double STEP_SECONDS = STEP_MILLIS / 1000.0;
   private static final int INITIAL_BATCH = 64;
@@ -28,33 +28,55 @@ final class PlayedAgent {
   private final String pod;
   private final String token;
   private final AgentLine line;
-  private final PlayedAgents all;
+  private final Manner manner;
+  private final Tally tally;
   private volatile long generation;
   private volatile boolean first;
   private final Work work;
   private volatile JsonNode membership = JSON.createObjectNode();
 
+  /** Count of what became of the requests of agents. */
+  public interface Tally {
+    /** A report was answered. */
+    void reported(double seconds);
+
+    /** A request was refused or not answered. */
+    void failed(String why);
+  }
+
+  /**
+   * Habits of an agent.
+   *
+   * @param stepsPerReport how many steps it takes between two reports
+   * @param words what it makes of a report that would be true
+   */
+  public record Manner(int stepsPerReport, UnaryOperator<ObjectNode> words) {
+    /** As the real ones are. */
+    static final Manner HONEST = new Manner(250, UnaryOperator.identity());
+  }
+
   /** What all agents of one job share: how far it is. */
-  static final class Work {
+  public static final class Work {
     private final long total;
     private volatile long step;
     private volatile boolean done;
 
     /** Work that takes so many steps. */
-    Work(long total) {
+    public Work(long total) {
       this.total = total;
     }
   }
 
   /** The agent of a pod that has this token. */
-  PlayedAgent(Pod pod, String token, Work work, AgentLine line, PlayedAgents all) {
+  public PlayedAgent(Pod pod, String token, Work work, AgentLine line, Manner manner, Tally tally) {
     this.work = work;
+    this.manner = manner;
+    this.tally = tally;
     namespace = pod.getMetadata().getNamespace();
     job = requireNonNull(pod.getMetadata().getLabels().get("kastor.dev/job"));
     this.pod = pod.getMetadata().getName();
     this.token = token;
     this.line = line;
-    this.all = all;
   }
 
   /**
@@ -62,7 +84,7 @@ final class PlayedAgent {
    *
    * @return its last words as an agent writes them
    */
-  String run() throws InterruptedException {
+  public String run() throws InterruptedException {
     Thread poller = Thread.currentThread();
     Thread reporter = Thread.ofVirtual().name(pod + "-reports").start(() -> report(poller));
     try {
@@ -91,7 +113,7 @@ final class PlayedAgent {
                       work.step),
               token);
       if (answer.status() != HttpURLConnection.HTTP_OK) {
-        all.failed("poll: " + answer.status());
+        tally.failed("poll: " + answer.status());
         Thread.sleep(AGAIN);
         return true;
       }
@@ -102,7 +124,7 @@ final class PlayedAgent {
         default -> true;
       };
     } catch (IOException e) {
-      all.failed("poll: " + e.getMessage());
+      tally.failed("poll: " + e.getMessage());
       Thread.sleep(AGAIN);
       return true;
     }
@@ -124,13 +146,13 @@ final class PlayedAgent {
   private void report(Thread poller) {
     long sequence = 0;
     try {
-      if (work.total > STEPS) {
+      if (work.total > manner.stepsPerReport()) {
         // As if pods had not all been started at the same moment.
-        Thread.sleep(Math.floorMod(pod.hashCode(), STEPS * STEP_MILLIS));
+        Thread.sleep(Math.floorMod(pod.hashCode(), manner.stepsPerReport() * STEP_MILLIS));
       }
       long due = System.nanoTime();
       while (!work.done) {
-        long steps = Math.clamp(work.total - work.step, 1, STEPS);
+        long steps = Math.clamp(work.total - work.step, 1, manner.stepsPerReport());
         // An answer that is late delays no other report; what was missed is not made up for at
         // once.
         due += Duration.ofMillis(steps * STEP_MILLIS).toNanos();
@@ -156,14 +178,14 @@ final class PlayedAgent {
           line.post(
               "/v1/jobs/%s/%s/telemetry".formatted(namespace, job),
               token,
-              JSON.writeValueAsBytes(body(sequence, last)));
+              JSON.writeValueAsBytes(manner.words().apply(body(sequence, last))));
       if (answer.status() == HttpURLConnection.HTTP_NO_CONTENT) {
-        all.reported((System.nanoTime() - begun) / 1e9);
+        tally.reported((System.nanoTime() - begun) / 1e9);
         return true;
       }
-      all.failed("report: " + answer.status());
+      tally.failed("report: " + answer.status());
     } catch (IOException e) {
-      all.failed("report: " + e.getMessage());
+      tally.failed("report: " + e.getMessage());
     }
     return false;
   }
@@ -204,7 +226,7 @@ final class PlayedAgent {
         .put("nodes", 1)
         .put("replicas", replicas)
         .put("atomicBatchSize", batch.path("atomicBatchSize").asInt())
-        .put("steps", STEPS)
+        .put("steps", manner.stepsPerReport())
         .put("stepSeconds", STEP_SECONDS)
         .put("syncSeconds", replicas > 1 ? STEP_SECONDS / 10 : 0);
     report

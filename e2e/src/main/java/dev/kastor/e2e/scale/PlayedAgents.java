@@ -31,7 +31,7 @@ import java.util.function.ToLongFunction;
  *
  * <p>Thread-safe; an agent is a virtual thread.
  */
-final class PlayedAgents implements AutoCloseable {
+final class PlayedAgents implements AutoCloseable, PlayedAgent.Tally {
   private static final String JOB = "kastor.dev/job";
   private static final long HOUR_SECONDS = 3600;
   private static final long TOKEN_MILLIS = 1000;
@@ -99,14 +99,14 @@ final class PlayedAgents implements AutoCloseable {
     return new TreeMap<>(failures);
   }
 
-  /** A report was answered. */
-  void reported(double seconds) {
+  @Override
+  public void reported(double seconds) {
     reports.incrementAndGet();
     latencies.add(seconds);
   }
 
-  /** A request was refused or not answered. */
-  void failed(String why) {
+  @Override
+  public void failed(String why) {
     failures.merge(why, 1, Integer::sum);
   }
 
@@ -187,7 +187,10 @@ final class PlayedAgents implements AutoCloseable {
 
   private void play(Pod pod) {
     try {
-      ended(pod, new PlayedAgent(pod, patientToken(pod), work(pod), line, this).run());
+      ended(
+          pod,
+          new PlayedAgent(pod, patientToken(pod), work(pod), line, PlayedAgent.Manner.HONEST, this)
+              .run());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (KubernetesClientException e) {

@@ -20,11 +20,11 @@ import java.util.Optional;
  * @param node that it was started on
  * @param devices that it was given, separated by commas
  */
-record AgentProcess(long pid, String pod, String jobUid, String node, String devices) {
+public record AgentProcess(long pid, String pod, String jobUid, String node, String devices) {
   private static final Path PROC = Path.of("/proc");
 
   /** All of them, on all nodes: their process numbers can be seen from here. */
-  static List<AgentProcess> all() throws IOException {
+  public static List<AgentProcess> all() throws IOException {
     List<AgentProcess> found = new ArrayList<>();
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
       for (Path process : processes) {

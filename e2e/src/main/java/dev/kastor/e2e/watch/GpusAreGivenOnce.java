@@ -26,7 +26,8 @@ final class GpusAreGivenOnce implements Rule {
     Map<String, List<Pod>> holders = new TreeMap<>();
     for (Pod pod : world.pods().values()) {
       if (!Pods.ended(pod) && Pods.gpus(pod) > 0) {
-        Pods.node(pod)
+        world
+            .node(pod)
             .ifPresent(node -> holders.computeIfAbsent(node, key -> new ArrayList<>()).add(pod));
       }
     }

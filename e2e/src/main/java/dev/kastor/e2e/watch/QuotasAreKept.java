@@ -40,7 +40,11 @@ final class QuotasAreKept implements Rule {
     for (Pod pod : world.jobPods()) {
       TrainingJob job = world.jobs().get(Pods.owner(pod).orElseThrow());
       String queue = job == null ? null : job.getSpec().queue();
-      if (queue != null && !Pods.ended(pod) && pod.getMetadata().getDeletionTimestamp() == null) {
+      // One that waits to be scheduled holds nothing, whoever made it.
+      if (queue != null
+          && pod.getSpec().getNodeName() != null
+          && !Pods.ended(pod)
+          && pod.getMetadata().getDeletionTimestamp() == null) {
         held.merge(queue, Pods.gpus(pod), Integer::sum);
       }
     }

@@ -37,6 +37,7 @@ final class RulesTest {
     node("alpha", 2);
     pod("a-0", "Running", "alpha", null);
     pod("a-1", "Succeeded", "alpha", null);
+    job("u1", "{nextPod: 4, allocation: " + allocation(1, "{alpha: 3}") + "}");
     pod("a-2", "Pending", null, "alpha");
     assertThat(broken(rule)).isEmpty();
 
@@ -44,6 +45,22 @@ final class RulesTest {
     assertThat(broken(rule))
         .singleElement()
         .satisfies(finding -> assertThat(finding.evidence()).contains("3 GPUs of 2", "team/a-3"));
+  }
+
+  @Test
+  void believesNodesOnlyOfPodsThatTheOperatorCanHaveMade() {
+    Rule rule = new GpusAreGivenOnce();
+    node("alpha", 1);
+    pod("a-0", "Running", "alpha", null);
+    pod("a-1", "Pending", null, "alpha");
+    assertThat(broken(rule)).as("of a job that is not there").isEmpty();
+
+    job("u1", "{nextPod: 1, allocation: " + allocation(1, "{alpha: 1}") + "}");
+    assertThat(broken(rule)).as("with a number that nobody gave").isEmpty();
+    job("u1", "{nextPod: 2, allocation: " + allocation(2, "{beta: 1}") + "}");
+    assertThat(broken(rule)).as("meant for a node that the job has nothing on").isEmpty();
+    job("u1", "{nextPod: 2, allocation: " + allocation(3, "{alpha: 1}") + "}");
+    assertThat(broken(rule)).hasSize(1);
   }
 
   @Test

@@ -1,0 +1,188 @@
+package dev.kastor.e2e.attack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertAll;
+
+import dev.kastor.e2e.Await;
+import dev.kastor.e2e.Chart;
+import dev.kastor.e2e.Namespaces;
+import dev.kastor.e2e.Progress;
+import dev.kastor.e2e.Tidy;
+import dev.kastor.e2e.WatcherProcess;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * A tenant with all rights of the tenant role attacks his neighbour and the operator, one strategy
+ * after the other; meanwhile the neighbour's jobs hold what his quota and priority are good for,
+ * and nobody reads, loses or stops what is not his.
+ *
+ * <p>The system property {@code kastor.e2e.minutes} makes it go on for so long, with the settings
+ * of the chart and strategies in pairs, drawn from {@code kastor.e2e.seed}.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(Tidy.class)
+final class AttackScenario {
+  private static final int MINUTES = Integer.getInteger("kastor.e2e.minutes", 0);
+  private static final long SEED =
+      Long.getLong("kastor.e2e.seed", System.currentTimeMillis() % 1_000_000);
+
+  /** Between two rounds of the scheduler; the long form keeps the chart's own. */
+  private static final Duration ROUND = Duration.ofSeconds(MINUTES == 0 ? 3 : 30);
+
+  /** How long pods may take to end and to start once it is decided. */
+  private static final Duration SETTLE = Duration.ofSeconds(15);
+
+  private static final Duration READY = Duration.ofMinutes(2);
+  private static final long LOOK_MILLIS = 250;
+
+  private final KubernetesClient client = new KubernetesClientBuilder().build();
+  private final Lab lab = new Lab(client, new Namespaces(client));
+  private final Chart chart =
+      new Chart(
+          Lab.SYSTEM,
+          "replicas=1",
+          "roundInterval=%ds".formatted(ROUND.toSeconds()),
+          "summaryInterval=2s",
+          "terminationGrace=2s");
+  private WatcherProcess watcher;
+  private Honest honest;
+  private OperatorSeen operator;
+  private Hostile hostile;
+
+  @BeforeAll
+  void install() throws Exception {
+    lab.namespaced();
+    chart.install();
+    lab.clusterWide();
+    watcher = WatcherProcess.start();
+    honest = new Honest(client, watcher);
+    operator = new OperatorSeen(client);
+    hostile = new Hostile(client, watcher, honest, operator, new Stranger(operator.address()));
+    honest.settle();
+    Await.until(
+        "the honest tenant's jobs run",
+        READY,
+        honest::describe,
+        () -> honest.lacking().isEmpty() && honest.step() > 0);
+  }
+
+  @AfterAll
+  void end() throws Exception {
+    hostile.close();
+    watcher.close();
+    chart.uninstall();
+    lab.remove();
+    client.close();
+  }
+
+  @TestFactory
+  @Order(1)
+  Stream<DynamicTest> withstands() {
+    if (MINUTES == 0) {
+      // Who may keep GPUs for longer would take as long as many others.
+      return Strategies.all().stream()
+          .filter(strategy -> strategy.patience().isZero())
+          .map(strategy -> test(List.of(strategy)));
+    }
+    Progress.say("seed %d: the same strategies come with --seed %d".formatted(SEED, SEED));
+    Instant end = Instant.now().plus(Duration.ofMinutes(MINUTES));
+    List<Strategy> deck = new ArrayList<>();
+    Random random = new Random(SEED);
+    return Stream.generate(() -> test(List.of(draw(deck, random), draw(deck, random))))
+        .takeWhile(_ -> Instant.now().isBefore(end));
+  }
+
+  /** Every strategy comes once before any comes twice. */
+  private static Strategy draw(List<Strategy> deck, Random random) {
+    if (deck.isEmpty()) {
+      deck.addAll(Strategies.all());
+      Collections.shuffle(deck, random);
+    }
+    return deck.removeLast();
+  }
+
+  private DynamicTest test(List<Strategy> strategies) {
+    return DynamicTest.dynamicTest(
+        strategies.toString(), () -> assertAll(() -> withstand(strategies), this::calm));
+  }
+
+  @Test
+  @Order(2)
+  @DisplayName("the watcher was awake and saw nothing that must not be")
+  void nothingWasSeen() throws Exception {
+    assertThat(watcher.awake()).as("the watcher is awake").isTrue();
+    assertThat(watcher.violations()).isEmpty();
+  }
+
+  private void withstand(List<Strategy> strategies) throws Exception {
+    Instant begun = Instant.now();
+    int seen = watcher.violations().size();
+    for (Strategy strategy : strategies) {
+      strategy.strike().by(hostile);
+    }
+    Instant struck = Instant.now();
+    boolean claims = strategies.stream().anyMatch(Strategy::forGpus);
+    if (claims) {
+      honest.claim(strategies.stream().allMatch(strategy -> strategy.aim() != Strategy.Aim.RANK));
+    }
+    Duration patience =
+        strategies.stream().map(Strategy::patience).max(Duration::compareTo).orElseThrow();
+    Await.until(
+        "the honest tenant has what is his",
+        ROUND.plus(SETTLE).plus(patience),
+        () -> honest.lacking() + honest.describe() + hostile.jobs().describe(),
+        () -> honest.lacking().isEmpty());
+    Instant rounded = struck.plus(ROUND).plusSeconds(1);
+    while ((claims || hostile.waitsForARound()) && Instant.now().isBefore(rounded)) {
+      assertThat(honest.lacking()).as("what the honest tenant had and lost").isEmpty();
+      Thread.sleep(LOOK_MILLIS);
+    }
+    if (hostile.waitsForARound()) {
+      Await.until(
+          "all promises are kept", SETTLE, () -> broken().toString(), () -> broken().isEmpty());
+    }
+    assertThat(broken()).as("promises that were not kept").isEmpty();
+    assertThat(operator.complaints(begun)).as("what is wrong with the operator").isEmpty();
+    List<String> violations = watcher.violations();
+    assertThat(violations.subList(seen, violations.size())).as("what the watcher saw").isEmpty();
+  }
+
+  /** All is as it was before. */
+  private void calm() throws Exception {
+    hostile.undo();
+    honest.release();
+    Await.until(
+        "the honest tenant's jobs run on",
+        READY,
+        honest::describe,
+        () -> honest.lacking().isEmpty());
+  }
+
+  private List<String> broken() {
+    try {
+      return hostile.broken();
+    } catch (Exception e) {
+      return List.of(e.toString());
+    }
+  }
+}
