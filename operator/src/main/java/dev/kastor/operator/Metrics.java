@@ -131,6 +131,9 @@ public final class Metrics {
           "Replicas that held up the others of their job for minutes.",
           "namespace",
           "job");
+  private final Gauge overcommitted =
+      families.gauge(
+          "kastor_nodes_overcommitted", "Nodes whose pods hold more GPUs than the node has.");
   private final Counter lostNodes =
       families.counter(
           "kastor_nodes_lost",
@@ -233,6 +236,11 @@ public final class Metrics {
   /** A replica holds up the others. */
   public void slow(String namespace, String job) {
     slowReplicas.labels(namespace, job).inc();
+  }
+
+  /** So many nodes have pods that hold more than they have. */
+  public void overcommitted(int nodes) {
+    overcommitted.set(nodes);
   }
 
   /** A node was taken for dead. */

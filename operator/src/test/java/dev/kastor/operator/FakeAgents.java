@@ -311,11 +311,18 @@ final class FakeAgents implements AutoCloseable {
         .updateStatus();
   }
 
+  /** As a scheduler and a kubelet do, but the status first: nobody may see it on no node. */
   private void setRunning(Pod pod) {
+    Pod running =
+        client
+            .pods()
+            .resource(new PodBuilder(pod).withNewStatus().withPhase("Running").endStatus().build())
+            .updateStatus();
+    String node = pod.getMetadata().getAnnotations().get("kastor.dev/node");
     client
         .pods()
-        .resource(new PodBuilder(pod).withNewStatus().withPhase("Running").endStatus().build())
-        .updateStatus();
+        .resource(new PodBuilder(running).editSpec().withNodeName(node).endSpec().build())
+        .update();
   }
 
   private void end(String namespace, String name, String phase, int exitCode, Outcome outcome) {

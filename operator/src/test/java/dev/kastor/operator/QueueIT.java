@@ -9,6 +9,7 @@ import dev.kastor.crds.QueueStatus;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.cluster.PodPlace;
 import dev.kastor.operator.cluster.SlotCount;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
@@ -226,7 +227,7 @@ class QueueIT {
   private List<String> nodes() {
     return client.pods().inNamespace(NAMESPACE).list().getItems().stream()
         .filter(SlotCount::occupies)
-        .map(SlotCount::nodeOf)
+        .map(PodPlace::meant)
         .toList();
   }
 

@@ -6,7 +6,6 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.job.PodTemplate;
 import dev.kastor.scheduler.JobId;
-import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.List;
@@ -59,6 +58,10 @@ public final class AgentIdentity {
     }
     TrainingJob job =
         cache.job(id).orElseThrow(() -> ApiException.notFound("there is no job " + id));
+    if (job.getSpec().gang()) {
+      throw ApiException.forbidden(
+          "job %s has a template: its pods have no membership and report nothing".formatted(id));
+    }
     String pod =
         pod(user.get(), job)
             .orElseThrow(
@@ -79,16 +82,12 @@ public final class AgentIdentity {
         ? cache
             .pod(namespace, name)
             .filter(pod -> uid.equals(pod.getMetadata().getUid()))
-            .filter(pod -> belongs(pod, job))
+            .filter(pod -> cache.maker(pod).filter(made -> Labels.sameUid(made, job)).isPresent())
             .map(pod -> name)
         : Optional.empty();
   }
 
   private static String only(@Nullable List<String> values) {
     return values == null || values.size() != 1 ? "" : values.getFirst();
-  }
-
-  private static boolean belongs(Pod pod, TrainingJob job) {
-    return Labels.ours(pod) && Labels.ownedBy(pod, job.getMetadata().getUid());
   }
 }

@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,28 +31,47 @@ import java.util.concurrent.atomic.AtomicBoolean;
 @Singleton
 public final class ClusterCache {
   private static final String BY_JOB = "kastor-job";
-  private static final String BY_NODE = "kastor-node";
-  private static final String OTHERS_BY_NODE = "kastor-others";
+  private static final String ON_NODE = "kastor-on";
+  private static final String MEANT_FOR_NODE = "kastor-meant";
+
+  /** Jobs that are remembered after they are gone, as their pods leave after them. */
+  private static final int GONE = 1_000;
 
   private final KubernetesClient client;
   private final Signals signals;
   private final SlotWaiters waiters;
   private final Newcomers newcomers;
+  private final Provenance provenance;
   private final AtomicBoolean started = new AtomicBoolean();
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<Node> nodes;
   private final SharedIndexInformer<dev.kastor.crds.Queue> queues;
   private final Queue<TrainingJob> deleted = new ConcurrentLinkedQueue<>();
+  private final Map<String, TrainingJob> gone =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, TrainingJob> eldest) {
+              return size() > GONE;
+            }
+          });
   private volatile boolean takesDeleted;
 
   /** Makes informers that {@link #start} fills. */
   public ClusterCache(
-      KubernetesClient client, Signals signals, SlotWaiters waiters, Newcomers newcomers) {
+      KubernetesClient client,
+      Signals signals,
+      SlotWaiters waiters,
+      Newcomers newcomers,
+      Provenance provenance) {
     this.client = client;
     this.signals = signals;
     this.waiters = waiters;
     this.newcomers = newcomers;
+    this.provenance = provenance;
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
     pods = client.pods().inAnyNamespace().runnableInformer(0).itemStore(new LeanPods());
     nodes = client.nodes().runnableInformer(0);
@@ -58,11 +79,11 @@ public final class ClusterCache {
     pods.addIndexers(
         Map.of(
             BY_JOB,
-            pod -> Labels.job(pod).map(id -> List.of(id.toString())).orElse(List.of()),
-            BY_NODE,
-            pod -> List.of(SlotCount.nodeOf(pod)),
-            OTHERS_BY_NODE,
-            pod -> Labels.ours(pod) ? List.of() : List.of(SlotCount.nodeOf(pod))));
+            pod -> Provenance.claim(pod).stream().map(claim -> claim.job().toString()).toList(),
+            ON_NODE,
+            pod -> PodPlace.on(pod).stream().toList(),
+            MEANT_FOR_NODE,
+            pod -> comes(pod) ? List.of(PodPlace.meant(pod)) : List.of()));
     // An API server that is away comes back: lists and watches are tried until then.
     jobs.exceptionHandler((listed, failure) -> true);
     pods.exceptionHandler((listed, failure) -> true);
@@ -124,9 +145,24 @@ public final class ClusterCache {
         .filter(job -> job.getSpec().ours());
   }
 
-  /** The pods of a job of this name, whichever uid they belong to. */
-  public List<Pod> pods(JobId id) {
-    return pods.getIndexer().byIndex(BY_JOB, id.toString());
+  /** The pods that the operator made for this very job. */
+  public List<Pod> pods(TrainingJob job) {
+    return pods.getIndexer().byIndex(BY_JOB, Labels.id(job).toString()).stream()
+        .filter(
+            pod -> Provenance.claim(pod).filter(claim -> provenance.made(job, claim)).isPresent())
+        .toList();
+  }
+
+  /** The job that the operator made the pod for, which may be gone; empty if it did not make it. */
+  public Optional<TrainingJob> maker(Pod pod) {
+    return Provenance.claim(pod)
+        .flatMap(claim -> known(claim).filter(job -> provenance.made(job, claim)));
+  }
+
+  private Optional<TrainingJob> known(Provenance.Claim claim) {
+    return job(claim.job())
+        .filter(job -> job.getMetadata().getUid().equals(claim.uid()))
+        .or(() -> Optional.ofNullable(gone.get(claim.uid())));
   }
 
   /** The version that the pods have reached: each change up to it is seen. */
@@ -141,19 +177,32 @@ public final class ClusterCache {
         cached != null ? cached : client.pods().inNamespace(namespace).withName(name).get());
   }
 
-  /** The pods that are on a node or are meant for it. */
+  /** The pods that are on a node, whoever made them. */
   public List<Pod> podsOn(String node) {
-    return pods.getIndexer().byIndex(BY_NODE, node);
+    return pods.getIndexer().byIndex(ON_NODE, node);
   }
 
-  /** Those of them that the operator did not make. */
-  public List<Pod> othersPodsOn(String node) {
-    return pods.getIndexer().byIndex(OTHERS_BY_NODE, node);
+  /** Those, and the pods that the operator made for the node and that are not on it yet. */
+  public List<Pod> podsOnOrMeantFor(String node) {
+    // In this order: a pod that gets there meanwhile is met twice, never not at all.
+    Map<String, Pod> all = new LinkedHashMap<>();
+    pods.getIndexer().byIndex(MEANT_FOR_NODE, node).stream()
+        .filter(pod -> maker(pod).isPresent())
+        .forEach(pod -> all.put(pod.getMetadata().getUid(), pod));
+    podsOn(node).forEach(pod -> all.put(pod.getMetadata().getUid(), pod));
+    return List.copyOf(all.values());
   }
 
   /** All pods that the operator made. */
   public List<Pod> ourPods() {
-    return pods.getStore().list().stream().filter(Labels::ours).toList();
+    return pods.getStore().list().stream().filter(pod -> maker(pod).isPresent()).toList();
+  }
+
+  /** All pods that claim to be of a job, true or not. */
+  public List<Pod> claimingPods() {
+    return pods.getStore().list().stream()
+        .filter(pod -> Provenance.claim(pod).isPresent())
+        .toList();
   }
 
   /** All nodes, in no order. */
@@ -189,7 +238,17 @@ public final class ClusterCache {
     return taken;
   }
 
+  /** Whether the pod says that it was made for a node, which no scheduler has put it on yet. */
+  private static boolean comes(Pod pod) {
+    return Provenance.claim(pod).isPresent()
+        && PodPlace.on(pod).isEmpty()
+        && pod.getMetadata().getDeletionTimestamp() == null;
+  }
+
   private void jobChanged(Optional<TrainingJob> before, Optional<TrainingJob> after) {
+    before
+        .filter(job -> after.filter(now -> Labels.sameUid(job, now)).isEmpty())
+        .ifPresent(job -> gone.put(job.getMetadata().getUid(), job));
     if (after.isEmpty() && takesDeleted) {
       deleted.addAll(before.stream().filter(job -> job.getSpec().ours()).toList());
     }
@@ -216,7 +275,7 @@ public final class ClusterCache {
 
   private void podChanged(Optional<Pod> before, Optional<Pod> after) {
     Pod pod = after.or(() -> before).orElseThrow();
-    Labels.job(pod).ifPresent(signals::job);
+    Provenance.claim(pod).map(Provenance.Claim::job).ifPresent(signals::job);
     boolean freed =
         before.isPresent()
             && SlotCount.occupies(before.get())
@@ -227,9 +286,9 @@ public final class ClusterCache {
       // Evicted, perhaps from a node where it cannot be replaced.
       signals.round();
     }
-    if (freed) {
+    if (freed && (PodPlace.on(before.orElseThrow()).isPresent() || maker(pod).isPresent())) {
       signals.round();
-      waiters.freed(SlotCount.nodeOf(pod)).forEach(signals::job);
+      waiters.freed(PodPlace.meant(pod)).forEach(signals::job);
     }
   }
 

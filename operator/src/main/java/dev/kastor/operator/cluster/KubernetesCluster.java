@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,7 +66,7 @@ public final class KubernetesCluster implements Cluster {
   private final Knowledge knowledge;
   private final NodeUses uses;
   private final SlotCount slots;
-  private final String gpuTypeLabel;
+  private final NodeMapper nodeMapper;
   private final QueueRules queues;
   private final InstantSource clock;
   private final EventRecorder events;
@@ -78,7 +77,6 @@ public final class KubernetesCluster implements Cluster {
   private final WritesUnderWay writes = new WritesUnderWay();
   private Snapshot observed = new Snapshot(Instant.EPOCH, List.of(), List.of());
   private volatile boolean heldBack;
-  private final Set<String> badPrices = ConcurrentHashMap.newKeySet();
   private final Set<String> badPins = ConcurrentHashMap.newKeySet();
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
@@ -103,7 +101,7 @@ public final class KubernetesCluster implements Cluster {
     this.knowledge = knowledge;
     this.events = events;
     slots = new SlotCount(config.slotResource());
-    gpuTypeLabel = config.gpuTypeLabel();
+    nodeMapper = new NodeMapper(cache, metrics, config);
     this.queues = queues;
     this.clock = clock;
   }
@@ -114,12 +112,7 @@ public final class KubernetesCluster implements Cluster {
     List<JobReading> wanting =
         readings.of(cache.jobs().stream().filter(this::wantsToRun).toList(), this::decided);
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
-    List<Node> nodes =
-        cache.nodes().stream()
-            .map(node -> node(node, round))
-            .filter(node -> node.slots() > 0)
-            .sorted(Comparator.comparing(Node::name))
-            .toList();
+    List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
     QueueDirectory directory = queues.directory();
     List<JobState> jobs = new ArrayList<>(wanting.size());
     for (JobReading job : wanting) {
@@ -217,9 +210,11 @@ public final class KubernetesCluster implements Cluster {
     Map<JobId, QuotaGate.Holding> holdings = new HashMap<>();
     for (TrainingJob job : cache.jobs()) {
       JobId id = Labels.id(job);
-      Map<String, Integer> byNode = slots.heldByNode(cache.pods(id));
+      AllocationStatus current = allocations.current(job);
+      Map<String, Integer> byNode =
+          slots.heldByNode(cache.pods(job), JobMapper.allocation(current).replicasByNode());
       byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
-      QuotaGate.Holding given = holding(directory.of(job), allocations.current(job), byNode);
+      QuotaGate.Holding given = holding(directory.of(job), current, byNode);
       QuotaGate.Holding decided = holding(directory.of(job), decided(job), byNode);
       holdings.put(id, given.slots() < decided.slots() ? decided : given);
     }
@@ -329,24 +324,5 @@ public final class KubernetesCluster implements Cluster {
             knowledge.measured(job),
             pinned,
             now));
-  }
-
-  private Node node(io.fabric8.kubernetes.api.model.Node node, RoundNodes round) {
-    String name = node.getMetadata().getName();
-    Map<String, String> labels = node.getMetadata().getLabels();
-    String type = labels == null ? null : labels.get(gpuTypeLabel);
-    NodeTraits traits = NodeTraits.of(node.getMetadata());
-    if (NodeTraits.hasBadPrice(node.getMetadata()) && badPrices.add(name)) {
-      LOG.warn("annotation {} of node {} is no price and is ignored", NodeTraits.PRICE, name);
-    }
-    return new Node(
-        name,
-        type == null ? "" : type,
-        round.open().contains(name)
-            ? slots.free(node, cache.othersPodsOn(name))
-            : round.kept().getOrDefault(name, 0),
-        traits.rack(),
-        traits.preemptible(),
-        traits.pricePerHour());
   }
 }

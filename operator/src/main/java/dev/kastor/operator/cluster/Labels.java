@@ -29,12 +29,7 @@ public final class Labels {
     return new TreeMap<>(Map.of(JOB, job, MANAGED_BY, MANAGER));
   }
 
-  /** Whether the operator made the object. */
-  public static boolean ours(HasMetadata object) {
-    return job(object).isPresent();
-  }
-
-  /** The job that an object of ours belongs to. */
+  /** The job that an object says it belongs to; of a pod, {@link Provenance} knows what is true. */
   public static Optional<JobId> job(HasMetadata object) {
     ObjectMeta metadata = object.getMetadata();
     Map<String, String> labels = metadata.getLabels();
@@ -52,6 +47,11 @@ public final class Labels {
       }
     }
     return false;
+  }
+
+  /** Whether both are versions of one object, and not two of one name. */
+  public static boolean sameUid(HasMetadata one, HasMetadata other) {
+    return one.getMetadata().getUid().equals(other.getMetadata().getUid());
   }
 
   /** The name of a resource as a job's id. */

@@ -40,13 +40,16 @@ final class LeanPods extends BasicItemStore<Pod> {
     PodSpec kept = new PodSpec();
     kept.setNodeName(spec.getNodeName());
     kept.setSchedulingGates(spec.getSchedulingGates());
+    kept.setInitContainers(spec.getInitContainers().stream().map(LeanPods::lean).toList());
     kept.setContainers(spec.getContainers().stream().map(LeanPods::lean).toList());
+    kept.setOverhead(spec.getOverhead());
     return Lean.withoutEmpties(kept);
   }
 
   private static Container lean(Container container) {
     Container kept = new Container();
     kept.setName(container.getName());
+    kept.setRestartPolicy(container.getRestartPolicy());
     ResourceRequirements resources = container.getResources();
     if (resources != null) {
       kept.setResources(Lean.withoutEmpties(resources));
@@ -59,7 +62,11 @@ final class LeanPods extends BasicItemStore<Pod> {
   private static PodStatus lean(PodStatus status) {
     PodStatus kept = new PodStatus();
     kept.setPhase(status.getPhase());
-    kept.setConditions(status.getConditions().stream().filter(LeanPods::telling).toList());
+    // Of a pod that is past that, the phase says that its node has taken it.
+    boolean pending = "Pending".equals(status.getPhase());
+    kept.setStartTime(pending ? status.getStartTime() : null);
+    kept.setConditions(
+        status.getConditions().stream().filter(each -> telling(each, pending)).toList());
     kept.setInitContainerStatuses(lean(status.getInitContainerStatuses()));
     kept.setContainerStatuses(lean(status.getContainerStatuses()));
     return Lean.withoutEmpties(kept);
@@ -81,9 +88,9 @@ final class LeanPods extends BasicItemStore<Pod> {
     return Lean.withoutEmpties(kept);
   }
 
-  private static boolean telling(PodCondition condition) {
+  private static boolean telling(PodCondition condition, boolean pending) {
     boolean scheduled =
         "PodScheduled".equals(condition.getType()) && "True".equals(condition.getStatus());
-    return TELLING.contains(condition.getType()) && !scheduled;
+    return TELLING.contains(condition.getType()) && (pending || !scheduled);
   }
 }

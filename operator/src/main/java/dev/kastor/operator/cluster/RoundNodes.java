@@ -1,5 +1,6 @@
 package dev.kastor.operator.cluster;
 
+import dev.kastor.crds.TrainingJob;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
@@ -30,7 +31,7 @@ record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId> stayin
       Collection<Node> nodes,
       Function<Node, NodeUse> uses,
       Collection<JobReading> jobs,
-      Function<JobId, List<Pod>> pods) {
+      Function<TrainingJob, List<Pod>> pods) {
     Set<String> open = new HashSet<>();
     Set<String> keep = new HashSet<>();
     for (Node node : nodes) {
@@ -52,8 +53,7 @@ record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId> stayin
       }
       JobId id = job.id();
       List<Pod> own =
-          pods.apply(id).stream()
-              .filter(pod -> Labels.ownedBy(pod, job.job().getMetadata().getUid()))
+          pods.apply(job.job()).stream()
               .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
               .filter(SlotCount::occupies)
               .toList();
@@ -81,6 +81,6 @@ record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId> stayin
   }
 
   private static long count(List<Pod> pods, String node) {
-    return pods.stream().filter(pod -> SlotCount.nodeOf(pod).equals(node)).count();
+    return pods.stream().filter(pod -> PodPlace.meant(pod).equals(node)).count();
   }
 }

@@ -1,8 +1,8 @@
 package dev.kastor.operator.job;
 
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.PodPlace;
 import io.fabric8.kubernetes.api.model.Pod;
-import java.time.Instant;
 import java.util.Map;
 
 /**
@@ -34,13 +34,9 @@ public record GangPod(PodView view, long first, int size, boolean gated, boolean
   }
 
   private static boolean dismissed(Pod pod, PodView view) {
-    String deadline = pod.getMetadata().getDeletionTimestamp();
-    if (deadline == null) {
-      return false;
-    }
-    Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
-    Instant asked = Instant.parse(deadline).minusSeconds(grace == null ? 0 : grace);
-    return !view.ended() || !view.finished().isBefore(asked);
+    return PodPlace.askedToLeave(pod)
+        .filter(asked -> !view.ended() || !view.finished().isBefore(asked))
+        .isPresent();
   }
 
   private static long number(Map<String, String> annotations, String key, long otherwise) {

@@ -7,6 +7,7 @@ import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.PodNumbers;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.cluster.SlotWaiters;
 import dev.kastor.operator.cluster.StatusWriter;
@@ -136,7 +137,7 @@ public final class GangSteering {
       long first =
           create.first().isPresent()
               ? create.first().get()
-              : numbers.reserve(job, gang.stream().map(GangPod::view).toList(), size);
+              : numbers.reserve(job, PodView.free(gang.stream().map(GangPod::view).toList()), size);
       if (create.first().isEmpty()) {
         countRestart(job);
       }

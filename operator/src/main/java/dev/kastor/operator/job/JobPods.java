@@ -2,9 +2,13 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NotSent;
+import dev.kastor.operator.cluster.PodPlace;
+import dev.kastor.operator.cluster.Provenance;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
@@ -15,6 +19,7 @@ import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -33,14 +38,20 @@ import java.util.stream.Collectors;
 public final class JobPods {
   private final KubernetesClient client;
   private final ClusterCache cache;
+  private final AllocationWriter allocations;
   private final SlotCount slots;
   private final UnseenPods unseen = new UnseenPods();
   private final SlotClaims claims = new SlotClaims();
   private final UnansweredPods unanswered = new UnansweredPods();
 
-  public JobPods(KubernetesClient client, ClusterCache cache, OperatorConfig config) {
+  public JobPods(
+      KubernetesClient client,
+      ClusterCache cache,
+      AllocationWriter allocations,
+      OperatorConfig config) {
     this.client = client;
     this.cache = cache;
+    this.allocations = allocations;
     slots = new SlotCount(config.slotResource());
   }
 
@@ -72,16 +83,15 @@ public final class JobPods {
 
   private List<Pod> all(TrainingJob job) {
     String uid = job.getMetadata().getUid();
-    JobId id = Labels.id(job);
-    List<Pod> pods = unseen.of(id, cached(() -> cache.pods(id)));
-    return pods.stream().filter(pod -> Labels.ownedBy(pod, uid)).toList();
+    // Unseen ones may be of an earlier job of the name.
+    return unseen.of(Labels.id(job), cached(() -> cache.pods(job))).stream()
+        .filter(pod -> Labels.ownedBy(pod, uid))
+        .toList();
   }
 
   /** Why pods of the job do not run yet, in the words of those who start them. */
   public List<String> troubles(TrainingJob job) {
-    String uid = job.getMetadata().getUid();
-    return cache.pods(Labels.id(job)).stream()
-        .filter(pod -> Labels.ownedBy(pod, uid))
+    return cache.pods(job).stream()
         .filter(SlotCount::occupies)
         .flatMap(pod -> PodTrouble.of(pod).stream())
         .sorted()
@@ -106,9 +116,30 @@ public final class JobPods {
   private int freeSlots(Node node) {
     String name = node.getMetadata().getName();
     // Before the others: one that is found meanwhile counts twice for a moment, never not at all.
-    List<Pod> holding = new ArrayList<>(unanswered.on(name));
-    holding.addAll(unseen.on(name, cached(() -> cache.podsOn(name))));
-    return slots.free(node, holding);
+    int doubtful = unanswered.on(name).size();
+    List<Pod> there = new ArrayList<>();
+    Map<JobId, Integer> coming = new HashMap<>();
+    for (Pod pod : unseen.on(name, cached(() -> cache.podsOnOrMeantFor(name)))) {
+      if (PodPlace.on(pod).isPresent()) {
+        there.add(pod);
+      } else {
+        coming.merge(Labels.job(pod).orElseThrow(), 1, Integer::sum);
+      }
+    }
+    // Each has one slot, and a job no more of them than it was given: the rest is about to go.
+    int reserved =
+        coming.entrySet().stream()
+            .mapToInt(job -> Math.min(job.getValue(), given(job.getKey(), name)))
+            .sum();
+    return Math.max(0, slots.free(node, there) - reserved - doubtful);
+  }
+
+  private int given(JobId id, String node) {
+    return cache
+        .job(id)
+        .map(job -> JobMapper.allocation(allocations.current(job)))
+        .map(allocation -> allocation.replicasByNode().getOrDefault(node, 0))
+        .orElse(0);
   }
 
   /** Finds out what became of pods on these nodes; true if one of the job is there. */
@@ -128,7 +159,7 @@ public final class JobPods {
     String namespace = pod.getMetadata().getNamespace();
     String name = pod.getMetadata().getName();
     return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get())
-        .filter(found -> Labels.job(found).isPresent());
+        .filter(found -> cache.maker(found).isPresent());
   }
 
   /** Makes a pod; one of that name that is there already is fine. */
@@ -167,16 +198,17 @@ public final class JobPods {
         .delete();
   }
 
-  /** Removes pods of ours whose job does not exist any more: not every API server does. */
+  /**
+   * Removes pods that say that a job's controller made them, where the job does not exist any more:
+   * not every API server does.
+   */
   public void deleteOrphans() {
     Set<String> uids = new HashSet<>();
     // Pods first: a job that comes meanwhile is not missed.
-    List<Pod> ours = cache.ourPods();
+    List<Pod> claiming = cache.claimingPods();
     cache.allJobs().forEach(job -> uids.add(job.getMetadata().getUid()));
-    for (Pod pod : ours) {
-      boolean owned =
-          pod.getMetadata().getOwnerReferences().stream()
-              .anyMatch(owner -> uids.contains(owner.getUid()));
+    for (Pod pod : claiming) {
+      boolean owned = Provenance.claim(pod).filter(claim -> uids.contains(claim.uid())).isPresent();
       if (!owned && pod.getMetadata().getDeletionTimestamp() == null) {
         client.pods().resource(pod).delete();
       }

@@ -8,6 +8,7 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
+import dev.kastor.operator.cluster.PodNumbers;
 import dev.kastor.operator.cluster.SlotWaiters;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.leader.Mandate;
@@ -192,7 +193,7 @@ public final class PodSteering {
       boolean gang =
           live.size() + claim.total() > 1
               && live.stream().allMatch(pod -> gated.contains(pod.name()));
-      long number = numbers.reserve(job, views, claim.total());
+      long number = numbers.reserve(job, PodView.free(views), claim.total());
       for (var entry : claim.slots().entrySet()) {
         Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
         for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {

@@ -4,7 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.cluster.PodPlace;
+import dev.kastor.operator.cluster.StoredTime;
 import dev.kastor.protocol.Outcome;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
@@ -91,7 +92,7 @@ public record PodView(
     return new PodView(
         meta.getName(),
         number(meta.getName()),
-        SlotCount.nodeOf(pod),
+        PodPlace.meant(pod),
         state(pod),
         meta.getDeletionTimestamp() != null,
         created,
@@ -103,6 +104,11 @@ public record PodView(
   /** The views of pods. */
   public static List<PodView> of(List<Pod> pods) {
     return pods.stream().map(PodView::of).toList();
+  }
+
+  /** A number above those of all these pods. */
+  static long free(List<PodView> pods) {
+    return pods.stream().mapToLong(pod -> pod.number() + 1).max().orElse(0);
   }
 
   private static State state(Pod pod) {
@@ -152,6 +158,6 @@ public record PodView(
   }
 
   private static Instant instant(@Nullable String text, Instant otherwise) {
-    return text == null ? otherwise : Instant.parse(text);
+    return StoredTime.of(text).orElse(otherwise);
   }
 }

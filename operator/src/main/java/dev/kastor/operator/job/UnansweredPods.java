@@ -1,6 +1,6 @@
 package dev.kastor.operator.job;
 
-import dev.kastor.operator.cluster.SlotCount;
+import dev.kastor.operator.cluster.PodPlace;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +24,7 @@ final class UnansweredPods {
 
   /** Those that are meant for a node. */
   List<Pod> on(String node) {
-    return pods.values().stream().filter(pod -> SlotCount.nodeOf(pod).equals(node)).toList();
+    return pods.values().stream().filter(pod -> PodPlace.meant(pod).equals(node)).toList();
   }
 
   /**
@@ -33,7 +33,7 @@ final class UnansweredPods {
    */
   void settle(Set<String> nodes, Function<Pod, Optional<Pod>> ask, Consumer<Pod> there) {
     for (Pod asked : List.copyOf(pods.values())) {
-      if (nodes.contains(SlotCount.nodeOf(asked))) {
+      if (nodes.contains(PodPlace.meant(asked))) {
         ask.apply(asked).ifPresent(there);
         pods.remove(key(asked));
       }

@@ -1,8 +1,8 @@
 package dev.kastor.operator.job;
 
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.PodPlace;
 import dev.kastor.operator.cluster.ResourceVersions;
-import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ final class UnseenPods {
   /** Remembers a pod as the API server answered when it was made. */
   void add(Pod made) {
     put(byJob, jobOf(made), made);
-    put(byNode, SlotCount.nodeOf(made), made);
+    put(byNode, PodPlace.meant(made), made);
   }
 
   /** The pods that the cache shows of a job, and those that it does not show yet. */
@@ -68,7 +68,7 @@ final class UnseenPods {
     for (Pod each : ours) {
       if (shown.contains(key(each)) || version(each) <= version) {
         remove(byJob, jobOf(each), each);
-        remove(byNode, SlotCount.nodeOf(each), each);
+        remove(byNode, PodPlace.meant(each), each);
       } else {
         pods.add(each);
       }

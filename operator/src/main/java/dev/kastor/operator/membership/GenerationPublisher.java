@@ -90,7 +90,8 @@ final class GenerationPublisher {
 
   /** Publishes the next generation if it is time for one. */
   void evaluate(TrainingJob stale, JobMembership membership) {
-    TrainingJob job = cache.job(Labels.id(stale)).filter(now -> sameUid(now, stale)).orElse(stale);
+    TrainingJob job =
+        cache.job(Labels.id(stale)).filter(now -> Labels.sameUid(now, stale)).orElse(stale);
     List<PodView> pods = pods(job);
     Set<String> names = pods.stream().map(PodView::name).collect(Collectors.toSet());
     membership.dismissed.retainAll(names);
@@ -269,9 +270,7 @@ final class GenerationPublisher {
   }
 
   private List<PodView> pods(TrainingJob job) {
-    String uid = job.getMetadata().getUid();
-    return PodView.of(
-        cache.pods(Labels.id(job)).stream().filter(pod -> Labels.ownedBy(pod, uid)).toList());
+    return PodView.of(cache.pods(job));
   }
 
   private BatchPlan batchInForce(TrainingJob job) {
@@ -293,9 +292,5 @@ final class GenerationPublisher {
   private static PlacementShape shape(List<PodView> members) {
     long nodes = members.stream().map(PodView::node).distinct().count();
     return new PlacementShape((int) nodes, members.size(), "");
-  }
-
-  static boolean sameUid(TrainingJob one, TrainingJob other) {
-    return one.getMetadata().getUid().equals(other.getMetadata().getUid());
   }
 }

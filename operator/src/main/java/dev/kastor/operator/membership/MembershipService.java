@@ -9,13 +9,13 @@ import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
+import dev.kastor.operator.cluster.Provenance;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.ReplicaState;
-import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -156,7 +156,7 @@ public final class MembershipService {
     Long stored =
         cache
             .job(Labels.id(job))
-            .filter(now -> GenerationPublisher.sameUid(now, job))
+            .filter(now -> Labels.sameUid(now, job))
             .map(TrainingJob::getStatus)
             .map(TrainingJobStatus::generation)
             .orElse(null);
@@ -248,24 +248,21 @@ public final class MembershipService {
   }
 
   /**
-   * When the replica in this pod last gave a sign of life; empty if it never polled. Never waits.
+   * When the replica in this pod of ours last gave a sign of life; empty if it never polled. Never
+   * waits.
    *
    * <p>Members train step by step together, so a step of one is a sign of all.
    */
   public Optional<Instant> lastSign(Pod pod) {
     String name = pod.getMetadata().getName();
-    for (OwnerReference owner : pod.getMetadata().getOwnerReferences()) {
-      JobMembership membership = jobs.get(owner.getUid());
-      Replica replica = membership == null ? null : membership.replicas.get(name);
-      if (membership != null && replica != null) {
-        Instant step =
-            membership.members().contains(name)
-                ? telemetry.advanced(owner.getUid())
-                : Instant.EPOCH;
-        return Optional.of(step.isAfter(replica.seen()) ? step : replica.seen());
-      }
+    String uid = Provenance.claim(pod).map(Provenance.Claim::uid).orElse("");
+    JobMembership membership = jobs.get(uid);
+    Replica replica = membership == null ? null : membership.replicas.get(name);
+    if (membership == null || replica == null) {
+      return Optional.empty();
     }
-    return Optional.empty();
+    Instant step = membership.members().contains(name) ? telemetry.advanced(uid) : Instant.EPOCH;
+    return Optional.of(step.isAfter(replica.seen()) ? step : replica.seen());
   }
 
   /** Forgets a job that is gone and ends its polls. */

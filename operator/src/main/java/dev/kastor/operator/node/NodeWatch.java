@@ -7,6 +7,7 @@ import dev.kastor.operator.cluster.ApiBackoff;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
+import dev.kastor.operator.cluster.PodPlace;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.leader.Mandate;
@@ -130,7 +131,7 @@ public final class NodeWatch {
       boolean witness = seen.isPresent() || (successor && ranBefore(pod));
       if (witness) {
         Instant sign = latest(seen.orElse(from), from);
-        heard.merge(SlotCount.nodeOf(pod), sign, NodeWatch::latest);
+        heard.merge(PodPlace.meant(pod), sign, NodeWatch::latest);
       }
     }
     return heard;

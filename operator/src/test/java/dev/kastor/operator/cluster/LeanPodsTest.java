@@ -26,6 +26,20 @@ final class LeanPodsTest {
           .addNewVolume()
           .withName("token")
           .endVolume()
+          .addToOverhead("nvidia.com/gpu", new Quantity("1"))
+          .addNewInitContainer()
+          .withName("sidecar")
+          .withRestartPolicy("Always")
+          .withNewResources()
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("3")))
+          .endResources()
+          .endInitContainer()
+          .addNewInitContainer()
+          .withName("fetch")
+          .withNewResources()
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("2")))
+          .endResources()
+          .endInitContainer()
           .addNewContainer()
           .withName("agent")
           .withImage("kastor/training-agent")
@@ -34,7 +48,7 @@ final class LeanPodsTest {
           .withValue("speech")
           .endEnv()
           .withNewResources()
-          .withLimits(Map.of("nvidia.com/gpu", new Quantity("3")))
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("1")))
           .endResources()
           .endContainer()
           .endSpec()
@@ -70,8 +84,10 @@ final class LeanPodsTest {
     var store = new LeanPods();
     store.put(store.getKey(pod), pod);
     Pod kept = store.get("team/speech-0");
-    assertThat(SlotCount.nodeOf(kept)).isEqualTo("n2");
-    assertThat(new SlotCount("nvidia.com/gpu").held(List.of(kept))).isEqualTo(3);
+    assertThat(PodPlace.on(kept)).contains("n2");
+    assertThat(new SlotCount("nvidia.com/gpu").heldByNode(List.of(kept), Map.of()))
+        .as("two of the init container beside the sidecar's three, and one of overhead")
+        .isEqualTo(Map.of("n2", 6));
     assertThat(kept.getSpec().getSchedulingGates()).hasSize(1);
     assertThat(kept.getMetadata()).isEqualTo(pod.getMetadata());
     assertThat(kept.getStatus().getPhase()).isEqualTo("Running");
@@ -92,6 +108,25 @@ final class LeanPodsTest {
           assertThat(container.getState().getWaiting().getReason()).isEqualTo("ErrImagePull");
           assertThat(container.getRestartCount()).isNull();
         });
+  }
+
+  @Test
+  void keepsOfAPendingPodWhetherItsNodeHasTakenIt() {
+    var store = new LeanPods();
+    Pod pending = new PodBuilder(pod).editStatus().withPhase("Pending").endStatus().build();
+    store.put(store.getKey(pending), pending);
+    assertThat(PodPlace.on(store.get("team/speech-0"))).contains("n2");
+    Pod named = new PodBuilder(pod).withNewStatus().withPhase("Pending").endStatus().build();
+    store.put(store.getKey(named), named);
+    assertThat(PodPlace.on(store.get("team/speech-0"))).isEmpty();
+    Pod taken =
+        new PodBuilder(named)
+            .editStatus()
+            .withStartTime("2026-01-01T00:00:00Z")
+            .endStatus()
+            .build();
+    store.put(store.getKey(taken), taken);
+    assertThat(PodPlace.on(store.get("team/speech-0"))).contains("n2");
   }
 
   @Test

@@ -10,6 +10,8 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SlotCountTest {
   private final SlotCount slots = new SlotCount("nvidia.com/gpu");
@@ -24,6 +26,48 @@ class SlotCountTest {
   void endedPodsHoldNothing() {
     List<Pod> pods = List.of(pod(false, "Succeeded", 2), pod(false, "Failed", 2));
     assertThat(slots.free(node(8), pods)).isEqualTo(8);
+  }
+
+  @Test
+  void sumsThatNoIntHoldsLeaveNothing() {
+    Pod both =
+        new PodBuilder(pod(false, "Running", Integer.MAX_VALUE))
+            .editSpec()
+            .addNewContainerLike(
+                pod(false, "Running", Integer.MAX_VALUE - 47).getSpec().getContainers().getFirst())
+            .endContainer()
+            .endSpec()
+            .build();
+    assertThat(slots.free(node(8), List.of(both))).isZero();
+    assertThat(slots.heldByNode(List.of(both), Map.of())).containsEntry("n1", Integer.MAX_VALUE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"9223372036854775807", "9E", "1e18", "-5", "0.5"})
+  void amountsOfAnySizeAreCounted(String amount) {
+    Pod pod = pod(false, "Running", 0);
+    pod.getSpec()
+        .getContainers()
+        .getFirst()
+        .getResources()
+        .setLimits(Map.of("nvidia.com/gpu", new Quantity(amount)));
+    assertThat(slots.free(node(8), List.of(pod))).isEqualTo(amount.matches("-.*|0.*") ? 8 : 0);
+  }
+
+  @Test
+  void noPodCountsForMoreThanItsNodeHas() {
+    List<Pod> pods = List.of(pod(false, "Running", 100), pod(false, "Running", 1));
+    assertThat(slots.held(node(8), pods)).isEqualTo(9);
+  }
+
+  @Test
+  void podsOnTheirWayCountForWhatTheJobWasGivenThere() {
+    Pod comes =
+        new PodBuilder(pod(true, "Pending", 100)).editSpec().withNodeName(null).endSpec().build();
+    comes.getMetadata().setAnnotations(Map.of(Labels.NODE, "n1"));
+    assertThat(slots.heldByNode(List.of(comes, comes, comes), Map.of("n1", 2)))
+        .isEqualTo(Map.of("n1", 2));
+    assertThat(slots.heldByNode(List.of(comes), Map.of())).isEmpty();
   }
 
   @Test

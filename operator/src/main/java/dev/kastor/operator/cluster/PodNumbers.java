@@ -1,13 +1,13 @@
-package dev.kastor.operator.job;
+package dev.kastor.operator.cluster;
 
+import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.operator.cluster.Labels;
-import dev.kastor.operator.cluster.StatusWriter;
 import jakarta.inject.Singleton;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Gives pods numbers that no pod of their job had before. */
 @Singleton
@@ -23,15 +23,13 @@ public final class PodNumbers {
    * Takes numbers and stores how far they are taken before any pod has one; returns the first. A
    * job's first pods are an exception, for there are no names yet that could be used twice: they
    * say themselves which numbers are taken until the next patch does.
+   *
+   * @param free number above those of all pods that are there
    */
-  long reserve(TrainingJob job, List<PodView> views, int count) {
+  public long reserve(TrainingJob job, long free, int count) {
     String uid = job.getMetadata().getUid();
-    TrainingJobStatus status = job.getStatus();
-    Long stored = status == null ? null : status.nextPod();
-    long first = Math.max(stored == null ? 0 : stored, next.getOrDefault(uid, 0L));
-    for (PodView pod : views) {
-      first = Math.max(first, pod.number() + 1);
-    }
+    Long stored = stored(job);
+    long first = Math.max(Math.max(stored == null ? 0 : stored, next.getOrDefault(uid, 0L)), free);
     if (stored == null && first == 0) {
       writer.postpone(job, Map.of("nextPod", (long) count));
     } else if (!writer.patch(job, Map.of("nextPod", first + count))) {
@@ -41,8 +39,24 @@ public final class PodNumbers {
     return first;
   }
 
+  /** The number above all that were given; as many as a job may have until its first is stored. */
+  long next(TrainingJob job) {
+    Long stored = stored(job);
+    Long own = next.get(job.getMetadata().getUid());
+    if (stored == null && own == null) {
+      var elastic = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).elastic());
+      return Objects.requireNonNull(elastic.maxReplicas());
+    }
+    return Math.max(stored == null ? 0 : stored, own == null ? 0 : own);
+  }
+
   /** Forgets a job that is gone. */
-  void forget(String uid) {
+  public void forget(String uid) {
     next.remove(uid);
+  }
+
+  private static @Nullable Long stored(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    return status == null ? null : status.nextPod();
   }
 }
