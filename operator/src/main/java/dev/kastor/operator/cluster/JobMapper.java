@@ -80,7 +80,18 @@ public final class JobMapper {
     var nodes = new TreeMap<>(allocation.nodes());
     // Not every server takes a key away for which a merge patch says null.
     nodes.values().removeIf(replicas -> replicas == null || replicas < 1);
-    return new Allocation(nodes);
+    long sum = nodes.values().stream().mapToLong(Integer::longValue).sum();
+    // More than there can be was given by nobody.
+    return sum > Integer.MAX_VALUE ? Allocation.NONE : new Allocation(nodes);
+  }
+
+  /**
+   * Whether the job can have been given that, going by what it asks for now: no pods are made for
+   * what it cannot.
+   */
+  public static boolean withinBounds(JobSpec spec, Allocation given) {
+    int replicas = given.replicas();
+    return replicas >= spec.elasticity().min() && replicas <= spec.elasticity().max();
   }
 
   /** Whether the job's owner wants it to keep exactly what it has. */

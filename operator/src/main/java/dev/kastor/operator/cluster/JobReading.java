@@ -77,6 +77,11 @@ record JobReading(
     return asked.spec().map(JobSpec::submitted).orElse(Instant.MAX);
   }
 
+  /** Whether a round can have given the job so many replicas, going by what it asks for now. */
+  boolean withinBounds() {
+    return JobMapper.withinBounds(spec(), allocation);
+  }
+
   private boolean asksTheSame(TrainingJob later) {
     Long generation = later.getMetadata().getGeneration();
     return generation != null
@@ -93,12 +98,8 @@ record JobReading(
         asked,
         given,
         JobMapper.allocation(given),
-        instant(given == null ? null : given.since()),
-        instant(status == null ? null : status.startTime()),
-        instant(training == null ? null : training.checkpointTime()));
-  }
-
-  private static Optional<Instant> instant(@Nullable String text) {
-    return text == null ? Optional.empty() : Optional.of(Instant.parse(text));
+        StoredTime.of(given == null ? null : given.since()),
+        StoredTime.of(status == null ? null : status.startTime()),
+        StoredTime.of(training == null ? null : training.checkpointTime()));
   }
 }

@@ -281,6 +281,12 @@ public final class KubernetesCluster implements Cluster {
     } catch (IllegalArgumentException e) {
       LOG.debug("{}: left out of the round: {}", job.id(), e.getMessage());
       return Optional.empty();
+    } catch (KubernetesClientException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      // One job's trouble must not keep all others from being decided on.
+      LOG.error("{}: left out of the round", job.id(), e);
+      return Optional.empty();
     }
   }
 
@@ -304,6 +310,7 @@ public final class KubernetesCluster implements Cluster {
                 && (refusal.isPresent()
                     || JobMapper.pinnedHere(job, allocation)
                     || (!allocation.isEmpty()
+                        && reading.withinBounds()
                         && knowledge.pinned(
                             job, allocation.replicas(), reading.since().orElse(now), now))));
     refusal

@@ -2,6 +2,7 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.Lean;
+import dev.kastor.operator.cluster.StoredTime;
 import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
@@ -124,7 +125,10 @@ public final class JobConditions {
     }
     for (Condition old : before) {
       if (type.name().equals(old.getType()) && status.equals(old.getStatus())) {
-        since = old.getLastTransitionTime();
+        since =
+            StoredTime.of(old.getLastTransitionTime()).isPresent()
+                ? old.getLastTransitionTime()
+                : since;
         // What a policy says of a wait changes with every round: no reason for a write for each
         // job.
         message =

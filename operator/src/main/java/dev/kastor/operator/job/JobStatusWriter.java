@@ -8,6 +8,7 @@ import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NotSent;
 import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.cluster.StoredTime;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -215,7 +216,7 @@ public final class JobStatusWriter {
   }
 
   private static Optional<Instant> instant(@Nullable Object text) {
-    return text == null ? Optional.empty() : Optional.of(Instant.parse(text.toString()));
+    return StoredTime.of(text == null ? null : text.toString());
   }
 
   private static long number(@Nullable Object value) {
@@ -236,13 +237,18 @@ public final class JobStatusWriter {
       fields.put("conditions", status.conditions());
       fields.put("selector", status.selector());
       fields.put("failuresSinceProgress", status.failuresSinceProgress());
-      fields.put("startTime", status.startTime());
-      fields.put("completionTime", status.completionTime());
+      fields.put("startTime", readable(status.startTime()));
+      fields.put("completionTime", readable(status.completionTime()));
       fields.put("failedStarts", status.failedStarts());
-      fields.put("notBefore", status.notBefore());
+      fields.put("notBefore", readable(status.notBefore()));
       fields.put("suspendedSeconds", status.suspendedSeconds());
     }
     return fields;
+  }
+
+  /** A time that cannot be read is none, and is written anew. */
+  private static @Nullable String readable(@Nullable String time) {
+    return StoredTime.of(time).isPresent() ? time : null;
   }
 
   @SuppressWarnings("unchecked") // Only this class puts anything under that name.

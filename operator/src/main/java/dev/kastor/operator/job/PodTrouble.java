@@ -1,5 +1,6 @@
 package dev.kastor.operator.job;
 
+import dev.kastor.operator.cluster.StoredTime;
 import io.fabric8.kubernetes.api.model.ContainerStateWaiting;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -48,7 +49,7 @@ public final class PodTrouble {
 
   /** Since when no node takes the pod, though nothing but kube-scheduler holds it up. */
   public static Optional<Instant> unschedulableSince(Pod pod) {
-    return unschedulable(pod).map(PodCondition::getLastTransitionTime).map(Instant::parse);
+    return unschedulable(pod).map(PodCondition::getLastTransitionTime).flatMap(StoredTime::of);
   }
 
   private static Optional<PodCondition> unschedulable(Pod pod) {

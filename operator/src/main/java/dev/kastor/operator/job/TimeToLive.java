@@ -3,6 +3,7 @@ package dev.kastor.operator.job;
 import dev.kastor.crds.LifecycleSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.StoredTime;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -43,7 +44,9 @@ public final class TimeToLive {
       // The cache does not show the end yet that we wrote.
       return Optional.of(SOON);
     }
-    Duration left = Duration.between(clock.instant(), Instant.parse(end).plusSeconds(seconds));
+    Instant now = clock.instant();
+    // Of an end that cannot be read only that it was before now is known.
+    Duration left = Duration.between(now, StoredTime.of(end).orElse(now).plusSeconds(seconds));
     if (left.isPositive()) {
       return Optional.of(left.plusMillis(10));
     }

@@ -4,8 +4,9 @@ import dev.kastor.crds.Queue;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.StoredTime;
 import dev.kastor.operator.history.JobHistory;
-import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Reason;
 import io.fabric8.kubernetes.api.model.Node;
@@ -13,10 +14,8 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.TreeMap;
 
 /**
  * What the operator's cache has. Tells the history which jobs came and went, and what was allocated
@@ -62,13 +61,11 @@ final class CachedClusterView implements ClusterView {
         return;
       }
       TrainingJobStatus.AllocationStatus allocation = status.allocation();
-      var replicasByNode = new TreeMap<>(allocation.nodes());
-      replicasByNode.values().removeIf(replicas -> replicas < 1);
       history.resume(
           id(job),
-          new Allocation(replicasByNode),
+          JobMapper.allocation(allocation),
           Reason.of(allocation.reason(), allocation.message()),
-          Instant.parse(allocation.since()));
+          StoredTime.of(allocation.since()).orElseGet(clock::instant));
     }
 
     @Override

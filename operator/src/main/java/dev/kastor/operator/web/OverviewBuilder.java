@@ -3,6 +3,7 @@ package dev.kastor.operator.web;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.QueueDirectory;
 import dev.kastor.operator.cluster.SlotCount;
 import dev.kastor.operator.cluster.StandingAdvice;
@@ -103,7 +104,9 @@ final class OverviewBuilder {
     for (TrainingJob job : jobs) {
       TrainingJobStatus status = job.getStatus();
       if (status != null && status.allocation() != null && !JobRows.isOver(status.phase())) {
-        status.allocation().nodes().forEach((node, n) -> used.merge(node, n, Integer::sum));
+        JobMapper.allocation(status.allocation())
+            .replicasByNode()
+            .forEach((node, n) -> used.merge(node, n, Integer::sum));
       }
     }
     return used;

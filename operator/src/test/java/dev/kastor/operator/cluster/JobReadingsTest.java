@@ -42,6 +42,22 @@ class JobReadingsTest {
   }
 
   @Test
+  void aTimeThatCannotBeReadIsNone() {
+    var forged = new AllocationStatus(3, Map.of("n1", 3), null, 5, "yesterday", "Grown", "");
+    JobReading reading = read(job(1, 4), forged);
+    assertThat(reading.since()).isEmpty();
+    assertThat(reading.allocation()).isEqualTo(Allocation.on("n1", 3));
+  }
+
+  @Test
+  void moreThanAnIntHoldsWasGivenByNobody() {
+    var forged =
+        new AllocationStatus(
+            3, Map.of("n1", Integer.MAX_VALUE, "n2", 2), null, 5, "2026-01-01T00:00:30Z", "x", "");
+    assertThat(read(job(1, 4), forged).allocation()).isEqualTo(Allocation.NONE);
+  }
+
+  @Test
   void aNewStatusLeavesWhatWasAskedFor() {
     JobReading before = read(job(1, 4), null);
     JobReading after = read(job(1, 4), null);
