@@ -14,10 +14,9 @@ import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.job.Authority;
-import dev.kastor.operator.job.GangService;
-import dev.kastor.operator.job.JobObjects;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
+import dev.kastor.operator.job.NamedObjects;
 import dev.kastor.operator.job.PodCheck;
 import dev.kastor.operator.job.PodSteering;
 import dev.kastor.operator.job.TimeToLive;
@@ -75,12 +74,11 @@ public final class Housekeeping {
   private final StatusWriter statuses;
   private final JobStatusWriter jobStatuses;
   private final JobPods pods;
-  private final JobObjects objects;
+  private final NamedObjects named;
   private final Authority authority;
   private final PodSteering steering;
   private final TimeToLive timeToLive;
   private final PodCheck podCheck;
-  private final GangService services;
   private final EventRecorder events;
   private final NodeWatch nodes;
   private final HangWatch hangs;
@@ -110,12 +108,11 @@ public final class Housekeeping {
       StatusWriter statuses,
       JobStatusWriter jobStatuses,
       JobPods pods,
-      JobObjects objects,
+      NamedObjects named,
       Authority authority,
       PodSteering steering,
       TimeToLive timeToLive,
       PodCheck podCheck,
-      GangService services,
       EventRecorder events,
       NodeWatch nodes,
       HangWatch hangs,
@@ -133,12 +130,11 @@ public final class Housekeeping {
     this.statuses = statuses;
     this.jobStatuses = jobStatuses;
     this.pods = pods;
-    this.objects = objects;
+    this.named = named;
     this.authority = authority;
     this.steering = steering;
     this.timeToLive = timeToLive;
     this.podCheck = podCheck;
-    this.services = services;
     this.events = events;
     this.nodes = nodes;
     this.hangs = hangs;
@@ -224,7 +220,7 @@ public final class Housekeeping {
       }
       if (!JobMapper.finished(job)
           && !job.getSpec().gang()
-          && (membership.due(job) || (holds && !objects.ensured(job)))) {
+          && (membership.due(job) || (holds && !named.ensured(job)))) {
         due.add(job);
       }
     }
@@ -260,7 +256,7 @@ public final class Housekeeping {
 
   private void forget(TrainingJob job) {
     String uid = job.getMetadata().getUid();
-    objects.removed(job);
+    named.removed(job);
     membership.forget(uid);
     telemetry.forget(uid);
     allocations.forget(uid);
@@ -270,7 +266,6 @@ public final class Housekeeping {
     hangs.forget(uid);
     timeToLive.forget(uid);
     podCheck.forget(uid);
-    services.removed(job);
     events.forget(uid);
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }
@@ -290,7 +285,7 @@ public final class Housekeeping {
           }
           AllocationStatus allocation = allocations.current(job);
           if (allocation != null && allocation.replicas() > 0) {
-            attempt(job, () -> objects.ensure(job));
+            attempt(job, () -> named.ensure(job));
           }
         });
       }

@@ -3,7 +3,6 @@ package dev.kastor.operator.cluster;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import jakarta.inject.Singleton;
 import java.util.Optional;
@@ -42,13 +41,15 @@ public final class Provenance {
 
   /** The claim of a pod; empty if it does not say that a job's controller made it. */
   public static Optional<Claim> claim(HasMetadata pod) {
-    ObjectMeta metadata = pod.getMetadata();
+    String name = pod.getMetadata().getName();
     return Labels.job(pod)
-        .flatMap(job ->
-            metadata.getOwnerReferences().stream()
-                .filter(owner -> controls(owner, job))
-                .findFirst()
-                .flatMap(owner -> claim(metadata.getName(), job, owner.getUid())));
+        .flatMap(job -> controller(pod, job).flatMap(owner -> claim(name, job, owner.getUid())));
+  }
+
+  /** Whether the object says that it was made for this job, or for an earlier one of its name. */
+  public static boolean claims(HasMetadata object, JobId job) {
+    return Labels.job(object).filter(job::equals).isPresent()
+        && controller(object, job).isPresent();
   }
 
   /** Whether the operator made the pod for this very job. */
@@ -58,12 +59,13 @@ public final class Provenance {
         && claim.number() < numbers.next(job);
   }
 
-  /** Whether the job of this id is the controller that the reference names. */
-  static boolean controls(OwnerReference owner, JobId job) {
-    return Boolean.TRUE.equals(owner.getController())
-        && KIND.equals(owner.getKind())
-        && owner.getApiVersion().startsWith(GROUP)
-        && job.name().equals(owner.getName());
+  private static Optional<OwnerReference> controller(HasMetadata object, JobId job) {
+    return object.getMetadata().getOwnerReferences().stream()
+        .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+        .filter(owner -> KIND.equals(owner.getKind()))
+        .filter(owner -> owner.getApiVersion().startsWith(GROUP))
+        .filter(owner -> job.name().equals(owner.getName()))
+        .findFirst();
   }
 
   private static Optional<Claim> claim(String name, JobId job, String uid) {

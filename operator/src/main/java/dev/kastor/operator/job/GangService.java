@@ -2,6 +2,7 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.Provenance;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -9,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -27,15 +29,11 @@ public final class GangService {
     return job + "-gang";
   }
 
-  /**
-   * Makes the Service if it is missing; call before pods are made.
-   *
-   * @throws IllegalArgumentException if somebody else has a Service of that name
-   */
-  public void ensure(TrainingJob job) {
+  /** Makes the Service if it is missing; what the job has to wait for if it has the name. */
+  Optional<JobAdmission.Hold> ensure(TrainingJob job) {
     String uid = job.getMetadata().getUid();
     if (made.contains(uid)) {
-      return;
+      return Optional.empty();
     }
     String namespace = job.getMetadata().getNamespace();
     String name = name(job.getMetadata().getName());
@@ -46,17 +44,30 @@ public final class GangService {
         throw e;
       }
       Service found = client.services().inNamespace(namespace).withName(name).get();
-      if (found != null && !Labels.ownedBy(found, uid)) {
-        throw new IllegalArgumentException(
-            "Service %s of namespace %s belongs to another: delete it or submit the job under another name."
-                .formatted(name, namespace));
+      if (found != null
+          && Provenance.claims(found, Labels.id(job))
+          && !Labels.ownedBy(found, uid)) {
+        // Left over from an earlier job of this name.
+        client
+            .services()
+            .resource(found)
+            .lockResourceVersion(found.getMetadata().getResourceVersion())
+            .delete();
+        client.services().inNamespace(namespace).resource(service(job)).create();
+      } else if (found != null && !Labels.ownedBy(found, uid)) {
+        return Optional.of(
+            new JobAdmission.Hold(
+                JobReason.ServiceNameTaken,
+                "Service %s of namespace %s is not the job's: delete it or submit the job under another name."
+                    .formatted(name, namespace)));
       }
     }
     made.add(uid);
+    return Optional.empty();
   }
 
   /** Removes the Service of a job that is gone. */
-  public void removed(TrainingJob job) {
+  void removed(TrainingJob job) {
     made.remove(job.getMetadata().getUid());
     if (!job.getSpec().gang()) {
       return;

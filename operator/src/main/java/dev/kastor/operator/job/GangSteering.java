@@ -37,7 +37,7 @@ public final class GangSteering {
   private final JobPods pods;
   private final SlotWaiters waiters;
   private final PodNumbers numbers;
-  private final GangService services;
+  private final NamedObjects named;
   private final Gates gates;
   private final ProfileStore profiles;
   private final StatusWriter writer;
@@ -50,7 +50,7 @@ public final class GangSteering {
       JobPods pods,
       SlotWaiters waiters,
       PodNumbers numbers,
-      GangService services,
+      NamedObjects named,
       Gates gates,
       ProfileStore profiles,
       StatusWriter writer,
@@ -61,7 +61,7 @@ public final class GangSteering {
     this.pods = pods;
     this.waiters = waiters;
     this.numbers = numbers;
-    this.services = services;
+    this.named = named;
     this.gates = gates;
     this.profiles = profiles;
     this.writer = writer;
@@ -133,7 +133,9 @@ public final class GangSteering {
       int size = target.replicas();
       // Made before a number is taken: a template that is no good must not cost one each time.
       template.pod(job, profile.get().spec(), 0, 0, size, places.getFirst());
-      services.ensure(job);
+      if (!named.ensure(job)) {
+        return;
+      }
       long first =
           create.first().isPresent()
               ? create.first().get()

@@ -21,10 +21,16 @@ public final class JobAdmission {
   private final ProfileStore profiles;
   private final PodCheck check;
   private final NodeFit fit;
+  private final NamedObjects named;
 
   public JobAdmission(
-      JobStatusWriter statuses, ProfileStore profiles, PodCheck check, NodeFit fit) {
+      JobStatusWriter statuses,
+      ProfileStore profiles,
+      PodCheck check,
+      NodeFit fit,
+      NamedObjects named) {
     this.fit = fit;
+    this.named = named;
     this.statuses = statuses;
     this.profiles = profiles;
     this.check = check;
@@ -39,6 +45,10 @@ public final class JobAdmission {
 
   /** What the job waits for before it can wait for slots. */
   public Optional<Hold> hold(TrainingJob job) {
+    Optional<Hold> taken = named.hold(job);
+    if (taken.isPresent()) {
+      return taken;
+    }
     Optional<ProfileStore.Applied> profile = profiles.of(job);
     if (profile.isEmpty()) {
       return Optional.of(
@@ -70,6 +80,7 @@ public final class JobAdmission {
 
   /** Asks the API server about the job's pods if that is due; the message if they never can be. */
   public Optional<String> ask(TrainingJob job) {
+    named.tryAgain(job);
     return profiles
         .of(job)
         .flatMap(profile ->

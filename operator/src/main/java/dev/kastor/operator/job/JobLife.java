@@ -58,6 +58,14 @@ public final class JobLife {
     };
   }
 
+  /** Gives up a start that could not be made, until its backoff is over. */
+  public void giveUp(TrainingJob job, JobReason reason, String message) {
+    int failedStarts = statuses.times(job).failedStarts() + 1;
+    FaultToleranceSpec tolerance =
+        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+    giveUp(job, failedStarts, reason, message, Failures.backoff(tolerance, failedStarts));
+  }
+
   /** Takes the slots away for a while: others may start where this job cannot. */
   public void giveUp(
       TrainingJob job, int failedStarts, JobReason reason, String message, Duration wait) {

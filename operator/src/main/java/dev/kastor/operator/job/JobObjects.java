@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.Provenance;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -13,6 +14,7 @@ import java.net.HttpURLConnection;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -34,22 +36,26 @@ public final class JobObjects {
     this.authority = authority;
   }
 
-  /** Makes what is missing or out of date; call before pods are made, and while there are any. */
-  public void ensure(TrainingJob job) {
-    if (!ensured(job)) {
-      String now = authority.certificates().orElse("");
-      ensureRing(job);
+  /** Makes what is missing or out of date; what the job has to wait for if it has the name. */
+  Optional<JobAdmission.Hold> ensure(TrainingJob job) {
+    if (ensured(job)) {
+      return Optional.empty();
+    }
+    String now = authority.certificates().orElse("");
+    Optional<JobAdmission.Hold> taken = ensureRing(job);
+    if (taken.isEmpty()) {
       ringsMade.put(job.getMetadata().getUid(), now);
     }
+    return taken;
   }
 
   /** Whether nothing is missing or out of date, as far as is known here. */
-  public boolean ensured(TrainingJob job) {
+  boolean ensured(TrainingJob job) {
     return authority.certificates().orElse("").equals(ringsMade.get(job.getMetadata().getUid()));
   }
 
   /** Removes the secret of a job that is gone. */
-  public void removed(TrainingJob job) {
+  void removed(TrainingJob job) {
     ringsMade.remove(job.getMetadata().getUid());
     var secret = ring(job);
     Secret found = secret.get();
@@ -58,10 +64,10 @@ public final class JobObjects {
     }
   }
 
-  private void ensureRing(TrainingJob job) {
+  private Optional<JobAdmission.Hold> ensureRing(TrainingJob job) {
     String uid = job.getMetadata().getUid();
     if (neverHadPods(job) && made(job)) {
-      return;
+      return Optional.empty();
     }
     Secret found = ring(job).get();
     if (found != null && Labels.ownedBy(found, uid)) {
@@ -73,13 +79,30 @@ public final class JobObjects {
         // The authority is another since the job began.
         client.secrets().resource(new SecretBuilder(found).withData(wanted).build()).update();
       }
-      return;
+      return Optional.empty();
+    }
+    if (found != null && !Provenance.claims(found, Labels.id(job))) {
+      return Optional.of(taken(job));
     }
     if (found != null) {
       // Left over from an earlier job of this name, whose replicas must not get into our ring.
-      ring(job).delete();
+      client
+          .secrets()
+          .resource(found)
+          .lockResourceVersion(found.getMetadata().getResourceVersion())
+          .delete();
     }
     client.secrets().resource(fresh(job)).create();
+    return Optional.empty();
+  }
+
+  private static JobAdmission.Hold taken(TrainingJob job) {
+    return new JobAdmission.Hold(
+        JobReason.SecretNameTaken,
+        "Secret %s of namespace %s is not the job's: delete it or submit the job under another name."
+            .formatted(
+                PodTemplate.ringSecret(job.getMetadata().getName()),
+                job.getMetadata().getNamespace()));
   }
 
   /** Makes the secret of a job that most likely has none; false if there is one of its name. */

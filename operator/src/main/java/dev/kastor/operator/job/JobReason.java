@@ -16,6 +16,9 @@ public enum JobReason {
   PodsRefused,
   InvalidTemplate,
   NotChecked,
+  SecretNameTaken,
+  ServiceNameTaken,
+  StartFailed,
   // Admitted
   SlotsGiven,
   NoSlots,

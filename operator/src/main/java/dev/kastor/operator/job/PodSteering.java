@@ -41,7 +41,7 @@ public final class PodSteering {
   private final ClusterCache cache;
   private final JobPods pods;
   private final SlotWaiters waiters;
-  private final JobObjects objects;
+  private final NamedObjects named;
   private final MembershipService membership;
   private final PodNumbers numbers;
   private final Gates gates;
@@ -61,7 +61,7 @@ public final class PodSteering {
       ClusterCache cache,
       JobPods pods,
       SlotWaiters waiters,
-      JobObjects objects,
+      NamedObjects named,
       MembershipService membership,
       PodNumbers numbers,
       Gates gates,
@@ -76,7 +76,7 @@ public final class PodSteering {
     this.cache = cache;
     this.pods = pods;
     this.waiters = waiters;
-    this.objects = objects;
+    this.named = named;
     this.membership = membership;
     this.numbers = numbers;
     this.gates = gates;
@@ -188,7 +188,9 @@ public final class PodSteering {
                 .formatted(job.getSpec().profile()));
         return false;
       }
-      objects.ensure(job);
+      if (!named.ensure(job)) {
+        return false;
+      }
       // Who joins a job that runs waits for nobody, and one alone has nobody to wait for.
       boolean gang =
           live.size() + claim.total() > 1

@@ -22,6 +22,7 @@ import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
@@ -232,7 +233,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       return end(
           job, Phase.Succeeded, JobReason.WorkDone, summary(completed.get()), failures.count());
     }
-    if (GangPlan.of(target(job), gang) instanceof GangPlan.Succeeded) {
+    if (GangPlan.of(target(job, true), gang) instanceof GangPlan.Succeeded) {
       String message = "All %d pods succeeded.".formatted(gang.getFirst().size());
       return end(job, Phase.Succeeded, JobReason.PodsSucceeded, message, failures.count());
     }
@@ -273,6 +274,19 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
               : steerReplicas(job, views, failures, tolerance);
     } catch (InvalidTemplate e) {
       return end(job, Phase.Failed, JobReason.InvalidTemplate, String.valueOf(e.getMessage()), 0);
+    } catch (KubernetesClientException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      startFailed(job, views, failures, e);
+      next = SOON;
+    }
+    if (views.isEmpty()) {
+      // Slots are no use to a job that can have no pods.
+      admission
+          .hold(job)
+          .filter(hold -> hold.reason() != JobReason.NotChecked)
+          .ifPresent(
+              hold -> allocations.release(job, Reason.of(hold.reason().name(), hold.message())));
     }
     report(job, failures);
     writer.flush(job);
@@ -282,6 +296,24 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     Duration most = failures.count() > 0 ? AFTER_FAILURE : admitted(job) ? RESYNC : PodCheck.AGAIN;
     most = unbound.relieve(job, statuses.phase(job) == Phase.Running, most);
     return life.next(job, next.compareTo(most) < 0 ? next : most);
+  }
+
+  /**
+   * Treats what nobody thought of as a start that failed, so that deadlines and backoff apply and
+   * the slots are not held for nothing. A job that has pods keeps them.
+   */
+  private void startFailed(
+      TrainingJob job, List<PodView> views, Failures failures, RuntimeException e) {
+    if (!views.isEmpty()) {
+      report(job, failures);
+      throw e;
+    }
+    metrics.reconcileFailed(false);
+    LOG.error("{}: no pods could be made for it", Labels.id(job), e);
+    String message =
+        "No pods could be made: %s. The operator's log has the details.".formatted(e.getMessage());
+    events.warning(job, JobReason.StartFailed.name(), message);
+    life.giveUp(job, JobReason.StartFailed, message);
   }
 
   /** Has the pods of a job that has nothing yet checked; says why there can be none. */
@@ -314,14 +346,15 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     TrainingJob newest = latest(job);
     AllocationStatus allocation = allocations.current(newest);
     Integer atMost = allocation == null ? null : allocation.atMost();
-    return steering.steer(job, views, failures, tolerance, view, target(newest), atMost);
+    return steering.steer(
+        job, views, failures, tolerance, view, target(newest, !views.isEmpty()), atMost);
   }
 
   private Duration steerGang(
       TrainingJob job, List<GangPod> gang, Failures failures, FaultToleranceSpec tolerance)
       throws InvalidTemplate {
     steering.announce(job, failures);
-    return gangs.steer(job, gang, failures, tolerance, target(latest(job)));
+    return gangs.steer(job, gang, failures, tolerance, target(latest(job), !gang.isEmpty()));
   }
 
   private void report(TrainingJob job, Failures failures) {
@@ -397,10 +430,13 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
         .orElse(job);
   }
 
-  private dev.kastor.scheduler.Allocation target(TrainingJob job) {
-    return job.getSpec().suspended()
-        ? dev.kastor.scheduler.Allocation.NONE
-        : JobMapper.allocation(allocations.current(job));
+  /** What the job is to have; nothing is begun with what no round can have given it. */
+  private Allocation target(TrainingJob job, boolean begun) {
+    Allocation given =
+        job.getSpec().suspended()
+            ? Allocation.NONE
+            : JobMapper.allocation(allocations.current(job));
+    return begun || JobMapper.withinBounds(JobSpecs.of(job), given) ? given : Allocation.NONE;
   }
 
   private static String summary(Outcome outcome) {

@@ -9,6 +9,9 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.Labels;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.smallrye.config.SmallRyeConfigBuilder;
@@ -92,6 +95,47 @@ final class JobObjectsTest {
 
     assertThat(client.secrets().inNamespace("team").list().getItems()).isEmpty();
     assertThat(client.configMaps().inNamespace("team").list().getItems()).isEmpty();
+  }
+
+  @Test
+  void leavesWhatAnotherMadeUnderTheName() throws IOException {
+    Secret others = secret(Map.of(), "Application", "apps/v1");
+    client.secrets().resource(others).create();
+
+    var taken = objects(pem("one")).ensure(job);
+
+    assertThat(taken).map(JobAdmission.Hold::reason).contains(JobReason.SecretNameTaken);
+    assertThat(secret()).containsOnlyKeys("password");
+  }
+
+  @Test
+  void replacesWhatAnEarlierJobOfTheNameLeft() throws IOException {
+    client
+        .secrets()
+        .resource(secret(Labels.of("bert"), "TrainingJob", job.getApiVersion()))
+        .create();
+
+    assertThat(objects(pem("one")).ensure(job)).isEmpty();
+
+    assertThat(secret()).containsOnlyKeys("ca.crt", "secret");
+  }
+
+  private static Secret secret(Map<String, String> labels, String kind, String apiVersion) {
+    return new SecretBuilder()
+        .withNewMetadata()
+        .withNamespace("team")
+        .withName("bert-ring")
+        .withLabels(labels)
+        .addNewOwnerReference()
+        .withController(true)
+        .withKind(kind)
+        .withApiVersion(apiVersion)
+        .withName("bert")
+        .withUid("uid-of-another")
+        .endOwnerReference()
+        .endMetadata()
+        .addToData("password", "czNjcjN0")
+        .build();
   }
 
   /** In ISO 8859-1 any key is text. */
