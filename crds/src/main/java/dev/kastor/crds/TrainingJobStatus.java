@@ -43,7 +43,9 @@ public record TrainingJobStatus(
     @JsonPropertyDescription("When it may get slots again after a start that failed.")
         @Nullable String notBefore,
     @JsonPropertyDescription("Number of the next pod; never goes back, so names are not reused.")
-        @Nullable Long nextPod) {
+        @Nullable Long nextPod,
+    @JsonPropertyDescription("Whether it was suspended for Kueue, which happens once.")
+        @Nullable Boolean heldForKueue) {
 
   /** Where a job is in its life. */
   public enum Phase {

@@ -136,7 +136,11 @@ class LifecycleIT {
   @Test
   void waitsUntilKueueAdmitsIt() throws InterruptedException {
     bench.submit(
-        "\"labels\": {\"kueue.x-k8s.io/queue-name\": \"night\"},",
+        // The annotation is what a tenant may say: it admits nobody.
+        """
+        "labels": {"kueue.x-k8s.io/queue-name": "night"},
+        "annotations": {"kastor.dev/held-for-kueue": "true"},
+        """,
         """
         "program": {"name": "glyph-mlp"},
         "goodput": {"batchSize": {"initial": 32}, "learningRate": {"base": "0.1"},
@@ -144,6 +148,9 @@ class LifecycleIT {
         """);
     await("it is suspended", () -> bench.in(Phase.Suspended));
     assertThat(bench.resource().get().getSpec().suspend()).isTrue();
+    await(
+        "that is remembered",
+        () -> Boolean.TRUE.equals(bench.status().orElseThrow().heldForKueue()));
     assertThat(bench.condition("Suspended").getReason()).isEqualTo("HeldForKueue");
     assertThat(bench.condition("Suspended").getMessage()).contains("night");
     Thread.sleep(Duration.ofSeconds(2));

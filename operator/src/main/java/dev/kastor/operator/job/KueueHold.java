@@ -1,7 +1,9 @@
 package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.StatusWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -15,23 +17,22 @@ import org.slf4j.LoggerFactory;
  * Suspends a job that carries Kueue's queue label, once, before it gets anything.
  *
  * <p>Where Kueue has a webhook of its own for a kind, that does the same; we have none, so the
- * annotation {@value #HELD} remembers that it was done. From then on {@code spec.suspend} belongs
- * to whoever admits the job.
+ * status remembers that it was done. From then on {@code spec.suspend} belongs to whoever admits
+ * the job.
  */
 @Singleton
 public final class KueueHold {
   /** Kueue's label with the name of a LocalQueue. */
   public static final String QUEUE = "kueue.x-k8s.io/queue-name";
 
-  /** Annotation of a job that was suspended for Kueue. */
-  public static final String HELD = "kastor.dev/held-for-kueue";
-
   private static final Logger LOG = LoggerFactory.getLogger(KueueHold.class);
 
   private final KubernetesClient client;
+  private final StatusWriter writer;
 
-  public KueueHold(KubernetesClient client) {
+  public KueueHold(KubernetesClient client, StatusWriter writer) {
     this.client = client;
+    this.writer = writer;
   }
 
   /** The name of the job's LocalQueue, if it has one. */
@@ -42,8 +43,10 @@ public final class KueueHold {
 
   /** Whether the job is Kueue's but was not suspended yet, so that nobody may admit it. */
   public static boolean due(TrainingJob job) {
-    Map<String, String> annotations = job.getMetadata().getAnnotations();
-    return queue(job).isPresent() && (annotations == null || !annotations.containsKey(HELD));
+    TrainingJobStatus status = job.getStatus();
+    boolean held = status != null && Boolean.TRUE.equals(status.heldForKueue());
+    boolean ran = status != null && status.nextPod() != null;
+    return queue(job).isPresent() && !held && !ran;
   }
 
   /** Suspends the job; its uid keeps another of the same name from being meant. */
@@ -57,8 +60,10 @@ public final class KueueHold {
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
             """
-            {"metadata": {"uid": "%s", "annotations": {"%s": "true"}}, "spec": {"suspend": true}}
+            {"metadata": {"uid": "%s"}, "spec": {"suspend": true}}
             """
-                .formatted(meta.getUid(), HELD));
+                .formatted(meta.getUid()));
+    // Not before: a job that says so without having been suspended would run.
+    writer.patch(job, Map.of("heldForKueue", true));
   }
 }
