@@ -14,5 +14,20 @@ public record ProgramSpec(
         @Size(max = 63)
         @Pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
         String name,
-    @JsonPropertyDescription("Its parameters; each program documents its own.") @Size(max = 64)
-        @Nullable Map<String, @Size(max = 1024) String> parameters) {}
+    @JsonPropertyDescription(
+            "Its parameters; each program documents its own. Names and values have 16384"
+                + " characters at most, all together.")
+        @Size(max = 64)
+        @Nullable Map<String, @Size(max = 1024) String> parameters) {
+  /** Characters of all parameters: the spec reaches a replica in one variable of 128 KiB. */
+  public static final int MOST_CHARACTERS = 16_384;
+
+  /** Characters of the names and values of all parameters. */
+  public long characters() {
+    return parameters == null
+        ? 0
+        : parameters.entrySet().stream()
+            .mapToLong(entry -> entry.getKey().length() + (long) entry.getValue().length())
+            .sum();
+  }
+}

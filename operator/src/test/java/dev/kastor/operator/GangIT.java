@@ -93,6 +93,25 @@ class GangIT {
   }
 
   @Test
+  void itsPodsHaveNoSayInAMembership() throws Exception {
+    bench.submit("", GANG.formatted(""));
+    await("it runs", () -> bench.in(Phase.Running));
+    String pod = bench.name + "-0";
+    String url = base.toString();
+    try (var agent =
+        new AgentClient(url.substring(0, url.length() - 1), FakeApiServer.certificate())) {
+      var answer =
+          agent.get(
+              "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1&generation=0&phase=READY&step=-1&wait=0"
+                  .formatted(NAMESPACE, bench.name, pod),
+              FakeApiServer.token(NAMESPACE, bench.name, pod));
+      assertThat(answer.statusCode()).isEqualTo(403);
+      assertThat(answer.body()).contains("has a template");
+    }
+    assertThat(bench.status().orElseThrow().generation()).isNull();
+  }
+
+  @Test
   void aFailedPodStartsAllAgainUntilItIsEnough() {
     bench.submit("", GANG.formatted(""));
     await("it runs", () -> bench.in(Phase.Running));

@@ -16,6 +16,12 @@ public final class TestJobs {
 
   /** A job of namespace {@code team} with these bounds and mode. */
   public static TrainingJob job(String name, int min, int max, GoodputSpec.Mode mode) {
+    return job(name, min, max, mode, Map.of("hidden", "64"));
+  }
+
+  /** The same with these parameters of its program. */
+  public static TrainingJob job(
+      String name, int min, int max, GoodputSpec.Mode mode, Map<String, String> parameters) {
     var job = new TrainingJob();
     job.getMetadata().setName(name);
     job.getMetadata().setNamespace("team");
@@ -35,7 +41,7 @@ public final class TestJobs {
                 new WorkSpec(2L, null, null)),
             null,
             null,
-            new ProgramSpec("glyph-mlp", Map.of("hidden", "64"))));
+            new ProgramSpec("glyph-mlp", parameters)));
     return job;
   }
 }

@@ -15,7 +15,9 @@ import java.util.regex.Pattern;
 
 /** The environment of a pod's process: its own variables, with container paths made local ones. */
 final class PodEnvironment {
-  private static final Pattern REFERENCE = Pattern.compile("\\$\\(([A-Za-z_][A-Za-z0-9_]*)\\)");
+  /** A reference to another variable, or two dollars that stand for one and begin none. */
+  private static final Pattern REFERENCE =
+      Pattern.compile("\\$\\$|\\$\\(([A-Za-z_][A-Za-z0-9_]*)\\)");
 
   private final Resources resources;
   private final ObjectNode pod;
@@ -71,7 +73,9 @@ final class PodEnvironment {
   private static String expanded(String value, Map<String, String> known) {
     return REFERENCE
         .matcher(value)
-        .replaceAll(m -> Matcher.quoteReplacement(known.getOrDefault(m.group(1), m.group())));
+        .replaceAll(m ->
+            Matcher.quoteReplacement(
+                m.group(1) == null ? "$" : known.getOrDefault(m.group(1), m.group())));
   }
 
   private String local(String value) {

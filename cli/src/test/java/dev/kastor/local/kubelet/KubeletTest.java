@@ -123,13 +123,14 @@ final class KubeletTest {
         containers:
         - name: main
           image: x
-          command: [sh, -c, 'echo $POD $NODE $(cat $RING) $FILE $JOB; cat $TOKEN; sleep 60']
+          command: [sh, -c, 'echo $POD $NODE $(cat $RING) $FILE $JOB; echo "$PLAIN"; cat $TOKEN; sleep 60']
           env:
           - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
           - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
           - {name: RING, value: /ring/secret}
           - {name: TOKEN, value: /token/token}
           - {name: FILE, value: $(RING)}
+          - {name: PLAIN, value: '$$(POD) a$$$$b $(NONE) $'}
           - {name: JOB, valueFrom: {secretKeyRef: {name: ring, key: secret}}}
           volumeMounts:
           - {name: ring, mountPath: /ring}
@@ -145,10 +146,11 @@ final class KubeletTest {
         .isEqualTo("rw-------");
     Path log = folder.resolve("logs/default/p.log");
     long end = System.nanoTime() + PATIENCE.toNanos();
-    while (Files.readString(log).lines().count() < 1 && System.nanoTime() < end) {
+    while (Files.readString(log).lines().count() < 2 && System.nanoTime() < end) {
       resources.awaitChange(ResourceTypes.POD, resources.revision(), Duration.ofMillis(50));
     }
-    assertThat(Files.readString(log)).startsWith("p a s3cret " + ring + " s3cret\n");
+    assertThat(Files.readString(log))
+        .startsWith("p a s3cret " + ring + " s3cret\n$(POD) a$$b $(NONE) $\n");
   }
 
   @Test

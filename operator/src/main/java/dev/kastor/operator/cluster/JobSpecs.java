@@ -4,6 +4,7 @@ import dev.kastor.crds.BatchSizeSpec;
 import dev.kastor.crds.ElasticSpec;
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.Pin;
+import dev.kastor.crds.ProgramSpec;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
@@ -43,6 +44,12 @@ public final class JobSpecs {
               .formatted(name));
     }
     TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());
+    long characters = spec.program() == null ? 0 : spec.program().characters();
+    if (characters > ProgramSpec.MOST_CHARACTERS) {
+      throw new IllegalArgumentException(
+          "program.parameters have %d characters together, names and values, but may have %d. Shorten them, or put what is long into a file."
+              .formatted(characters, ProgramSpec.MOST_CHARACTERS));
+    }
     JobSpec unqueued =
         new JobSpec(
             Labels.id(job),

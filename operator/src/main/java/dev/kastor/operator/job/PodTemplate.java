@@ -247,8 +247,9 @@ public final class PodTemplate {
     }
   }
 
+  /** A variable of exactly this value: Kubernetes makes one {@code $} of two, and expands none. */
   private static EnvVar value(String name, String value) {
-    return new EnvVarBuilder().withName(name).withValue(value).build();
+    return new EnvVarBuilder().withName(name).withValue(value.replace("$", "$$")).build();
   }
 
   private static EnvVar field(String name, String path) {

@@ -49,6 +49,26 @@ class PodTemplateTest {
   }
 
   @Test
+  void nothingInAParameterIsAReferenceToAVariable() {
+    var job =
+        TestJobs.job(
+            "bert", 1, 4, GoodputSpec.Mode.Adaptive, Map.of("data", "/data/$(KASTOR_POD)/a$$b$"));
+    String variable =
+        template(Map.of())
+            .pod(job, ProfileSpec.NONE, 7, new PodNode("n1", "host-1"))
+            .getSpec()
+            .getContainers()
+            .getFirst()
+            .getEnv()
+            .stream()
+            .filter(env -> env.getName().equals("KASTOR_JOB_SPEC"))
+            .map(EnvVar::getValue)
+            .findFirst()
+            .orElseThrow();
+    assertThat(variable).contains("\"/data/$$(KASTOR_POD)/a$$$$b$$\"");
+  }
+
+  @Test
   void jobsThatShareAClaimHaveFoldersOfTheirOwn() {
     Pod pod = pod(Map.of("kastor.agent.checkpoint-claim", "models"));
     assertThat(pod.getSpec().getVolumes().getLast().getPersistentVolumeClaim().getClaimName())
@@ -58,6 +78,15 @@ class PodTemplateTest {
   }
 
   private static Pod pod(Map<String, String> settings) {
+    return template(settings)
+        .pod(
+            TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive),
+            ProfileSpec.NONE,
+            7,
+            new PodNode("n1", "host-1"));
+  }
+
+  private static PodTemplate template(Map<String, String> settings) {
     OperatorConfig config =
         new SmallRyeConfigBuilder()
             .withMapping(OperatorConfig.class)
@@ -68,11 +97,6 @@ class PodTemplateTest {
             .withDefaultValue("kastor.agent.operator-url", "https://kastor:8443")
             .build()
             .getConfigMapping(OperatorConfig.class);
-    return new PodTemplate(config)
-        .pod(
-            TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive),
-            ProfileSpec.NONE,
-            7,
-            new PodNode("n1", "host-1"));
+    return new PodTemplate(config);
   }
 }
