@@ -30,11 +30,6 @@ final class Pace {
     this.atOnce = atOnce;
   }
 
-  /** Whether the caller may do it now. */
-  synchronized boolean left(String caller) {
-    return perSecond <= 0 || now(caller, clock.instant()) >= 1;
-  }
-
   /** Counts one time; false if that was one too many, which is not counted. */
   synchronized boolean take(String caller) {
     if (perSecond <= 0) {
@@ -48,6 +43,13 @@ final class Pace {
     callers.put(caller, new Allowance(left - 1, at));
     sweep(at);
     return true;
+  }
+
+  /** Takes back one time that was counted. */
+  synchronized void giveBack(String caller) {
+    Instant at = clock.instant();
+    callers.computeIfPresent(
+        caller, (name, allowance) -> new Allowance(Math.min(atOnce, now(allowance, at) + 1), at));
   }
 
   private double now(String caller, Instant at) {

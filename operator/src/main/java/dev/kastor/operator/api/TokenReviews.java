@@ -62,8 +62,6 @@ public final class TokenReviews {
   private static final Duration BAD_FOR = Duration.ofSeconds(3);
   private static final int MOST_GOOD = 50_000;
   private static final int MOST_BAD = 10_000;
-  private static final double BAD_PER_SECOND = 5;
-  private static final int BAD_AT_ONCE = 50;
 
   private final KubernetesClient client;
   private final Metrics metrics;
@@ -71,7 +69,8 @@ public final class TokenReviews {
   private final ShortMemory<User> good;
   private final ShortMemory<User> lately;
   private final ShortMemory<Boolean> bad;
-  private final Pace guesses;
+  private final ShortMemory<Boolean> subjects;
+  private final GuessLimit guesses;
 
   public TokenReviews(KubernetesClient client, Metrics metrics, InstantSource clock) {
     this.client = client;
@@ -80,7 +79,8 @@ public final class TokenReviews {
     good = new ShortMemory<>(clock, PODS_GOOD_FOR, MOST_GOOD);
     lately = new ShortMemory<>(clock, OUTAGE, MOST_GOOD);
     bad = new ShortMemory<>(clock, BAD_FOR, MOST_BAD);
-    guesses = new Pace(clock, BAD_PER_SECOND, BAD_AT_ONCE);
+    subjects = new ShortMemory<>(clock, OUTAGE, MOST_GOOD);
+    guesses = new GuessLimit(clock);
   }
 
   /**
@@ -96,7 +96,9 @@ public final class TokenReviews {
       metrics.tokenReviewed(true);
       return known;
     }
-    if (!guesses.left(remote)) {
+    String subject = ShortMemory.key(remote, BearerToken.subject(token));
+    var guess = new GuessLimit.Guess(remote, subject, subjects.get(subject).isPresent());
+    if (!guesses.take(guess)) {
       throw ApiException.tooMany("guesses", "too many bad tokens from " + remote);
     }
     metrics.tokenReviewed(false);
@@ -104,16 +106,18 @@ public final class TokenReviews {
     try {
       user = review(token, audience);
     } catch (KubernetesClientException e) {
+      guesses.giveBack(guess);
       // Those who train must hear from us above all while nobody can be asked who they are.
       return Optional.of(lately.get(key).orElseThrow(() -> e));
     }
     if (user.isPresent()) {
       good.put(key, user.get(), goodUntil(token, audience));
       lately.put(key, user.get(), BearerToken.end(token));
+      subjects.put(subject, true);
+      guesses.giveBack(guess);
     } else {
       lately.remove(key);
       bad.put(key, true);
-      guesses.take(remote);
     }
     return user;
   }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.api;
+
+import org.jspecify.annotations.NullMarked;
