@@ -117,13 +117,13 @@ class FuzzIT {
     var context = AgentClient.trusting(FakeApiServer.certificate());
     var mutator = new ReportMutator(LoneReplica.NAMESPACE, replica.job, replica.pod);
     Map<Integer, Long> answers = new TreeMap<>();
-    RawHttps connection = new RawHttps(context, base);
+    RawHttp connection = new RawHttp(context, base);
     int closed = 0;
     try {
       for (long i = next.getAndIncrement(); i < to; i = next.getAndIncrement()) {
         RandomGenerator random = new SplittableRandom(SEED * 1_000_003 + i);
         byte[] request = request(random, replica, mutator, i);
-        RawHttps.Answer answer;
+        RawHttp.Answer answer;
         try {
           connection.send(request);
           answer = connection.read();
@@ -131,7 +131,7 @@ class FuzzIT {
           // Closed after an answer that came before the end of its body; a second time is a crash.
           closed++;
           connection.close();
-          connection = new RawHttps(context, base);
+          connection = new RawHttp(context, base);
           answer = again(connection, request, i, answers);
         }
         answers.merge(answer.status(), 1L, Long::sum);
@@ -142,7 +142,7 @@ class FuzzIT {
         }
         if (answer.closes()) {
           connection.close();
-          connection = new RawHttps(context, base);
+          connection = new RawHttp(context, base);
         }
       }
     } finally {
@@ -154,8 +154,8 @@ class FuzzIT {
     return answers;
   }
 
-  private static RawHttps.Answer again(
-      RawHttps connection, byte[] request, long number, Map<Integer, Long> answers) {
+  private static RawHttp.Answer again(
+      RawHttp connection, byte[] request, long number, Map<Integer, Long> answers) {
     try {
       connection.send(request);
       return connection.read();
@@ -172,13 +172,13 @@ class FuzzIT {
     // The first generation stays good to report of, whatever is published later.
     if (random.nextInt(SHARE_OF_POLLS) == 0) {
       String query = ReportMutator.query(random, replica.pod, random.nextInt(2));
-      return RawHttps.request(
+      return RawHttp.request(
           "GET %s HTTP/1.1\nHost: h\nAuthorization: Bearer %s\n\n"
               .formatted(replica.path("membership?" + query), replica.token),
           new byte[0]);
     }
     byte[] body = mutator.next(random, 1, number + 1);
-    return RawHttps.request(
+    return RawHttp.request(
         "POST %s HTTP/1.1\nHost: h\nAuthorization: Bearer %s\nContent-Type: application/json\nContent-Length: %d\n\n"
             .formatted(replica.path("telemetry"), replica.token, body.length),
         body);

@@ -36,7 +36,7 @@ import org.eclipse.microprofile.openapi.annotations.security.SecurityRequirement
 import org.eclipse.microprofile.openapi.annotations.security.SecurityScheme;
 import org.jspecify.annotations.Nullable;
 
-/** What replicas call: telemetry up, membership down. HTTPS only. */
+/** The resource that replicas call: telemetry up, membership down. On the TLS port only. */
 @Path("/v1/jobs/{namespace}/{name}")
 @SecurityScheme(
     securitySchemeName = "podToken",
@@ -86,6 +86,7 @@ public final class AgentApi {
   @APIResponse(responseCode = "403", description = "Token of another job or pod")
   @APIResponse(responseCode = "404", description = "No such job")
   @APIResponse(responseCode = "409", description = "Of a generation that was never published")
+  @APIResponse(responseCode = "411", description = "Without a Content-Length")
   @APIResponse(responseCode = "413", description = "Too large")
   @APIResponse(responseCode = "415", description = "Not plain application/json")
   @APIResponse(responseCode = "429", description = "Too often, or too many bad reports of the job")

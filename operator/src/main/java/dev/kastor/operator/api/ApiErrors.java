@@ -16,7 +16,7 @@ import org.jboss.resteasy.reactive.server.SimpleResourceInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns refusals into JSON and keeps the agent API off the plain port. */
+/** Answers to refused requests as JSON, and the rule that each resource has its own port. */
 @Singleton
 public final class ApiErrors {
   private static final Logger LOG = LoggerFactory.getLogger(ApiErrors.class);
@@ -28,19 +28,22 @@ public final class ApiErrors {
   }
 
   /**
-   * Refuses agents on the plain port, for their tokens must not travel in the clear, and bodies
-   * that would have to be unpacked.
+   * Keeps the agent API on the TLS port, for tokens must not travel in the clear, and all else off
+   * it, for all pods reach it; refuses bodies that would have to be unpacked.
    *
    * <p>It goes by what is about to be called: a path has many spellings.
    */
   @ServerRequestFilter
-  public Optional<Response> secureOnly(SimpleResourceInfo called, HttpServerRequest request) {
-    if (called.getResourceClass() != AgentApi.class) {
-      return Optional.empty();
-    }
-    if (!request.isSSL()) {
+  public Optional<Response> ownPortOnly(SimpleResourceInfo called, HttpServerRequest request) {
+    boolean agents = called.getResourceClass() == AgentApi.class;
+    if (agents && !request.isSSL()) {
       metrics.refused("plain");
       return Optional.of(error(403, "the agent API is served over HTTPS only"));
+    }
+    if (!agents) {
+      return request.isSSL()
+          ? Optional.of(error(404, "this port serves the agent API only"))
+          : Optional.empty();
     }
     String encoding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
     if (encoding != null && !encoding.equalsIgnoreCase("identity")) {

@@ -59,7 +59,9 @@ public final class OverviewResource {
   public Overview overview(
       @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
       throws ApiException {
-    return Filtered.overview(builder.build(), viewer(token, request));
+    // Who may not see it must not cost more than saying so.
+    Viewer viewer = viewer(token, request);
+    return Filtered.overview(builder.build(), viewer);
   }
 
   /** The overview, at once and whenever it changed, as Server-Sent Events. */

@@ -10,18 +10,23 @@ import java.util.Set;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /**
- * Serves the page and its API to whoever reaches the operator's loopback interface, and tells the
- * browser to fetch nothing from elsewhere.
+ * Filter of the plain port: it answers on the operator's loopback interface, and tells the browser
+ * to fetch nothing from elsewhere.
  *
  * <p>On a cluster that is who may {@code kubectl port-forward} to the operator, so Kubernetes' own
- * rules decide. A web site that points its own host name at 127.0.0.1 gets nothing: the request
- * must name the loopback host. Agents' requests and probes pass untouched.
+ * rules decide. A web site that points its own host name at 127.0.0.1 gets nothing at all: who
+ * comes from the loopback interface must name it. Kubelets and Prometheus come from elsewhere; they
+ * reach their own paths and no others.
  */
 @Singleton
 final class PageGuard {
   private static final int BEFORE_ROUTES = 200;
   private static final Set<String> LOOPBACK_HOSTS =
       Set.of("localhost", "127.0.0.1", "::1", "[::1]");
+
+  /** What is read from other machines, spelled exactly so. */
+  private static final Set<String> FROM_ELSEWHERE =
+      Set.of("/metrics", "/q/health", "/q/health/live", "/q/health/ready", "/q/health/started");
 
   /** Libraries, whose paths hold their version. */
   private static final String VERSIONED = "/_static/";
@@ -48,7 +53,7 @@ final class PageGuard {
 
   private void check(RoutingContext context) {
     HttpServerRequest request = context.request();
-    if (!isOurs(context.normalizedPath())) {
+    if (request.isSSL()) {
       context.next();
       return;
     }
@@ -63,34 +68,28 @@ final class PageGuard {
       context.addHeadersEndHandler(
           done -> context.response().putHeader("Cache-Control", "no-cache"));
     }
-    if (loopbackOnly && !isLoopback(request)) {
+    if (loopbackOnly && !mayAsk(request, context.normalizedPath())) {
       context
           .response()
           .setStatusCode(403)
           .putHeader("Content-Type", "text/plain; charset=utf-8")
           .end(
-              "This page answers on the loopback interface only. On a cluster, forward the"
-                  + " operator's http port with kubectl port-forward and open it on localhost.\n");
+              "This port answers on the loopback interface only, and to requests that name it. On a"
+                  + " cluster, forward the operator's http port with kubectl port-forward and open"
+                  + " it on localhost.\n");
       return;
     }
     context.next();
   }
 
-  private static boolean isOurs(String path) {
-    return path.equals("/")
-        || path.equals("/index.html")
-        || path.equals("/favicon.svg")
-        || path.startsWith("/app/")
-        || path.startsWith(VERSIONED)
-        || path.startsWith("/api/");
-  }
-
-  private static boolean isLoopback(HttpServerRequest request) {
+  private static boolean mayAsk(HttpServerRequest request, String path) {
+    if (request.remoteAddress() == null) {
+      return false;
+    }
     HostAndPort named = request.authority();
-    return request.remoteAddress() != null
-        && isLoopbackAddress(request.remoteAddress().hostAddress())
-        && named != null
-        && LOOPBACK_HOSTS.contains(named.host());
+    return isLoopbackAddress(request.remoteAddress().hostAddress())
+        ? named != null && LOOPBACK_HOSTS.contains(named.host())
+        : FROM_ELSEWHERE.contains(path);
   }
 
   /** The address is numeric already, so nothing is looked up. */

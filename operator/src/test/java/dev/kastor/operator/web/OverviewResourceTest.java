@@ -276,9 +276,10 @@ class OverviewResourceTest {
 
   @Test
   void refusesRequestsThatNameAnotherHost() {
-    given().header("Host", "rebound.example").get("/api/v1/overview").then().statusCode(403);
-    given().header("Host", "127.0.0.1:1").get("/api/v1/overview").then().statusCode(200);
-    given().header("Host", "rebound.example").get("/q/health/live").then().statusCode(200);
+    for (String path : new String[] {"/api/v1/overview", "/metrics", "/q/health/live", "/"}) {
+      given().header("Host", "rebound.example").get(path).then().statusCode(403);
+      given().header("Host", "127.0.0.1:1").get(path).then().statusCode(200);
+    }
   }
 
   private static String nextEvent(BufferedReader lines) throws IOException {

@@ -1,4 +1,4 @@
-package dev.kastor.operator.api;
+package dev.kastor.operator.http;
 
 import dev.kastor.operator.Metrics;
 import io.quarkus.vertx.http.runtime.filters.Filters;

@@ -1,4 +1,4 @@
-package dev.kastor.operator.api;
+package dev.kastor.operator.http;
 
 import io.quarkus.vertx.http.HttpServerOptionsCustomizer;
 import io.vertx.core.http.HttpServerOptions;

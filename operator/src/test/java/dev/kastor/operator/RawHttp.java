@@ -7,32 +7,50 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.Socket;
 import java.net.URI;
 import java.util.Arrays;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
-/** A kept-alive HTTP/1.1 connection over TLS that sends whatever bytes it is given. */
-final class RawHttps implements AutoCloseable {
+/** A kept-alive HTTP/1.1 connection, over TLS or in the clear, that sends whatever it is given. */
+final class RawHttp implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 30_000;
 
-  private final SSLSocket socket;
+  private final Socket socket;
   private final InputStream in;
   private final OutputStream out;
 
   /** What was answered. */
   record Answer(int status, String body, boolean closes) {}
 
-  RawHttps(SSLContext context, URI base, String... protocols) throws IOException {
-    socket = (SSLSocket) context.getSocketFactory().createSocket(base.getHost(), base.getPort());
+  RawHttp(SSLContext context, URI base, String... protocols) throws IOException {
+    this(handshaken(context, base, protocols));
+  }
+
+  /** One in the clear. */
+  RawHttp(URI base) throws IOException {
+    this(new Socket(base.getHost(), base.getPort()));
+  }
+
+  private RawHttp(Socket socket) throws IOException {
+    this.socket = socket;
     socket.setSoTimeout(PATIENCE_MILLIS);
     socket.setTcpNoDelay(true);
+    in = new BufferedInputStream(socket.getInputStream());
+    out = socket.getOutputStream();
+  }
+
+  private static SSLSocket handshaken(SSLContext context, URI base, String... protocols)
+      throws IOException {
+    SSLSocket socket =
+        (SSLSocket) context.getSocketFactory().createSocket(base.getHost(), base.getPort());
+    socket.setSoTimeout(PATIENCE_MILLIS);
     if (protocols.length > 0) {
       socket.setEnabledProtocols(protocols);
     }
     socket.startHandshake();
-    in = new BufferedInputStream(socket.getInputStream());
-    out = socket.getOutputStream();
+    return socket;
   }
 
   /** Sends bytes as they are. */
@@ -60,8 +78,7 @@ final class RawHttps implements AutoCloseable {
    * @throws EOFException if the connection ended instead
    */
   Answer read() throws IOException {
-    String first = line();
-    int status = Integer.parseInt(first.split(" ", -1)[1]);
+    int status = status();
     int length = 0;
     boolean chunked = false;
     boolean closes = false;
@@ -85,6 +102,11 @@ final class RawHttps implements AutoCloseable {
     }
     line();
     return new Answer(status, body.toString(), closes);
+  }
+
+  /** Reads the first line of an answer, which may go on for ever. */
+  int status() throws IOException {
+    return Integer.parseInt(line().split(" ", -1)[1]);
   }
 
   private int chunkSize() throws IOException {
