@@ -5,6 +5,7 @@ import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -171,6 +172,25 @@ public interface OperatorConfig {
     /** How long a replica that is asked to end may take, its checkpoint included. */
     @WithDefault("30s")
     Duration terminationGrace();
+
+    /** Encryption of gradients and state between replicas. */
+    @WithDefault("aes-gcm")
+    RingEncryption ringEncryption();
+
+    /** Ciphers between replicas. */
+    enum RingEncryption {
+      /** AES-256-GCM. */
+      AES_GCM,
+      /** ChaCha20-Poly1305. */
+      CHACHA20,
+      /** None. */
+      NONE;
+
+      /** As replicas read it. */
+      public String setting() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+      }
+    }
 
     /** How long a replica that is not wanted may take to leave by itself. */
     @WithDefault("30s")

@@ -1,5 +1,6 @@
 package dev.kastor.agent;
 
+import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.scheduler.JobId;
 import java.net.URI;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokenFile {@code KASTOR_TOKEN_FILE}
  * @param caFile {@code KASTOR_CA_FILE}
  * @param ringSecretFile {@code KASTOR_RING_SECRET_FILE}
+ * @param ringCipher {@code KASTOR_RING_ENCRYPTION}: of what we send to other replicas
  * @param checkpoints {@code KASTOR_CHECKPOINT_DIR}
  * @param spec {@code KASTOR_JOB_SPEC}
  * @param terminationLog {@code KASTOR_TERMINATION_LOG}
@@ -39,6 +41,7 @@ public record AgentConfig(
     Path tokenFile,
     Path caFile,
     Path ringSecretFile,
+    RingCipher ringCipher,
     Path checkpoints,
     JobSettings spec,
     Path terminationLog,
@@ -63,6 +66,8 @@ public record AgentConfig(
     Path token = reader.required("KASTOR_TOKEN_FILE", Path::of, none);
     Path ca = reader.required("KASTOR_CA_FILE", Path::of, none);
     Path secret = reader.required("KASTOR_RING_SECRET_FILE", Path::of, none);
+    RingCipher cipher =
+        reader.optional("KASTOR_RING_ENCRYPTION", RingCipher::of, RingCipher.AES_GCM);
     Path checkpoints = reader.required("KASTOR_CHECKPOINT_DIR", Path::of, none);
     Path termination = reader.required("KASTOR_TERMINATION_LOG", Path::of, none);
     JobSettings spec = reader.required("KASTOR_JOB_SPEC", JobSettings::parse, JobSettings.NONE);
@@ -79,6 +84,7 @@ public record AgentConfig(
         token,
         ca,
         secret,
+        cipher,
         checkpoints,
         spec,
         termination,

@@ -43,7 +43,11 @@ final class ReplicaProcess implements AutoCloseable {
 
   ReplicaProcess(AgentConfig config) throws IOException {
     this.config = config;
-    RingKey key = new RingKey(config.job().toString(), Files.readAllBytes(config.ringSecretFile()));
+    RingKey key =
+        new RingKey(
+            config.job().toString(),
+            Files.readAllBytes(config.ringSecretFile()),
+            config.ringCipher());
     InetAddress ip = InetAddress.getByName(config.podIp());
     InetAddress bind = ip.isLoopbackAddress() ? ip : new InetSocketAddress(0).getAddress();
     listener = RingListener.open(key, RingLimits.DEFAULT, bind);

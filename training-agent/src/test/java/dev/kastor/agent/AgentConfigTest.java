@@ -3,6 +3,7 @@ package dev.kastor.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.trainer.Work;
 import java.time.Duration;
 import java.util.HashMap;
@@ -50,6 +51,7 @@ class AgentConfigTest {
     AgentConfig config = AgentConfig.read(environment());
     assertThat(config.job()).hasToString("some-namespace/some-job");
     assertThat(config.exitWithParent()).isFalse();
+    assertThat(config.ringCipher()).isEqualTo(RingCipher.AES_GCM);
     JobSettings spec = config.spec();
     assertThat(spec.program()).isEqualTo("glyph-mlp");
     assertThat(spec.parameters()).containsExactly(Map.entry("seed", "3"));
@@ -73,6 +75,7 @@ class AgentConfigTest {
   @CsvSource({
     "KASTOR_OPERATOR_URL, http://operator, https",
     "KASTOR_OPERATOR_URL, https:, https",
+    "KASTOR_RING_ENCRYPTION, rot13, 'aes-gcm, chacha20, none'",
     "KASTOR_JOB_SPEC, {, not JSON",
     "KASTOR_JOB_SPEC, {}, program.name",
     "KASTOR_JOB_SPEC, {}, goodput.batchSize.initial",

@@ -145,6 +145,7 @@ public final class PodTemplate {
         value("KASTOR_TOKEN_FILE", TOKEN_PATH + "/token"),
         value("KASTOR_CA_FILE", RING_PATH + "/" + CA_KEY),
         value("KASTOR_RING_SECRET_FILE", RING_PATH + "/" + RING_KEY),
+        value("KASTOR_RING_ENCRYPTION", config.agent().ringEncryption().setting()),
         value("KASTOR_CHECKPOINT_DIR", CHECKPOINT_PATH),
         value("KASTOR_JOB_SPEC", spec(job)),
         value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),

@@ -2,6 +2,7 @@ package dev.kastor.agent.bench;
 
 import dev.kastor.agent.ring.GradientExchange;
 import dev.kastor.agent.ring.Ring;
+import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
@@ -25,8 +26,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Two processes over loopback: how fast an all-reduce moves bytes beside a plain copy that does
- * nothing else, and how much faster two replicas train than one. Both alternate; medians of ratios.
+ * Two processes over loopback: how fast an all-reduce moves bytes, with and without encryption,
+ * beside a plain copy that does nothing else, and how much faster two replicas train than one. All
+ * of them alternate; medians of ratios.
  */
 public final class RingRates {
   private static final int FLOATS = 1 << 22;
@@ -41,11 +43,13 @@ public final class RingRates {
       """;
 
   private final Ring ring;
+  private final Ring encrypted;
   private final PlainCopy copy;
   private final float[] data = new float[FLOATS];
 
-  private RingRates(Ring ring, PlainCopy copy) {
+  private RingRates(Ring ring, Ring encrypted, PlainCopy copy) {
     this.ring = ring;
+    this.encrypted = encrypted;
     this.copy = copy;
   }
 
@@ -54,8 +58,11 @@ public final class RingRates {
    * with their exchanges, if one is wanted.
    */
   public static void main(String[] arguments) throws IOException, InterruptedException {
-    if (arguments.length == 3 && arguments[0].equals("follow")) {
-      follow(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+    if (arguments.length == 4 && arguments[0].equals("follow")) {
+      follow(
+          Integer.parseInt(arguments[1]),
+          Integer.parseInt(arguments[2]),
+          Integer.parseInt(arguments[3]));
       return;
     }
     String given = arguments.length == 0 ? "5" : arguments[0];
@@ -68,10 +75,12 @@ public final class RingRates {
         arguments.length == 2 ? Optional.of(Path.of(arguments[1])) : Optional.empty());
   }
 
-  private static RingListener listener() throws IOException {
+  private static RingListener listener(RingCipher cipher) throws IOException {
     byte[] secret = "between two processes of one benchmark".getBytes(StandardCharsets.UTF_8);
     return RingListener.open(
-        new RingKey("bench/ring", secret), RingLimits.DEFAULT, InetAddress.getLoopbackAddress());
+        new RingKey("bench/ring", secret, cipher),
+        RingLimits.DEFAULT,
+        InetAddress.getLoopbackAddress());
   }
 
   private static Ring ring(RingListener own, int rank, int first, int second) throws IOException {
@@ -82,21 +91,26 @@ public final class RingRates {
     return Ring.open(own, 1, rank, members, RingLimits.DEFAULT, () -> false);
   }
 
-  private static void follow(int leadersPort, int copyPort) throws IOException {
-    try (RingListener listener = listener()) {
-      System.out.println(listener.port());
-      try (Ring ring = ring(listener, 1, leadersPort, listener.port());
+  private static void follow(int plainPort, int encryptedPort, int copyPort) throws IOException {
+    try (RingListener plain = listener(RingCipher.NONE);
+        RingListener sealed = listener(RingCipher.AES_GCM)) {
+      System.out.println(plain.port());
+      System.out.println(sealed.port());
+      try (Ring ring = ring(plain, 1, plainPort, plain.port());
+          Ring encrypted = ring(sealed, 1, encryptedPort, sealed.port());
           PlainCopy copy = PlainCopy.connect(copyPort);
           TrainingStep step = TrainingStep.of(MODEL, 1)) {
-        RingRates rates = new RingRates(ring, copy);
+        RingRates rates = new RingRates(ring, encrypted, copy);
         BufferedReader in =
             new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String order = in.readLine(); order != null; order = in.readLine()) {
           switch (order) {
             case "copy" -> rates.copy();
-            case "reduce" -> rates.reduce();
+            case "reduce" -> rates.reduce(ring);
+            case "encrypted" -> rates.reduce(encrypted);
             case "afterwards" -> rates.trainAfterwards(step);
-            default -> rates.train(step);
+            case "train encrypted" -> train(step, encrypted);
+            default -> train(step, ring);
           }
         }
       }
@@ -105,7 +119,8 @@ public final class RingRates {
 
   private static void lead(int rounds, Optional<Path> trace)
       throws IOException, InterruptedException {
-    try (RingListener listener = listener();
+    try (RingListener plain = listener(RingCipher.NONE);
+        RingListener sealed = listener(RingCipher.AES_GCM);
         ServerSocketChannel server = PlainCopy.listen()) {
       int copyPort = ((InetSocketAddress) server.getLocalAddress()).getPort();
       Process follower =
@@ -118,7 +133,8 @@ public final class RingRates {
                   System.getProperty("java.class.path"),
                   RingRates.class.getName(),
                   "follow",
-                  Integer.toString(listener.port()),
+                  Integer.toString(plain.port()),
+                  Integer.toString(sealed.port()),
                   Integer.toString(copyPort))
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
@@ -126,13 +142,15 @@ public final class RingRates {
           PrintStream orders =
               new PrintStream(follower.getOutputStream(), true, StandardCharsets.UTF_8)) {
         String port = said.readLine();
-        if (port == null) {
+        String sealedPort = said.readLine();
+        if (port == null || sealedPort == null) {
           throw new IOException("The second process did not start.");
         }
-        try (Ring ring = ring(listener, 0, listener.port(), Integer.parseInt(port));
+        try (Ring ring = ring(plain, 0, plain.port(), Integer.parseInt(port));
+            Ring encrypted = ring(sealed, 0, sealed.port(), Integer.parseInt(sealedPort));
             PlainCopy copy = PlainCopy.accept(server);
             TrainingStep step = TrainingStep.of(MODEL, 1)) {
-          RingRates rates = new RingRates(ring, copy);
+          RingRates rates = new RingRates(ring, encrypted, copy);
           rates.measure(rounds, step, orders);
           if (trace.isPresent()) {
             orders.println("train");
@@ -150,45 +168,63 @@ public final class RingRates {
     double[] copies = new double[rounds];
     double[] reduces = new double[rounds];
     double[] ratios = new double[rounds];
+    double[] encryptedReduces = new double[rounds];
+    double[] encryptedRatios = new double[rounds];
     double[] alone = new double[rounds];
     double[] afterwards = new double[rounds];
     double[] together = new double[rounds];
     double[] gains = new double[rounds];
+    double[] encryptedTogether = new double[rounds];
+    double[] encryptedGains = new double[rounds];
     for (int round = -1; round < rounds; round++) {
       orders.println("copy");
       double copied = copy();
       orders.println("reduce");
-      double reduced = reduce();
+      double reduced = reduce(ring);
+      orders.println("encrypted");
+      double sealed = reduce(encrypted);
       double one = train(step, () -> {});
       orders.println("afterwards");
       double later = trainAfterwards(step);
       orders.println("train");
-      double two = train(step);
+      double two = train(step, ring);
+      orders.println("train encrypted");
+      double sealedTwo = train(step, encrypted);
       System.err.printf(
-          "round %d: copy %.2f GB/s, all-reduce %.2f GB/s; alone %.1f steps/s, two %.1f, %.1f if they exchange afterwards%n",
-          round + 1, copied / 1e9, reduced / 1e9, one, two, later);
+          "round %d: copy %.2f GB/s, all-reduce %.2f GB/s, encrypted %.2f; alone %.1f steps/s, two %.1f, encrypted %.1f, %.1f if they exchange afterwards%n",
+          round + 1, copied / 1e9, reduced / 1e9, sealed / 1e9, one, two, sealedTwo, later);
       if (round >= 0) { // The first warms up.
         copies[round] = copied;
         reduces[round] = reduced;
         ratios[round] = reduced / copied;
+        encryptedReduces[round] = sealed;
+        encryptedRatios[round] = sealed / copied;
         alone[round] = one;
         afterwards[round] = later;
         together[round] = two;
         gains[round] = 2 * two / one;
+        encryptedTogether[round] = sealedTwo;
+        encryptedGains[round] = 2 * sealedTwo / one;
       }
     }
     System.out.printf(
         "{\"copyBytesPerSecond\": %.3g, \"allReduceBytesPerSecond\": %.3g, \"ratio\": %.3f,"
+            + " \"encryptedBytesPerSecond\": %.3g, \"encryptedRatio\": %.3f,"
             + " \"stepsPerSecondAlone\": %.2f, \"stepsPerSecondTogether\": %.2f,"
             + " \"stepsPerSecondAfterwards\": %.2f,"
-            + " \"scaling\": %.3f}%n",
+            + " \"scaling\": %.3f,"
+            + " \"stepsPerSecondEncrypted\": %.2f, \"encryptedScaling\": %.3f}%n",
         median(copies),
         median(reduces),
         median(ratios),
+        median(encryptedReduces),
+        median(encryptedRatios),
         median(alone),
         median(together),
         median(afterwards),
-        median(gains));
+        median(gains),
+        median(encryptedTogether),
+        median(encryptedGains));
   }
 
   private static double median(double[] values) {
@@ -206,7 +242,7 @@ public final class RingRates {
   }
 
   /** The same of an all-reduce: with two members, each sends as much as it has. */
-  private double reduce() throws IOException {
+  private double reduce(Ring ring) throws IOException {
     Arrays.fill(data, 1e-9f);
     long start = System.nanoTime();
     for (int i = 0; i < TIMES; i++) {
@@ -221,7 +257,7 @@ public final class RingRates {
   }
 
   /** Steps a second as replicas take them. */
-  private double train(TrainingStep step) throws IOException {
+  private static double train(TrainingStep step, Ring ring) throws IOException {
     long start = System.nanoTime();
     for (int i = 0; i < STEPS; i++) {
       try (GradientExchange exchange = new GradientExchange(ring, step.gradient())) {

@@ -1,6 +1,9 @@
 package dev.kastor.agent.ring;
 
-/** Layout of what flows over a ring link: type, payload length (4 bytes each), payload. */
+/**
+ * Layout of what flows over a connection: type, payload length (4 bytes each), payload, and where
+ * it is encrypted a tag ({@link Seal}).
+ */
 final class Frame {
   /** Bytes before the payload. */
   static final int HEADER_BYTES = 8;
@@ -20,7 +23,9 @@ final class Frame {
     /** One replica's bytes of an all-gather. */
     GATHER(1),
     /** Consecutive floats of an all-reduce. */
-    CHUNK(2);
+    CHUNK(2),
+    /** Consecutive bytes of a training state. */
+    STATE(3);
 
     private final int code;
 

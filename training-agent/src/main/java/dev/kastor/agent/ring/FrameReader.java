@@ -5,36 +5,49 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
+import org.jspecify.annotations.Nullable;
 
-/** Reads frames from the left neighbour and checks type and length of each. */
+/**
+ * Reader of frames from the left neighbour or a sender of a state; checks type and length of each.
+ */
 final class FrameReader {
   private static final long NOT_WAITING = Long.MIN_VALUE;
 
   private final SocketChannel channel;
-  private final ByteBuffer buffer =
-      ByteBuffer.allocateDirect(2 * (Frame.HEADER_BYTES + Frame.MAX_PAYLOAD))
-          .order(ByteOrder.LITTLE_ENDIAN)
-          .limit(0);
+  private final @Nullable Seal seal;
+  private final int tagBytes;
+  private final ByteBuffer buffer;
+  private final byte[] opened;
   private volatile long waitingSinceNanos = NOT_WAITING;
 
-  FrameReader(SocketChannel channel) {
-    this.channel = channel;
+  FrameReader(Connection connection) {
+    channel = connection.channel();
+    seal = connection.seal();
+    tagBytes = seal == null ? 0 : Seal.TAG_BYTES;
+    int bytes = 2 * (Frame.HEADER_BYTES + Frame.MAX_PAYLOAD + tagBytes);
+    buffer =
+        (seal == null ? ByteBuffer.allocateDirect(bytes) : ByteBuffer.allocate(bytes))
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .limit(0);
+    opened = new byte[seal == null ? 0 : Frame.MAX_PAYLOAD];
   }
 
   /** Reads the next {@code length} floats of an all-reduce into {@code target}. */
   void chunk(float[] target, int offset, int length) throws IOException {
-    int bytes = payload(Frame.Type.CHUNK, length * Float.BYTES, length * Float.BYTES);
-    require(bytes);
-    buffer.asFloatBuffer().get(target, offset, length);
-    buffer.position(buffer.position() + bytes);
+    int bytes = length * Float.BYTES;
+    payload(Frame.Type.CHUNK, bytes, bytes).asFloatBuffer().get(target, offset, length);
   }
 
   byte[] gather(int maxBytes) throws IOException {
-    int bytes = payload(Frame.Type.GATHER, 0, maxBytes);
-    require(bytes);
-    byte[] payload = new byte[bytes];
-    buffer.get(payload);
-    return payload;
+    ByteBuffer payload = payload(Frame.Type.GATHER, 0, maxBytes);
+    byte[] bytes = new byte[payload.remaining()];
+    payload.get(bytes);
+    return bytes;
+  }
+
+  /** Fills what is left of {@code target} with the next bytes of a training state. */
+  void state(ByteBuffer target) throws IOException {
+    target.put(payload(Frame.Type.STATE, target.remaining(), target.remaining()));
   }
 
   /** Nanoseconds for which a read has waited without getting a byte; 0 while none waits. */
@@ -43,21 +56,38 @@ final class FrameReader {
     return since == NOT_WAITING ? 0 : System.nanoTime() - since;
   }
 
-  private int payload(Frame.Type expected, int minBytes, int maxBytes) throws IOException {
+  /** The payload of the next frame; good until the next is asked for. */
+  private ByteBuffer payload(Frame.Type expected, int minBytes, int maxBytes) throws IOException {
     while (true) {
       require(Frame.HEADER_BYTES);
-      int type = buffer.getInt();
-      int bytes = buffer.getInt();
-      if (type == Frame.Type.PING.code() && bytes == 0) {
-        continue;
-      }
-      if (type != expected.code() || bytes < minBytes || bytes > maxBytes) {
+      int type = buffer.getInt(buffer.position());
+      int bytes = buffer.getInt(buffer.position() + Integer.BYTES);
+      boolean ping = type == Frame.Type.PING.code() && bytes == 0;
+      if (!ping && (type != expected.code() || bytes < minBytes || bytes > maxBytes)) {
         throw new RingBrokenException(
             "expected a %s frame of %d to %d bytes but got one of type %d and %d bytes"
                 .formatted(expected, minBytes, maxBytes, type, bytes));
       }
-      return bytes;
+      require(Frame.HEADER_BYTES + bytes + tagBytes);
+      ByteBuffer payload = opened(bytes);
+      buffer.position(buffer.position() + Frame.HEADER_BYTES + bytes + tagBytes);
+      if (!ping) {
+        return payload;
+      }
     }
+  }
+
+  /** The payload of the frame that the buffer begins with. */
+  private ByteBuffer opened(int bytes) throws IOException {
+    int from = buffer.position();
+    ByteBuffer payload;
+    if (seal == null) {
+      payload = buffer.slice(from + Frame.HEADER_BYTES, bytes);
+    } else {
+      seal.open(buffer.array(), from, bytes, opened);
+      payload = ByteBuffer.wrap(opened, 0, bytes);
+    }
+    return payload.order(ByteOrder.LITTLE_ENDIAN);
   }
 
   private void require(int bytes) throws IOException {
@@ -69,7 +99,7 @@ final class FrameReader {
       while (buffer.position() < bytes) {
         waitingSinceNanos = System.nanoTime();
         if (channel.read(buffer) < 0) {
-          throw new EOFException("the left neighbour closed the connection");
+          throw new EOFException("the sender closed the connection");
         }
       }
     } finally {

@@ -5,18 +5,29 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
-/** Writes frames to the right neighbour; pings may come from another thread. */
+/**
+ * Writer of frames to the right neighbour or to a receiver of a state; pings may come from another
+ * thread.
+ */
 final class FrameWriter {
   private final SocketChannel channel;
+  private final @Nullable Seal seal;
   private final ReentrantLock lock = new ReentrantLock();
-  private final ByteBuffer buffer =
-      ByteBuffer.allocateDirect(Frame.HEADER_BYTES + Frame.MAX_PAYLOAD)
-          .order(ByteOrder.LITTLE_ENDIAN);
+  private final ByteBuffer buffer;
   private volatile long lastWriteNanos = System.nanoTime();
 
-  FrameWriter(SocketChannel channel) {
-    this.channel = channel;
+  FrameWriter(Connection connection) {
+    channel = connection.channel();
+    seal = connection.seal();
+    int bytes = Frame.HEADER_BYTES + Frame.MAX_PAYLOAD;
+    // Ciphers are fastest on arrays.
+    buffer =
+        (seal == null
+                ? ByteBuffer.allocateDirect(bytes)
+                : ByteBuffer.allocate(bytes + Seal.TAG_BYTES))
+            .order(ByteOrder.LITTLE_ENDIAN);
   }
 
   void chunk(float[] data, int offset, int length) throws IOException {
@@ -42,6 +53,17 @@ final class FrameWriter {
     }
   }
 
+  /** Writes bytes of a training state, at most {@link Frame#MAX_PAYLOAD}. */
+  void state(ByteBuffer payload) throws IOException {
+    lock.lock();
+    try {
+      buffer.clear().putInt(Frame.Type.STATE.code()).putInt(payload.remaining()).put(payload);
+      flush();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Says that we live unless something was written within {@code idleNanos}. */
   void pingIfIdle(long idleNanos) throws IOException {
     if (System.nanoTime() - lastWriteNanos < idleNanos || !lock.tryLock()) {
@@ -56,6 +78,9 @@ final class FrameWriter {
   }
 
   private void flush() throws IOException {
+    if (seal != null) {
+      buffer.position(seal.seal(buffer.array(), buffer.position() - Frame.HEADER_BYTES));
+    }
     buffer.flip();
     while (buffer.hasRemaining()) {
       channel.write(buffer);

@@ -20,7 +20,7 @@ import java.util.function.LongPredicate;
  * <p>Connector: hello with its nonce. Acceptor: its nonce. Connector: HMAC-SHA256 over (side,
  * hello, acceptor's nonce). Acceptor, once that is right: the same for its own side. The hello
  * carries generation and both ranks, so a replica of an old generation cannot pass as one of a
- * newer.
+ * newer. Both nonces and the hello give the connection its key.
  */
 final class Handshake {
   private static final int CODE_BYTES = 32;
@@ -31,12 +31,13 @@ final class Handshake {
   /**
    * Authenticates a connection that we opened; throws if the other side is not who it should be.
    */
-  static void connect(SocketChannel channel, RingKey key, Hello.Key connection, Duration limit)
-      throws IOException {
+  static Connection connect(
+      SocketChannel channel, RingKey key, Hello.Key connection, Duration limit) throws IOException {
     Deadline deadline = new Deadline(channel.socket(), limit);
     Hello hello =
         new Hello(
             connection.purpose(),
+            key.cipher(),
             key.job(),
             connection.generation(),
             connection.from(),
@@ -51,6 +52,7 @@ final class Handshake {
       throw new IOException("the acceptor does not hold the ring secret");
     }
     deadline.lift();
+    return new Connection(channel, Seal.sending(key.cipher(), key.traffic(bytes, acceptorNonce)));
   }
 
   /**
@@ -58,7 +60,8 @@ final class Handshake {
    *
    * @param current whether a generation is not outdated
    */
-  static Hello accept(SocketChannel channel, RingKey key, LongPredicate current, RingLimits limits)
+  static Accepted accept(
+      SocketChannel channel, RingKey key, LongPredicate current, RingLimits limits)
       throws IOException {
     Deadline first = new Deadline(channel.socket(), limits.hello());
     int length = ByteBuffer.wrap(first.read(4)).getInt();
@@ -84,8 +87,13 @@ final class Handshake {
     }
     out.write(key.code(Side.ACCEPTOR, bytes, acceptorNonce));
     deadline.lift();
-    return hello;
+    return new Accepted(
+        hello.key(),
+        new Connection(channel, Seal.receiving(hello.cipher(), key.traffic(bytes, acceptorNonce))));
   }
+
+  /** A connection that another replica opened. */
+  record Accepted(Hello.Key key, Connection connection) {}
 
   private static byte[] nonce() {
     byte[] nonce = new byte[Hello.NONCE_BYTES];
@@ -117,7 +125,9 @@ final class Handshake {
         socket.setSoTimeout((int) Math.min(leftMillis, Integer.MAX_VALUE));
         int got = in.read(bytes, have, length - have);
         if (got < 0) {
-          throw new EOFException("closed during the handshake");
+          throw new EOFException(
+              "closed during the handshake, by a replica with another secret, in a newer generation"
+                  + " or of another version of Kastor, or by a stranger");
         }
         have += got;
       }

@@ -9,20 +9,22 @@ import java.util.Arrays;
  * What a connecting replica says first; all of it is covered by both authentication codes.
  *
  * @param purpose what the connection is for
+ * @param cipher of all that the connecting replica sends after the handshake
  * @param job {@code namespace/name}
  * @param generation membership generation in which the ranks are valid
  * @param from rank of the connecting replica
  * @param to rank it believes to reach
  */
-record Hello(Purpose purpose, String job, long generation, int from, int to) {
+record Hello(Purpose purpose, RingCipher cipher, String job, long generation, int from, int to) {
   /** Length of either side's nonce. */
   static final int NONCE_BYTES = 32;
 
   /** Most bytes of an encoded hello after its length field. */
   static final int MAX_BYTES = 512;
 
-  private static final long MAGIC = 0x4b41_5354_4f52_3032L; // "KASTOR02"
-  private static final int FIXED_BYTES = 8 + 1 + 8 + 4 + 4 + NONCE_BYTES + 2;
+  private static final long MAGIC = 0x4b41_5354_4f52_3033L; // "KASTOR03"
+  private static final int VERSION_BITS = 16;
+  private static final int FIXED_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + NONCE_BYTES + 2;
 
   /** What a connection is for. */
   enum Purpose {
@@ -58,6 +60,7 @@ record Hello(Purpose purpose, String job, long generation, int from, int to) {
     return ByteBuffer.allocate(FIXED_BYTES + name.length)
         .putLong(MAGIC)
         .put(purpose.code)
+        .put(cipher.code())
         .putLong(generation)
         .putInt(from)
         .putInt(to)
@@ -72,8 +75,15 @@ record Hello(Purpose purpose, String job, long generation, int from, int to) {
       throw new IOException("hello of %d bytes is too short".formatted(bytes.length));
     }
     ByteBuffer in = ByteBuffer.wrap(bytes);
-    if (in.getLong() != MAGIC) {
+    long magic = in.getLong();
+    if (magic >>> VERSION_BITS != MAGIC >>> VERSION_BITS) {
       throw new IOException("not a Kastor ring connection");
+    }
+    if (magic != MAGIC) {
+      throw new IOException(
+          "it speaks version %s of the ring protocol and this replica version %s: suspend the job and"
+                  .formatted(version(magic), version(MAGIC))
+              + " resume it, so that all its replicas are of one version of Kastor");
     }
     Purpose purpose =
         switch (in.get()) {
@@ -81,6 +91,7 @@ record Hello(Purpose purpose, String job, long generation, int from, int to) {
           case 2 -> Purpose.STATE;
           default -> throw new IOException("its purpose is unknown");
         };
+    RingCipher cipher = cipher(in.get());
     long generation = in.getLong();
     int from = in.getInt();
     int to = in.getInt();
@@ -91,7 +102,20 @@ record Hello(Purpose purpose, String job, long generation, int from, int to) {
     }
     String job =
         new String(Arrays.copyOfRange(bytes, in.position(), bytes.length), StandardCharsets.UTF_8);
-    return new Hello(purpose, job, generation, from, to);
+    return new Hello(purpose, cipher, job, generation, from, to);
+  }
+
+  private static RingCipher cipher(byte code) throws IOException {
+    for (RingCipher cipher : RingCipher.values()) {
+      if (cipher.code() == code) {
+        return cipher;
+      }
+    }
+    throw new IOException("its cipher is unknown");
+  }
+
+  private static String version(long magic) {
+    return "%c%c".formatted((char) (magic >>> Byte.SIZE & 0xff), (char) (magic & 0xff));
   }
 
   /** Names one connection of one generation. */

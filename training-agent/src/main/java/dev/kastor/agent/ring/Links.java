@@ -1,7 +1,6 @@
 package dev.kastor.agent.ring;
 
 import java.io.IOException;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +15,8 @@ final class Links {
   private static final int CHECKS_PER_LIMIT = 10;
   private static final int PINGS_PER_LIMIT = 4;
 
-  private final SocketChannel left;
-  private final SocketChannel right;
+  private final Connection left;
+  private final Connection right;
   private final FrameReader reader;
   private final FrameWriter writer;
   private final Duration silence;
@@ -25,7 +24,7 @@ final class Links {
   private volatile boolean closed;
   private @Nullable Throwable cause;
 
-  Links(SocketChannel left, SocketChannel right, Duration silence) {
+  Links(Connection left, Connection right, Duration silence) {
     this.left = left;
     this.right = right;
     this.silence = silence;
@@ -72,8 +71,8 @@ final class Links {
     if (!closed) {
       closed = true;
       cause = why;
-      Sockets.close(left);
-      Sockets.close(right);
+      left.close();
+      right.close();
       watch.interrupt();
     }
   }

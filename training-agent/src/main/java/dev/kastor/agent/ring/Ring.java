@@ -3,7 +3,6 @@ package dev.kastor.agent.ring;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -60,18 +59,18 @@ public final class Ring implements AutoCloseable {
     int left = (rank + size - 1) % size;
     Hello.Key toRight = new Hello.Key(Hello.Purpose.RING, generation, rank, right);
     Hello.Key fromLeft = new Hello.Key(Hello.Purpose.RING, generation, left, rank);
-    FutureTask<SocketChannel> connecting =
+    FutureTask<Connection> connecting =
         new FutureTask<>(
             () -> Sockets.connect(members.get(right), listener.key(), toRight, limits, abandoned));
     Thread.ofVirtual().name("ring-connect").start(connecting);
-    SocketChannel incoming = null;
+    Connection incoming = null;
     try {
       incoming = listener.take(fromLeft, limits.connect(), abandoned);
-      SocketChannel outgoing = connecting.get();
+      Connection outgoing = connecting.get();
       return new Ring(generation, rank, size, new Links(incoming, outgoing, limits.silence()));
     } catch (IOException | ExecutionException e) {
       if (incoming != null) {
-        Sockets.close(incoming);
+        incoming.close();
       }
       discard(connecting);
       Throwable cause = e instanceof ExecutionException ? e.getCause() : e;
@@ -80,7 +79,7 @@ public final class Ring implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       if (incoming != null) {
-        Sockets.close(incoming);
+        incoming.close();
       }
       discard(connecting);
       throw new RingBrokenException("interrupted while the ring formed", e);
@@ -233,12 +232,12 @@ public final class Ring implements AutoCloseable {
     }
   }
 
-  private static void discard(FutureTask<SocketChannel> connecting) {
+  private static void discard(FutureTask<Connection> connecting) {
     // A connection that succeeds after all is closed as soon as it exists.
     Thread.ofVirtual()
         .start(() -> {
           try {
-            Sockets.close(connecting.get());
+            connecting.get().close();
           } catch (ExecutionException e) {
             // Nothing was opened.
           } catch (InterruptedException e) {

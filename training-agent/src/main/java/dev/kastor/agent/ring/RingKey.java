@@ -2,9 +2,13 @@ package dev.kastor.agent.ring;
 
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
+import javax.crypto.spec.HKDFParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/** A job's name and the secret that its replicas share; proves membership without showing it. */
+/**
+ * A job's name and the secret that its replicas share; proves membership without showing it, and
+ * gives each connection a key of its own.
+ */
 public final class RingKey {
   /** Fewest bytes of a secret. */
   public static final int MIN_BYTES = 32;
@@ -13,12 +17,14 @@ public final class RingKey {
 
   private final String job;
   private final SecretKeySpec secret;
+  private final RingCipher cipher;
 
   /**
    * @param job {@code namespace/name}
    * @param secret at least {@link #MIN_BYTES} random bytes
+   * @param cipher of what this replica sends; each says in its handshakes which it is
    */
-  public RingKey(String job, byte[] secret) {
+  public RingKey(String job, byte[] secret, RingCipher cipher) {
     if (secret.length < MIN_BYTES) {
       throw new IllegalArgumentException(
           "the ring secret of job %s has %d bytes; at least %d are needed"
@@ -26,6 +32,17 @@ public final class RingKey {
     }
     this.job = job;
     this.secret = new SecretKeySpec(secret, ALGORITHM);
+    this.cipher = cipher;
+  }
+
+  /** Cipher of what this replica sends. */
+  RingCipher cipher() {
+    return cipher;
+  }
+
+  /** The key of the connection that this handshake is about. */
+  HKDFParameterSpec traffic(byte[] hello, byte[] acceptorNonce) {
+    return Seal.key(secret, acceptorNonce, hello);
   }
 
   /** The job's {@code namespace/name}. */

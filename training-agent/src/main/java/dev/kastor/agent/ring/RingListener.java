@@ -39,7 +39,7 @@ public final class RingListener implements AutoCloseable {
   private final ServerSocketChannel server;
   private final Admission admission = new Admission();
   private final Refusals refusals;
-  private final Map<Hello.Key, SocketChannel> waiting = new HashMap<>();
+  private final Map<Hello.Key, Connection> waiting = new HashMap<>();
   private long oldestGeneration;
   private boolean closed;
 
@@ -82,11 +82,11 @@ public final class RingListener implements AutoCloseable {
   public void refuseBelow(long generation) {
     synchronized (waiting) {
       oldestGeneration = Math.max(oldestGeneration, generation);
-      Iterator<Map.Entry<Hello.Key, SocketChannel>> entries = waiting.entrySet().iterator();
+      Iterator<Map.Entry<Hello.Key, Connection>> entries = waiting.entrySet().iterator();
       while (entries.hasNext()) {
-        Map.Entry<Hello.Key, SocketChannel> entry = entries.next();
+        Map.Entry<Hello.Key, Connection> entry = entries.next();
         if (entry.getKey().generation() < oldestGeneration) {
-          Sockets.close(entry.getValue());
+          entry.getValue().close();
           entries.remove();
         }
       }
@@ -98,14 +98,14 @@ public final class RingListener implements AutoCloseable {
    *
    * @param abandoned polled while waiting; true ends the wait
    */
-  SocketChannel take(Hello.Key connection, Duration limit, BooleanSupplier abandoned)
+  Connection take(Hello.Key connection, Duration limit, BooleanSupplier abandoned)
       throws IOException, InterruptedException {
     long end = System.nanoTime() + limit.toNanos();
     synchronized (waiting) {
       while (true) {
-        SocketChannel channel = waiting.remove(connection);
-        if (channel != null) {
-          return channel;
+        Connection accepted = waiting.remove(connection);
+        if (accepted != null) {
+          return accepted;
         }
         if (closed) {
           throw new ClosedChannelException();
@@ -149,7 +149,7 @@ public final class RingListener implements AutoCloseable {
       return;
     }
     try {
-      offer(authenticate(channel, address.getAddress()), channel);
+      offer(authenticate(channel, address.getAddress()));
       return;
     } catch (IOException e) {
       refusals.add(from.toString(), String.valueOf(e.getMessage()));
@@ -157,13 +157,14 @@ public final class RingListener implements AutoCloseable {
     admission.closeAfter(limits.hello(), channel, address.getAddress());
   }
 
-  private Hello.Key authenticate(SocketChannel channel, InetAddress from) throws IOException {
+  private Handshake.Accepted authenticate(SocketChannel channel, InetAddress from)
+      throws IOException {
     try (Admission.Place place = admission.admit(channel, from)) {
       if (place == null) {
         throw new IOException("enough handshakes are in progress for its address");
       }
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-      return Handshake.accept(channel, key, this::accepts, limits).key();
+      return Handshake.accept(channel, key, this::accepts, limits);
     }
   }
 
@@ -173,8 +174,9 @@ public final class RingListener implements AutoCloseable {
     }
   }
 
-  private void offer(Hello.Key connection, SocketChannel channel) throws IOException {
-    @Nullable SocketChannel replaced;
+  private void offer(Handshake.Accepted accepted) throws IOException {
+    Hello.Key connection = accepted.key();
+    @Nullable Connection replaced;
     synchronized (waiting) {
       if (closed) {
         throw new IOException("the replica is ending");
@@ -185,11 +187,11 @@ public final class RingListener implements AutoCloseable {
       if (waiting.size() >= MAX_WAITING && !waiting.containsKey(connection)) {
         throw new IOException("%d connections wait already".formatted(MAX_WAITING));
       }
-      replaced = waiting.put(connection, channel);
+      replaced = waiting.put(connection, accepted.connection());
       waiting.notifyAll();
     }
     if (replaced != null) {
-      Sockets.close(replaced);
+      replaced.close();
     }
   }
 
@@ -198,7 +200,7 @@ public final class RingListener implements AutoCloseable {
     server.close();
     synchronized (waiting) {
       closed = true;
-      waiting.values().forEach(Sockets::close);
+      waiting.values().forEach(Connection::close);
       waiting.clear();
       waiting.notifyAll();
     }

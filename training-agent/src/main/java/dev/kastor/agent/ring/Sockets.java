@@ -16,7 +16,7 @@ final class Sockets {
   private Sockets() {}
 
   /** Connects and authenticates, again and again until it works, time is up or it is abandoned. */
-  static SocketChannel connect(
+  static Connection connect(
       InetSocketAddress address,
       RingKey key,
       Hello.Key connection,
@@ -48,15 +48,14 @@ final class Sockets {
     }
   }
 
-  private static SocketChannel connectOnce(
+  private static Connection connectOnce(
       InetSocketAddress address, RingKey key, Hello.Key connection, Duration limit)
       throws IOException {
     SocketChannel channel = SocketChannel.open();
     try {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       channel.socket().connect(address, (int) limit.toMillis());
-      Handshake.connect(channel, key, connection, limit);
-      return channel;
+      return Handshake.connect(channel, key, connection, limit);
     } catch (IOException e) {
       close(channel);
       throw e;

@@ -1,12 +1,10 @@
 package dev.kastor.agent.ring;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -39,7 +37,7 @@ public record StateTransfer(
     RingLimits limits,
     BooleanSupplier abandoned) {
   private static final int HEADER_BYTES = 3 * Long.BYTES + Integer.BYTES;
-  private static final long CHUNK_BYTES = 1 << 18;
+  private static final long CHUNK_BYTES = Frame.MAX_PAYLOAD;
 
   /** Sends our part to each receiver; {@code state} must be usable from any thread. */
   public void send(MemorySegment state, List<Integer> donors, List<Integer> receivers)
@@ -86,14 +84,16 @@ public record StateTransfer(
       int receiver, long stateBytes, long start, MemorySegment share, int checksum)
       throws IOException {
     Hello.Key connection = new Hello.Key(Hello.Purpose.STATE, generation, rank, receiver);
-    try (SocketChannel channel =
+    try (Connection channel =
             Sockets.connect(members.get(receiver), listener.key(), connection, limits, abandoned);
         StallGuard guard = new StallGuard(channel, limits.silence())) {
+      FrameWriter writer = new FrameWriter(channel);
       ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
       header.putLong(stateBytes).putLong(start).putLong(share.byteSize()).putInt(checksum);
-      write(channel, header.flip(), guard);
+      writer.state(header.flip());
       for (long at = 0; at < share.byteSize(); at += CHUNK_BYTES) {
-        write(channel, chunk(share, at), guard);
+        writer.state(chunk(share, at));
+        guard.moved();
       }
     }
   }
@@ -101,10 +101,11 @@ public record StateTransfer(
   private void receiveShare(int donor, long stateBytes, long start, MemorySegment share)
       throws IOException, InterruptedException {
     Hello.Key connection = new Hello.Key(Hello.Purpose.STATE, generation, donor, rank);
-    try (SocketChannel channel = listener.take(connection, limits.connect(), abandoned);
+    try (Connection channel = listener.take(connection, limits.connect(), abandoned);
         StallGuard guard = new StallGuard(channel, limits.silence())) {
+      FrameReader reader = new FrameReader(channel);
       ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
-      read(channel, header, guard);
+      reader.state(header);
       header.flip();
       long total = header.getLong();
       long offset = header.getLong();
@@ -116,7 +117,8 @@ public record StateTransfer(
       }
       int checksum = header.getInt();
       for (long at = 0; at < share.byteSize(); at += CHUNK_BYTES) {
-        read(channel, chunk(share, at), guard);
+        reader.state(chunk(share, at));
+        guard.moved();
       }
       if (checksum(share) != checksum) {
         throw new RingBrokenException("state from rank %d has a wrong checksum".formatted(donor));
@@ -160,23 +162,5 @@ public record StateTransfer(
       crc.update(chunk(share, at));
     }
     return (int) crc.getValue();
-  }
-
-  private static void write(SocketChannel channel, ByteBuffer bytes, StallGuard guard)
-      throws IOException {
-    while (bytes.hasRemaining()) {
-      channel.write(bytes);
-      guard.moved();
-    }
-  }
-
-  private static void read(SocketChannel channel, ByteBuffer bytes, StallGuard guard)
-      throws IOException {
-    while (bytes.hasRemaining()) {
-      if (channel.read(bytes) < 0) {
-        throw new EOFException("the sender closed the connection");
-      }
-      guard.moved();
-    }
   }
 }

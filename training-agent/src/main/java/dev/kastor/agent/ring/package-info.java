@@ -4,8 +4,8 @@
  *
  * <p>Entry types are {@link dev.kastor.agent.ring.RingListener}, one per process, and {@link
  * dev.kastor.agent.ring.Ring}, one per generation. Connections are authenticated by a secret that
- * only the job's pods hold; payloads are neither encrypted nor signed, as is usual inside one
- * cluster's pod network. The package depends on the JDK only.
+ * only the job's pods hold, and what flows over them is encrypted with keys that come from it
+ * ({@link dev.kastor.agent.ring.RingCipher}). The package depends on the JDK only.
  */
 @NullMarked
 package dev.kastor.agent.ring;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.kastor.agent.ring.GradientExchange;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
@@ -96,7 +97,9 @@ final class NcclSumsTest {
   void form() throws Exception {
     RingKey key =
         new RingKey(
-            "team/job", "a secret of 32 bytes and a few...".getBytes(StandardCharsets.UTF_8));
+            "team/job",
+            "a secret of 32 bytes and a few...".getBytes(StandardCharsets.UTF_8),
+            RingCipher.AES_GCM);
     for (int i = 0; i < SIZE; i++) {
       listeners.add(RingListener.open(key, RingLimits.DEFAULT, InetAddress.getLoopbackAddress()));
     }

@@ -15,7 +15,8 @@ import java.util.concurrent.Future;
 
 /** In-process replicas with real listeners, each doing its part in a thread of its own. */
 final class Crew implements AutoCloseable {
-  static final RingKey KEY = new RingKey("team/job", bytes("a secret of the job, 32 bytes long"));
+  static final String SECRET = "a secret of the job, 32 bytes long";
+  static final RingKey KEY = key("team/job", SECRET);
   static final RingLimits LIMITS =
       limits(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofSeconds(20));
 
@@ -25,12 +26,21 @@ final class Crew implements AutoCloseable {
     return new RingLimits(silence, handshake, handshake, connect);
   }
 
+  static RingKey key(String job, String secret) {
+    return new RingKey(job, bytes(secret), RingCipher.AES_GCM);
+  }
+
   static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
   static RingListener listen() throws IOException {
     return RingListener.open(KEY, LIMITS, InetAddress.getLoopbackAddress());
+  }
+
+  static RingListener listen(RingCipher cipher) throws IOException {
+    RingKey key = new RingKey("team/job", bytes(SECRET), cipher);
+    return RingListener.open(key, LIMITS, InetAddress.getLoopbackAddress());
   }
 
   static InetSocketAddress address(RingListener listener) {

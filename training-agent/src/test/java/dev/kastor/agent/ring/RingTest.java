@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.random.RandomGenerator;
@@ -65,6 +66,27 @@ class RingTest {
         }
       }
     }
+    rings.forEach(Ring::close);
+  }
+
+  /** As while an operator's setting has changed and not all pods have. */
+  @Test
+  void sumsWhateverCipherEachMemberHas() throws Exception {
+    for (RingCipher cipher : RingCipher.values()) {
+      listeners.add(Crew.listen(cipher));
+    }
+    List<Ring> rings = crew.rings(listeners, 1, Crew.LIMITS);
+    int length = 3 * Frame.CHUNK_FLOATS + 1;
+    List<float[]> sums =
+        crew.together(
+            rings.size(),
+            rank -> {
+              float[] data = new float[length];
+              Arrays.fill(data, rank + 1);
+              rings.get(rank).allReduce(data);
+              return data;
+            });
+    assertThat(sums).allSatisfy(sum -> assertThat(sum).containsOnly(6));
     rings.forEach(Ring::close);
   }
 

@@ -71,14 +71,14 @@ class StrangersTest {
 
   @Test
   void refusesAWrongSecret() throws Exception {
-    RingKey wrong = new RingKey("team/job", Crew.bytes("another secret that is also long enough"));
+    RingKey wrong = Crew.key("team/job", "another secret that is also long enough");
     assertThatThrownBy(() -> connect(wrong, 7)).isInstanceOf(IOException.class);
     ringStillWorks();
   }
 
   @Test
   void refusesAnotherJobWithTheSameSecret() throws Exception {
-    RingKey other = new RingKey("team/other", Crew.bytes("a secret of the job, 32 bytes long"));
+    RingKey other = Crew.key("team/other", "a secret of the job, 32 bytes long");
     assertThatThrownBy(() -> connect(other, 7)).isInstanceOf(IOException.class);
     ringStillWorks();
   }
@@ -88,6 +88,17 @@ class StrangersTest {
     assertThatThrownBy(() -> connect(Crew.KEY, 6)).isInstanceOf(IOException.class);
     connect(Crew.KEY, 8);
     ringStillWorks();
+  }
+
+  @Test
+  void tellsAReplicaOfAnotherVersionSo() {
+    byte[] hello =
+        new Hello(Hello.Purpose.RING, RingCipher.AES_GCM, "team/job", 7, 1, 0)
+            .encode(new byte[Hello.NONCE_BYTES]);
+    hello[7] = '2';
+    assertThatThrownBy(() -> Hello.decode(hello))
+        .isInstanceOf(IOException.class)
+        .hasMessageContainingAll("version 02", "version 03", "suspend the job");
   }
 
   @ParameterizedTest
@@ -101,7 +112,8 @@ class StrangersTest {
   void refusesGarbage() throws Exception {
     assertRefused(Crew.bytes("GET / HTTP/1.1\r\nHost: ring\r\n\r\n".repeat(40)));
     byte[] hello =
-        new Hello(Hello.Purpose.RING, "team/job", 7, 1, 0).encode(new byte[Hello.NONCE_BYTES]);
+        new Hello(Hello.Purpose.RING, RingCipher.AES_GCM, "team/job", 7, 1, 0)
+            .encode(new byte[Hello.NONCE_BYTES]);
     hello[8] = 99;
     assertRefused(ByteBuffer.allocate(4 + hello.length).putInt(hello.length).put(hello).array());
     ringStillWorks();
@@ -152,7 +164,7 @@ class StrangersTest {
 
   @Test
   void refusesAnAcceptorWithoutTheSecret() throws Exception {
-    RingKey wrong = new RingKey("team/job", Crew.bytes("another secret that is also long enough"));
+    RingKey wrong = Crew.key("team/job", "another secret that is also long enough");
     try (RingListener impostor =
             RingListener.open(wrong, Crew.LIMITS, Crew.address(listeners.getFirst()).getAddress());
         SocketChannel channel = SocketChannel.open(Crew.address(impostor))) {
@@ -206,10 +218,10 @@ class StrangersTest {
                       Crew.addresses(List.of(victim, neighbour)),
                       Crew.LIMITS,
                       () -> false));
-      try (SocketChannel channel =
+      try (Connection channel =
           Sockets.connect(Crew.address(victim), Crew.KEY, key, Crew.LIMITS, () -> false)) {
         Ring ring = forming.getFirst().get();
-        channel.write(frame);
+        channel.channel().write(frame);
         assertThatThrownBy(() -> ring.allReduce(new float[2]))
             .isInstanceOf(RingBrokenException.class)
             .hasMessageContaining("expected a CHUNK frame");

@@ -4,6 +4,7 @@ import dev.kastor.agent.membership.LocalReplica;
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.OperatorConnection;
+import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
@@ -44,7 +45,7 @@ final class TestReplica {
   private void run(FakeOperator operator, TrainingSettings settings, Path folder) {
     try {
       Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
-      RingKey key = new RingKey(JOB.toString(), new byte[RingKey.MIN_BYTES]);
+      RingKey key = new RingKey(JOB.toString(), new byte[RingKey.MIN_BYTES], RingCipher.AES_GCM);
       InetAddress loopback = InetAddress.getLoopbackAddress();
       try (RingListener listener = RingListener.open(key, RingLimits.DEFAULT, loopback);
           OperatorConnection connection =
