@@ -45,10 +45,19 @@ public record ProfileSpec(
     @JsonPropertyDescription("Service account of agents, instead of the operator's setting.")
         @Pattern("^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$")
         @Size(max = 253)
-        @Nullable String serviceAccountName) {
+        @Nullable String serviceAccountName,
+    @JsonPropertyDescription("Namespaces whose jobs may use it; all without it.")
+        @Size(min = 1, max = 1000)
+        @Nullable List<String> namespaces) {
   /** Nothing to add. */
   public static final ProfileSpec NONE =
-      new ProfileSpec(null, null, null, null, null, null, null, null, null, null, null, null, null);
+      new ProfileSpec(
+          null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+
+  /** Whether jobs of a namespace may use it. */
+  public boolean isFor(String namespace) {
+    return namespaces == null || namespaces.isEmpty() || namespaces.contains(namespace);
+  }
 
   /** Requests that become limits too, so that replicas of one job are alike. */
   public record Resources(

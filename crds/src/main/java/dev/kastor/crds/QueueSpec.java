@@ -49,13 +49,29 @@ public record QueueSpec(
     @JsonPropertyDescription(
             "Hold lets no job start; HoldAndDrain also stops those that run, at a checkpoint.")
         @Default("None")
-        @Nullable StopPolicyKind stopPolicy) {
+        @Nullable StopPolicyKind stopPolicy,
+    @JsonPropertyDescription(
+            "Highest priority that counts of its jobs; without it, the operator's setting.")
+        @Min(-1000)
+        @Max(1000)
+        @Nullable Integer maxPriority,
+    @JsonPropertyDescription(
+            "WithinQuota: a pinned job keeps its GPUs within the queue's quota and from no job of a"
+                + " higher priority; Always: whoever else claims them.")
+        @Default("WithinQuota")
+        @Nullable PinsKind pins) {
 
   /** Whether jobs start and run. */
   public enum StopPolicyKind {
     None,
     Hold,
     HoldAndDrain
+  }
+
+  /** How far pins of jobs go. */
+  public enum PinsKind {
+    WithinQuota,
+    Always
   }
 
   /** GPUs that the jobs of a queue may hold. */

@@ -67,7 +67,9 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Grows with each decision.") long version,
       @JsonPropertyDescription("When it was decided.") String since,
       @JsonPropertyDescription("Why, as one word.") String reason,
-      @JsonPropertyDescription("Why, as a sentence with numbers.") String message) {}
+      @JsonPropertyDescription("Why, as a sentence with numbers.") String message,
+      @JsonPropertyDescription("Queue whose quota it counts against; absent without a queue.")
+          @Nullable String queue) {}
 
   /** What the replicas report, summed up. */
   public record TrainingStatus(

@@ -39,6 +39,13 @@ public interface OperatorConfig {
   /** Weights of queues, such as {@code research=3,night=0.5}; a queue not named has 1. */
   Optional<String> queues();
 
+  /** Namespaces whose jobs are run; all without it. */
+  Optional<List<String>> jobNamespaces();
+
+  /** Highest priority that counts of jobs whose queue says none. */
+  @WithDefault("1000")
+  int maxPriority();
+
   /** When to advise more or fewer nodes, such as {@code 0.55:0.75:1-16}; empty for no advice. */
   Optional<String> nodeAdvice();
 

@@ -9,6 +9,8 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.job.Gates;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
@@ -33,7 +35,9 @@ class GangIT {
       """
       "elastic": {"minReplicas": 3, "maxReplicas": 3},
       "faultTolerance": {"maxRestarts": 1, "backoffSeconds": 0, "maxBackoffSeconds": 1},
-      "template": {"metadata": {"labels": {"team": "vision"}},
+      "template": {"metadata": {
+        "labels": {"team": "vision", "kastor.dev/leader": "true"},
+        "annotations": {"kastor.dev/node": "elsewhere"}},
                    "spec": {"containers": [{"name": "main", "image": "trainer:1"%s}]}}
       """;
 
@@ -70,7 +74,11 @@ class GangIT {
       Pod pod = pods.get(rank);
       assertThat(pod.getSpec().getHostname()).isEqualTo(bench.name + "-" + rank);
       assertThat(pod.getSpec().getSubdomain()).isEqualTo(bench.name + "-gang");
-      assertThat(pod.getMetadata().getLabels()).containsEntry("team", "vision");
+      assertThat(pod.getMetadata().getLabels())
+          .containsEntry("team", "vision")
+          .as("marks of the operator's in a template")
+          .doesNotContainKey("kastor.dev/leader");
+      assertThat(pod.getMetadata().getAnnotations()).containsEntry("kastor.dev/node", "n1");
       assertThat(env(pod))
           .containsEntry("MASTER_ADDR", "%s-0.%s-gang.team.svc".formatted(bench.name, bench.name))
           .containsEntry("WORLD_SIZE", "3")
@@ -156,6 +164,36 @@ class GangIT {
     await("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getMessage())
         .startsWith("spec.template.spec.containers[0].resources.limits[kastor.dev/slot]: 2:");
+  }
+
+  @Test
+  void aProfileOfOtherNamespacesMakesNoPod() {
+    String profile = "foreign" + bench.name;
+    bench
+        .client
+        .resource(
+            Serialization.unmarshal(
+                "apiVersion: kastor.dev/v1alpha1\nkind: ClusterTrainingProfile\nmetadata: {name: %s}\nspec: {namespaces: [other]}"
+                    .formatted(profile),
+                ClusterTrainingProfile.class))
+        .create();
+    bench.submit("", GANG.formatted("") + ", \"profile\": \"%s\"".formatted(profile));
+    await(
+        "it says so",
+        () ->
+            bench.in(Phase.Queued)
+                && bench.condition("Queued").getReason().equals("ProfileNotAllowed"));
+    assertThat(bench.condition("Queued").getMessage())
+        .contains(profile)
+        .contains("does not list namespace");
+    assertThat(bench.status().orElseThrow().allocation()).as("no policy heard of it").isNull();
+    bench
+        .client
+        .resources(ClusterTrainingProfile.class)
+        .withName(profile)
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"namespaces\": null}}");
+    await("it starts", () -> !bench.in(Phase.Queued));
+    bench.client.resources(ClusterTrainingProfile.class).withName(profile).delete();
   }
 
   @Test

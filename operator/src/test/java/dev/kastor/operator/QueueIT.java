@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.Queue;
 import dev.kastor.crds.QueueStatus;
 import dev.kastor.crds.TrainingJob;
@@ -12,6 +13,7 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.PodPlace;
 import dev.kastor.operator.cluster.SlotCount;
 import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -28,7 +30,9 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -201,6 +205,62 @@ class QueueIT {
     await("it runs on the other node", () -> nodes().size() == 2 && !nodes().contains(before));
     assertThat(job(one).allocation().atMost()).isEqualTo(4);
     assertThat(job(one).generation()).as("it was not stopped in between").isEqualTo(2);
+  }
+
+  @Test
+  void aPinKeepsNothingFromTheLender() {
+    queue("red", "{cohort: all, quota: {gpus: 2}}");
+    queue("blue", "{cohort: all, quota: {gpus: 2}}");
+    submit(one, "red");
+    submit(two, "red");
+    await("both run", () -> phase(one) == Phase.Running && phase(two) == Phase.Running);
+    annotate(one, Pin.ANNOTATION, Pin.HERE);
+    annotate(two, Pin.ANNOTATION, Pin.HERE);
+    submit(three, "blue");
+    await("blue has its quota back", () -> phase(three) == Phase.Running);
+    await("an event says why", () -> events().contains("PinIgnored"));
+  }
+
+  @Test
+  void aJobThatNamesAQueueThatRefusesItStaysInItsOwn() {
+    queue("red", "{cohort: all, quota: {gpus: 2}}");
+    queue("blue", "{cohort: all, quota: {gpus: 2}, namespaces: [team]}");
+    queue("foreign", "{quota: {gpus: 2}, namespaces: [other]}");
+    submit(one, "red");
+    submit(two, "red");
+    await("both run", () -> phase(one) == Phase.Running && phase(two) == Phase.Running);
+    move(one, "nowhere");
+    move(two, "foreign");
+    await(
+        "two events say so",
+        () -> events().containsAll(Set.of("QueueNotFound", "QueueNotAllowed")));
+    assertThat(status("foreign").gpusUsed()).isZero();
+    submit(three, "blue");
+    await("blue has its quota back", () -> phase(three) == Phase.Running);
+    await("red holds its own", () -> status("red").gpusUsed() == 2);
+  }
+
+  private void annotate(String job, String key, String value) {
+    patchJob(job, "{\"metadata\": {\"annotations\": {\"%s\": \"%s\"}}}".formatted(key, value));
+  }
+
+  private void move(String job, String queue) {
+    patchJob(job, "{\"spec\": {\"queue\": \"%s\"}}".formatted(queue));
+  }
+
+  private void patchJob(String job, String patch) {
+    client
+        .resources(TrainingJob.class)
+        .inNamespace(NAMESPACE)
+        .withName(job)
+        .patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+  }
+
+  private Set<String> events() {
+    return client.v1().events().inNamespace(NAMESPACE).list().getItems().stream()
+        .filter(event -> Set.of(one, two, three).contains(event.getInvolvedObject().getName()))
+        .map(Event::getReason)
+        .collect(Collectors.toSet());
   }
 
   private double waitsOfBlue() {

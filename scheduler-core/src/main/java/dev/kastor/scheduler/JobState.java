@@ -153,6 +153,27 @@ public record JobState(
         Optional.empty());
   }
 
+  /** The same with an allocation that must stay as it is. */
+  JobState pinnedAsItIs() {
+    return new JobState(
+        spec,
+        allocation,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        rescaleCost,
+        restartCost,
+        sinceChange,
+        unsaved,
+        true,
+        restarting,
+        outlook,
+        foresight);
+  }
+
   public JobId id() {
     return spec.id();
   }

@@ -12,9 +12,15 @@ import java.util.SequencedMap;
  * @param cohort queues of one cohort use what the others of it leave unused; empty for none
  * @param quota how much its jobs may hold; empty for no limit
  * @param stop whether its jobs start and run at all
+ * @param pinsAlwaysHold whether a pin of its jobs holds whoever else claims what they have
  */
 public record Queue(
-    String name, double weight, String cohort, Optional<Quota> quota, StopPolicy stop) {
+    String name,
+    double weight,
+    String cohort,
+    Optional<Quota> quota,
+    StopPolicy stop,
+    boolean pinsAlwaysHold) {
   /** Weight of a queue that nobody has given one. */
   public static final double DEFAULT_WEIGHT = 1;
 
@@ -28,6 +34,11 @@ public record Queue(
           "queue '%s' is of cohort '%s' but has no quota that it could lend or exceed. Give it a quota or take it out."
               .formatted(name, cohort));
     }
+  }
+
+  /** A queue whose jobs are pinned within its quota only. */
+  public Queue(String name, double weight, String cohort, Optional<Quota> quota, StopPolicy stop) {
+    this(name, weight, cohort, quota, stop, false);
   }
 
   /** A queue without limits. */

@@ -33,6 +33,7 @@ public final class AllocationWriter {
   private final JobObservers observers;
   private final Metrics metrics;
   private final Signals signals;
+  private final QueueRules queues;
   private final InstantSource clock;
   private final Map<String, AllocationStatus> written = new ConcurrentHashMap<>();
   private final Map<String, Object> locks = new ConcurrentHashMap<>();
@@ -43,7 +44,9 @@ public final class AllocationWriter {
       JobObservers observers,
       Metrics metrics,
       Signals signals,
+      QueueRules queues,
       InstantSource clock) {
+    this.queues = queues;
     this.writer = writer;
     this.events = events;
     this.observers = observers;
@@ -76,9 +79,14 @@ public final class AllocationWriter {
     }
   }
 
-  /** An allocation as it is stored. */
+  /** An allocation as it is stored, given to a job in this queue; empty for none. */
   static AllocationStatus status(
-      Allocation allocation, @Nullable Integer atMost, long version, Instant since, Reason reason) {
+      Allocation allocation,
+      @Nullable Integer atMost,
+      long version,
+      Instant since,
+      Reason reason,
+      String queue) {
     return new AllocationStatus(
         allocation.replicas(),
         Map.copyOf(allocation.replicasByNode()),
@@ -86,14 +94,17 @@ public final class AllocationWriter {
         version,
         since.toString(),
         reason.code(),
-        PrintableText.line(reason.message()));
+        PrintableText.line(reason.message()),
+        queue.isEmpty() ? null : queue);
   }
 
   private boolean writeAlone(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     AllocationStatus before = current(job);
     Instant now = clock.instant();
-    var after = status(allocation, atMost, before == null ? 1 : before.version() + 1, now, reason);
+    long version = before == null ? 1 : before.version() + 1;
+    String queue = queues.directory().of(job, before);
+    var after = status(allocation, atMost, version, now, reason, queue);
     if (!writer.patch(job, Map.of("allocation", after))) {
       return false;
     }

@@ -21,6 +21,8 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Jobs, pods, nodes and queues as the API server last told us, and a signal for each change that
@@ -30,6 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 @Singleton
 public final class ClusterCache {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterCache.class);
   private static final String BY_JOB = "kastor-job";
   private static final String ON_NODE = "kastor-on";
   private static final String MEANT_FOR_NODE = "kastor-meant";
@@ -42,6 +45,8 @@ public final class ClusterCache {
   private final SlotWaiters waiters;
   private final Newcomers newcomers;
   private final Provenance provenance;
+
+  private final JobNamespaces namespaces;
   private final AtomicBoolean started = new AtomicBoolean();
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
@@ -66,7 +71,9 @@ public final class ClusterCache {
       Signals signals,
       SlotWaiters waiters,
       Newcomers newcomers,
-      Provenance provenance) {
+      Provenance provenance,
+      JobNamespaces namespaces) {
+    this.namespaces = namespaces;
     this.client = client;
     this.signals = signals;
     this.waiters = waiters;
@@ -108,6 +115,12 @@ public final class ClusterCache {
       nodes.run();
       pods.run();
       jobs.run();
+      if (!namespaces.names().isEmpty()) {
+        LOG.info(
+            "runs the jobs of namespaces {} alone; {} TrainingJobs of others are left as they are",
+            namespaces.names().stream().sorted().toList(),
+            allJobs().stream().filter(job -> !ours(job.getMetadata().getNamespace())).count());
+      }
     }
   }
 
@@ -131,7 +144,7 @@ public final class ClusterCache {
 
   /** All jobs that are this operator's to run, in no order. */
   public List<TrainingJob> jobs() {
-    return jobs.getStore().list().stream().filter(job -> job.getSpec().ours()).toList();
+    return jobs.getStore().list().stream().filter(this::ours).toList();
   }
 
   /** All jobs, those that others run too. */
@@ -141,8 +154,16 @@ public final class ClusterCache {
 
   /** One job; empty if it is not this operator's to run. */
   public Optional<TrainingJob> job(JobId id) {
-    return Optional.ofNullable(jobs.getStore().getByKey(id.toString()))
-        .filter(job -> job.getSpec().ours());
+    return Optional.ofNullable(jobs.getStore().getByKey(id.toString())).filter(this::ours);
+  }
+
+  /** Whether a job is this operator's to run: by its {@code managedBy} and its namespace. */
+  public boolean ours(TrainingJob job) {
+    return job.getSpec().ours() && ours(job.getMetadata().getNamespace());
+  }
+
+  private boolean ours(String namespace) {
+    return namespaces.has(namespace);
   }
 
   /** The pods that the operator made for this very job. */
@@ -198,10 +219,11 @@ public final class ClusterCache {
     return pods.getStore().list().stream().filter(pod -> maker(pod).isPresent()).toList();
   }
 
-  /** All pods that claim to be of a job, true or not. */
+  /** All pods that claim to be of a job, true or not, in the namespaces whose jobs it runs. */
   public List<Pod> claimingPods() {
     return pods.getStore().list().stream()
         .filter(pod -> Provenance.claim(pod).isPresent())
+        .filter(pod -> ours(pod.getMetadata().getNamespace()))
         .toList();
   }
 
@@ -250,7 +272,7 @@ public final class ClusterCache {
         .filter(job -> after.filter(now -> Labels.sameUid(job, now)).isEmpty())
         .ifPresent(job -> gone.put(job.getMetadata().getUid(), job));
     if (after.isEmpty() && takesDeleted) {
-      deleted.addAll(before.stream().filter(job -> job.getSpec().ours()).toList());
+      deleted.addAll(before.stream().filter(this::ours).toList());
     }
     TrainingJob job = after.or(() -> before).orElseThrow();
     if (before.isEmpty() && job.getStatus() == null) {

@@ -25,30 +25,28 @@ public final class JobMapper {
       Measured measured,
       boolean pinned,
       Instant now) {
-    String named = job.getSpec().queue();
-    return state(
-        JobReading.of(job, allocation),
-        named == null ? "" : named,
-        Optional.empty(),
-        measured,
-        pinned,
-        now);
+    JobReading reading = JobReading.of(job, allocation);
+    JobSpec spec = reading.spec();
+    return state(reading, spec.queue(), spec.priority(), Optional.empty(), measured, pinned, now);
   }
 
   /**
-   * The same in a queue that it may not have named, on these GPU types if they are given.
+   * The same in a queue that it may not have named, with the priority that counts there, on these
+   * GPU types if they are given.
    *
    * @throws IllegalArgumentException if its spec contradicts itself
    */
   static JobState state(
       JobReading job,
       String queue,
+      int priority,
       Optional<Set<String>> gpuTypes,
       Measured measured,
       boolean pinned,
       Instant now) {
     JobSpec named = job.spec();
-    JobSpec inQueue = named.queue().equals(queue) ? named : named.queued(queue, named.priority());
+    boolean asNamed = named.queue().equals(queue) && named.priority() == priority;
+    JobSpec inQueue = asNamed ? named : named.queued(queue, priority);
     JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
     Allocation current = job.allocation();
     TrainingJobStatus status = job.job().getStatus();

@@ -1,5 +1,6 @@
 package dev.kastor.operator.cluster;
 
+import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.Metrics;
@@ -11,6 +12,7 @@ import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Pins;
 import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
@@ -24,11 +26,11 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,8 +79,8 @@ public final class KubernetesCluster implements Cluster {
   private final WritesUnderWay writes = new WritesUnderWay();
   private Snapshot observed = new Snapshot(Instant.EPOCH, List.of(), List.of());
   private volatile boolean heldBack;
-  private final Set<String> badPins = ConcurrentHashMap.newKeySet();
-  private final Set<String> refused = ConcurrentHashMap.newKeySet();
+  private final ToldLast badPins = new ToldLast();
+  private final ToldLast refused = new ToldLast();
 
   public KubernetesCluster(
       ClusterCache cache,
@@ -109,21 +111,46 @@ public final class KubernetesCluster implements Cluster {
   @Override
   public Snapshot observe() {
     Instant now = clock.instant();
-    List<JobReading> wanting =
-        readings.of(cache.jobs().stream().filter(this::wantsToRun).toList(), this::decided);
+    List<TrainingJob> wantToRun = cache.jobs().stream().filter(this::wantsToRun).toList();
+    badPins.keep(wantToRun);
+    refused.keep(wantToRun);
+    List<JobReading> wanting = readings.of(wantToRun, this::decided);
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
     List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
     QueueDirectory directory = queues.directory();
     List<JobState> jobs = new ArrayList<>(wanting.size());
+    Set<JobId> pins = new HashSet<>();
     for (JobReading job : wanting) {
       boolean passedOver = writes.passOver(job.job());
       if (job.allocation().isEmpty() && (passedOver || knowledge.held(job.job(), now))) {
         continue;
       }
-      stateOrNone(job, passedOver, round, directory, now).ifPresent(jobs::add);
+      Optional<JobState> state = stateOrNone(job, passedOver, round, directory, now);
+      state.ifPresent(jobs::add);
+      if (state.isPresent()
+          && JobMapper.pinnedHere(job.job(), job.allocation())
+          && job.withinBounds()
+          && round.there(job.id(), job.allocation())) {
+        pins.add(job.id());
+      }
     }
-    observed = new Snapshot(now, nodes, jobs, directory.queues());
+    Pins held = Pins.of(new Snapshot(now, nodes, jobs, directory.queues()), pins);
+    held.broken().forEach(this::tellPin);
+    observed = held.snapshot();
     return observed;
+  }
+
+  private void tellPin(JobId id, String problem) {
+    cache
+        .job(id)
+        .ifPresent(job ->
+            tellPin(job, "Annotation %s does not hold: %s.".formatted(Pin.ANNOTATION, problem)));
+  }
+
+  private void tellPin(TrainingJob job, String problem) {
+    if (badPins.isNew(job, problem)) {
+      events.warning(job, "PinIgnored", problem);
+    }
   }
 
   /** Those of these jobs that wait for nothing but slots, as they are now; called by any thread. */
@@ -196,7 +223,13 @@ public final class KubernetesCluster implements Cluster {
     AllocationStatus before = allocations.current(job);
     Change change = open.change();
     AllocationStatus decided =
-        AllocationWriter.status(change.to(), open.atMost(), 0, clock.instant(), change.reason());
+        AllocationWriter.status(
+            change.to(),
+            open.atMost(),
+            0,
+            clock.instant(),
+            change.reason(),
+            queues.directory().of(job, before));
     writes.start(job, decided, () -> store(job, before, open), signals::round);
   }
 
@@ -214,8 +247,9 @@ public final class KubernetesCluster implements Cluster {
       Map<String, Integer> byNode =
           slots.heldByNode(cache.pods(job), JobMapper.allocation(current).replicasByNode());
       byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
-      QuotaGate.Holding given = holding(directory.of(job), current, byNode);
-      QuotaGate.Holding decided = holding(directory.of(job), decided(job), byNode);
+      String queue = directory.of(job, current);
+      QuotaGate.Holding given = holding(queue, current, byNode);
+      QuotaGate.Holding decided = holding(queue, decided(job), byNode);
       holdings.put(id, given.slots() < decided.slots() ? decided : given);
     }
     return new QuotaGate(quotas, holdings).open(changes);
@@ -290,7 +324,10 @@ public final class KubernetesCluster implements Cluster {
     }
   }
 
-  /** The job, unless it waits for a queue that does not have it; one that runs is let alone. */
+  /**
+   * The job, unless it waits for a queue that does not have it. One that runs goes on in the queue
+   * that gave it what it has; when that is gone, it keeps exactly this.
+   */
   private Optional<JobState> state(
       JobReading reading,
       boolean passedOver,
@@ -303,30 +340,29 @@ public final class KubernetesCluster implements Cluster {
     if (refusal.isPresent() && allocation.isEmpty()) {
       return Optional.empty();
     }
+    String queue = directory.of(job, reading.given());
     boolean pinned =
         passedOver
             || round.staying().contains(reading.id())
             || (round.there(reading.id(), allocation)
-                && (refusal.isPresent()
-                    || JobMapper.pinnedHere(job, allocation)
+                && (!directory.has(queue)
                     || (!allocation.isEmpty()
                         && reading.withinBounds()
                         && knowledge.pinned(
                             job, allocation.replicas(), reading.since().orElse(now), now))));
     refusal
-        .filter(reason -> refused.add(job.getMetadata().getUid() + reason.message()))
+        .filter(reason -> refused.isNew(job, reason.message()))
         .ifPresent(reason ->
             events.warning(
-                job, reason.code(), reason.message() + " It keeps what it has until then."));
-    reading
-        .asked()
-        .pinProblem()
-        .filter(problem -> badPins.add(job.getMetadata().getUid() + problem))
-        .ifPresent(problem -> events.warning(job, "PinIgnored", problem));
+                job,
+                reason.code(),
+                reason.message() + " Until then it goes on as a job of the queue that it was in."));
+    reading.asked().pinProblem().ifPresent(problem -> tellPin(job, problem));
     return Optional.of(
         JobMapper.state(
             reading,
-            directory.of(job),
+            queue,
+            directory.priority(job, queue),
             knowledge.gpuTypes(job),
             knowledge.measured(job),
             pinned,

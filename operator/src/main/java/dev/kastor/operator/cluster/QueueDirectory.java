@@ -2,9 +2,13 @@ package dev.kastor.operator.cluster;
 
 import dev.kastor.crds.Queue;
 import dev.kastor.crds.QueueSpec;
+import dev.kastor.crds.QueueSpec.PinsKind;
 import dev.kastor.crds.QueueSpec.QuotaSpec;
 import dev.kastor.crds.QueueSpec.StopPolicyKind;
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.StopPolicy;
@@ -23,9 +27,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param objects Queue objects by name
  * @param configured queues of {@code kastor.queues} by name
+ * @param maxPriority highest priority that counts of jobs whose queue says none
  */
 public record QueueDirectory(
-    Map<String, Queue> objects, Map<String, dev.kastor.scheduler.Queue> configured) {
+    Map<String, Queue> objects,
+    Map<String, dev.kastor.scheduler.Queue> configured,
+    int maxPriority) {
   public QueueDirectory {
     objects = Map.copyOf(objects);
     configured = Map.copyOf(configured);
@@ -33,17 +40,68 @@ public record QueueDirectory(
 
   /** The directory of these objects. */
   public static QueueDirectory of(
-      Collection<Queue> queues, Map<String, dev.kastor.scheduler.Queue> configured) {
+      Collection<Queue> queues,
+      Map<String, dev.kastor.scheduler.Queue> configured,
+      int maxPriority) {
     Map<String, Queue> byName = new HashMap<>();
     queues.forEach(queue -> byName.put(queue.getMetadata().getName(), queue));
-    return new QueueDirectory(byName, configured);
+    return new QueueDirectory(byName, configured, maxPriority);
   }
 
   /**
    * The queue that a job belongs to: the one that it names, else {@value Queue#DEFAULT} where there
-   * is such an object, else none, which is the empty text.
+   * is such an object, else none, which is the empty text. What a job holds stays with the queue
+   * that gave it when the job comes to name one that refuses it.
    */
   public String of(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    return of(job, status == null ? null : status.allocation());
+  }
+
+  /** The same of a job whose newest allocation is this one. */
+  String of(TrainingJob job, @Nullable AllocationStatus allocation) {
+    if (allocation == null || allocation.replicas() < 1 || refusal(job).isEmpty()) {
+      return asked(job);
+    }
+    String giver = allocation.queue();
+    return giver == null ? "" : giver;
+  }
+
+  /** Whether a queue exists. */
+  boolean has(String queue) {
+    return queue.isEmpty() || objects.containsKey(queue) || configured.containsKey(queue);
+  }
+
+  /** The priority that counts of a job in a queue. */
+  int priority(TrainingJob job, String queue) {
+    return Math.min(asked(job.getSpec()), maxPriority(queue));
+  }
+
+  /** What a job should know whose priority counts less than it asks for; empty if it does not. */
+  public Optional<String> priorityLimit(TrainingJob job) {
+    String queue = of(job);
+    int asked = asked(job.getSpec());
+    int most = maxPriority(queue);
+    return asked <= most
+        ? Optional.empty()
+        : Optional.of(
+            "spec.priority is %d and counts as %d, the highest of %s. Lower it, or ask the platform team for a queue with a higher maxPriority."
+                .formatted(
+                    asked, most, queue.isEmpty() ? "jobs of no queue" : "jobs of queue " + queue));
+  }
+
+  private static int asked(TrainingJobSpec spec) {
+    Integer priority = spec.priority();
+    return priority == null ? 0 : priority;
+  }
+
+  private int maxPriority(String name) {
+    Queue queue = objects.get(name);
+    Integer most = queue == null || queue.getSpec() == null ? null : queue.getSpec().maxPriority();
+    return most == null ? maxPriority : most;
+  }
+
+  private String asked(TrainingJob job) {
     String named = job.getSpec().queue();
     if (named != null) {
       return named;
@@ -51,9 +109,9 @@ public record QueueDirectory(
     return objects.containsKey(Queue.DEFAULT) ? Queue.DEFAULT : "";
   }
 
-  /** Why a job may not be in the queue that it is in; empty if it may. */
+  /** Why a job may not be in the queue that it asks for; empty if it may. */
   public Optional<Reason> refusal(TrainingJob job) {
-    String name = of(job);
+    String name = asked(job);
     Queue queue = objects.get(name);
     if (queue == null) {
       return name.isEmpty() || configured.containsKey(name)
@@ -121,7 +179,8 @@ public record QueueDirectory(
         weight == null ? dev.kastor.scheduler.Queue.DEFAULT_WEIGHT : weight,
         cohort == null ? "" : cohort,
         Optional.ofNullable(spec.quota()).map(QueueDirectory::quota),
-        stop(spec.stopPolicy()));
+        stop(spec.stopPolicy()),
+        spec.pins() == PinsKind.Always);
   }
 
   private static Quota quota(QuotaSpec spec) {

@@ -13,6 +13,7 @@ import java.util.Optional;
 public final class QueueRules {
   private final ClusterCache cache;
   private final Map<String, Queue> configured;
+  private final int maxPriority;
 
   /**
    * Reads {@code kastor.queues} once.
@@ -22,14 +23,15 @@ public final class QueueRules {
   public QueueRules(ClusterCache cache, OperatorConfig config) {
     this.cache = cache;
     configured = Queue.parse(config.queues().orElse(""));
+    maxPriority = config.maxPriority();
   }
 
   /** All of them at this moment. */
   public QueueDirectory directory() {
-    return QueueDirectory.of(cache.queues(), configured);
+    return QueueDirectory.of(cache.queues(), configured, maxPriority);
   }
 
-  /** Why a job may not be in the queue that it is in; empty if it may. */
+  /** Why a job may not be in the queue that it asks for; empty if it may. */
   public Optional<Reason> refusal(TrainingJob job) {
     return directory().refusal(job);
   }

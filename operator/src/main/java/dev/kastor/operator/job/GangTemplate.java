@@ -67,10 +67,10 @@ final class GangTemplate {
   private static ObjectMeta metadata(
       TrainingJob job, @Nullable ObjectMeta given, long first, int rank, int size) {
     String name = job.getMetadata().getName();
-    Map<String, String> labels = new TreeMap<>(orEmpty(given == null ? null : given.getLabels()));
+    Map<String, String> labels = PodProfile.foreign(given == null ? null : given.getLabels());
     labels.putAll(Labels.of(name));
     Map<String, String> annotations =
-        new TreeMap<>(orEmpty(given == null ? null : given.getAnnotations()));
+        PodProfile.foreign(given == null ? null : given.getAnnotations());
     annotations.put(Labels.GANG_FIRST, Long.toString(first));
     annotations.put(Labels.GANG_SIZE, Integer.toString(size));
     ObjectMeta metadata = new ObjectMeta();

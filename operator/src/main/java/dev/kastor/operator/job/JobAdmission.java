@@ -51,11 +51,7 @@ public final class JobAdmission {
     }
     Optional<ProfileStore.Applied> profile = profiles.of(job);
     if (profile.isEmpty()) {
-      return Optional.of(
-          new Hold(
-              JobReason.ProfileNotFound,
-              "spec.profile: there is no ClusterTrainingProfile %s. Ask the platform team for it or submit the job with another."
-                  .formatted(job.getSpec().profile())));
+      return Optional.of(withoutProfile(job));
     }
     if (fit.types(job).filter(Set::isEmpty).isPresent()) {
       return Optional.of(
@@ -76,6 +72,19 @@ public final class JobAdmission {
       case PodCheck.Verdict.NotNow notNow ->
           Optional.of(new Hold(JobReason.PodsRefused, notNow.message()));
     };
+  }
+
+  private Hold withoutProfile(TrainingJob job) {
+    String name = String.valueOf(job.getSpec().profile());
+    return profiles.exists(name)
+        ? new Hold(
+            JobReason.ProfileNotAllowed,
+            "spec.profile is %s, but that ClusterTrainingProfile does not list namespace %s. Submit the job with another, or add the namespace to spec.namespaces of the profile."
+                .formatted(name, job.getMetadata().getNamespace()))
+        : new Hold(
+            JobReason.ProfileNotFound,
+            "spec.profile: there is no ClusterTrainingProfile %s. Ask the platform team for it or submit the job with another."
+                .formatted(name));
   }
 
   /** Asks the API server about the job's pods if that is due; the message if they never can be. */

@@ -20,6 +20,7 @@ public final class JobConditions {
     Running,
     Rescaling,
     Stalled,
+    PriorityLimited,
     Suspended,
     Complete,
     Failed
@@ -35,6 +36,7 @@ public final class JobConditions {
    * @param members replicas that train together
    * @param draining pods that still have to go
    * @param stalled what a person should know of a job that makes no steps; null if it makes some
+   * @param limited why its priority counts less than it asks for; null if it does not
    */
   public record Facts(
       Phase phase,
@@ -43,11 +45,12 @@ public final class JobConditions {
       int target,
       int members,
       int draining,
-      @Nullable String stalled) {
+      @Nullable String stalled,
+      @Nullable String limited) {
     /** A job that gets on. */
     public Facts(
         Phase phase, String reason, String message, int target, int members, int draining) {
-      this(phase, reason, message, target, members, draining, null);
+      this(phase, reason, message, target, members, draining, null, null);
     }
   }
 
@@ -59,11 +62,19 @@ public final class JobConditions {
     List<Condition> conditions = new ArrayList<>();
     for (Type type : Type.values()) {
       boolean holds = holds(type, facts);
+      if (type == Type.PriorityLimited && !holds && !has(before, type)) {
+        // Few jobs ever have it: the status of all others stays as small as it is.
+        continue;
+      }
       conditions.add(
           condition(
               type, holds, reason(type, holds, facts), facts, before, observedGeneration, now));
     }
     return conditions;
+  }
+
+  private static boolean has(List<Condition> conditions, Type type) {
+    return conditions.stream().anyMatch(condition -> type.name().equals(condition.getType()));
   }
 
   private static boolean holds(Type type, Facts facts) {
@@ -75,6 +86,7 @@ public final class JobConditions {
       case Rescaling ->
           phase == Phase.Running && (facts.target() != facts.members() || facts.draining() > 0);
       case Stalled -> facts.stalled() != null;
+      case PriorityLimited -> facts.limited() != null;
       case Suspended -> phase == Phase.Suspended;
       case Complete -> phase == Phase.Succeeded;
       case Failed -> phase == Phase.Failed;
@@ -87,7 +99,7 @@ public final class JobConditions {
           case Queued -> facts.phase() == Phase.Queued;
           case Admitted -> false;
           case Running -> facts.phase() == Phase.Running || facts.phase() == Phase.Starting;
-          case Rescaling, Stalled -> false;
+          case Rescaling, Stalled, PriorityLimited -> false;
           case Suspended -> facts.phase() == Phase.Suspended;
           case Complete -> facts.phase() == Phase.Succeeded;
           case Failed -> facts.phase() == Phase.Failed;
@@ -102,6 +114,7 @@ public final class JobConditions {
           case Running -> JobReason.NotTraining;
           case Rescaling -> holds ? JobReason.MembersChange : JobReason.AtTargetSize;
           case Stalled -> holds ? JobReason.NoProgress : JobReason.StepsAreMade;
+          case PriorityLimited -> holds ? JobReason.AboveMaxPriority : JobReason.WithinMaxPriority;
           case Suspended -> JobReason.NotAsked;
           case Complete -> JobReason.WorkLeft;
           case Failed -> JobReason.NoFailure;
@@ -122,6 +135,9 @@ public final class JobConditions {
     String message = reason.equals(facts.reason()) ? facts.message() : "";
     if (type == Type.Stalled && facts.stalled() != null) {
       message = facts.stalled();
+    }
+    if (type == Type.PriorityLimited && facts.limited() != null) {
+      message = facts.limited();
     }
     for (Condition old : before) {
       if (type.name().equals(old.getType()) && status.equals(old.getStatus())) {

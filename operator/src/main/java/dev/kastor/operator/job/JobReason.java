@@ -12,6 +12,7 @@ public enum JobReason {
   NotWaiting,
   PodUnschedulable,
   ProfileNotFound,
+  ProfileNotAllowed,
   NoSuitableNodes,
   PodsRefused,
   InvalidTemplate,
@@ -32,6 +33,9 @@ public enum JobReason {
   // Stalled
   NoProgress,
   StepsAreMade,
+  // PriorityLimited
+  AboveMaxPriority,
+  WithinMaxPriority,
   // Suspended
   SuspendedByUser,
   HeldForKueue,

@@ -97,7 +97,8 @@ final class PodProfile {
     return map != null && map.containsKey(key);
   }
 
-  private static Map<String, String> foreign(@Nullable Map<String, String> map) {
+  /** Those of them that mean nothing to the operator. */
+  static Map<String, String> foreign(@Nullable Map<String, String> map) {
     Map<String, String> kept = new TreeMap<>();
     if (map != null) {
       kept.putAll(map);

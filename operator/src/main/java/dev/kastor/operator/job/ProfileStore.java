@@ -48,8 +48,8 @@ public final class ProfileStore {
   private final Signals signals;
   private final SharedIndexInformer<ClusterTrainingProfile> profiles;
 
-  /** Of jobs that name none: asked for all jobs often, and it changes rarely. */
-  private volatile Applied standard = Applied.NONE;
+  /** Those for jobs that name none, by name: asked for all jobs often, and they change rarely. */
+  private volatile List<Applied> standards = List.of();
 
   public ProfileStore(KubernetesClient client, ClusterCache cache, Signals signals) {
     this.cache = cache;
@@ -73,22 +73,34 @@ public final class ProfileStore {
     refresh();
   }
 
-  /** The profile of a job; empty if it names one that does not exist. */
+  /** The profile of a job; empty if it names one that does not exist or is not for it. */
   public Optional<Applied> of(TrainingJob job) {
     String name = job.getSpec().profile();
+    String namespace = job.getMetadata().getNamespace();
     if (name != null) {
-      return Optional.ofNullable(profiles.getStore().getByKey(name)).map(ProfileStore::applied);
+      return Optional.ofNullable(profiles.getStore().getByKey(name))
+          .filter(profile -> profile.getSpec().isFor(namespace))
+          .map(ProfileStore::applied);
     }
-    return Optional.of(standard);
+    return Optional.of(
+        standards.stream()
+            .filter(profile -> profile.spec().isFor(namespace))
+            .findFirst()
+            .orElse(Applied.NONE));
+  }
+
+  /** Whether there is a profile of this name, for whomever. */
+  boolean exists(String name) {
+    return profiles.getStore().getByKey(name) != null;
   }
 
   private synchronized void refresh() {
-    standard =
+    standards =
         profiles.getStore().list().stream()
             .filter(ProfileStore::isDefault)
-            .min(Comparator.comparing(profile -> profile.getMetadata().getName()))
             .map(ProfileStore::applied)
-            .orElse(Applied.NONE);
+            .sorted(Comparator.comparing(Applied::name))
+            .toList();
   }
 
   /** All profiles, in no order. */

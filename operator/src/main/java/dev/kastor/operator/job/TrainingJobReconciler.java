@@ -171,7 +171,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     // Pods before the job: whoever stopped because of a change must not be seen without the change.
     List<PodView> views = pods.of(primary);
     TrainingJob job = latest(primary);
-    if (!job.getSpec().ours() || job.getMetadata().getDeletionTimestamp() != null) {
+    if (!cache.ours(job) || job.getMetadata().getDeletionTimestamp() != null) {
       return UpdateControl.noUpdate();
     }
     Phase phase = statuses.phase(job);
@@ -388,7 +388,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
             target,
             training ? target : members,
             Math.max(0, occupied - target),
-            hangs.hanging(job).orElse(null)),
+            hangs.hanging(job).orElse(null),
+            queues.directory().priorityLimit(job).orElse(null)),
         failures.count());
   }
 

@@ -70,7 +70,8 @@ final class OverviewBuilder {
             .mapToInt(slots::allocatable)
             .sum();
     QueueDirectory directory =
-        QueueDirectory.of(cluster.queues(), Queue.parse(config.queues().orElse("")));
+        QueueDirectory.of(
+            cluster.queues(), Queue.parse(config.queues().orElse("")), config.maxPriority());
     return QueueRow.of(cluster.jobs(), directory, total);
   }
 

@@ -45,7 +45,7 @@ class JobMapperTest {
   void carriesOverWhatTheJobHas() {
     var allocation =
         new AllocationStatus(
-            3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.");
+            3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null);
     JobState state =
         JobMapper.state(
             TestJobs.job("bert", 1, 4, Mode.Adaptive), allocation, Measured.NOTHING, true, NOW);

@@ -122,7 +122,8 @@ final class NodeUseTest {
                     1,
                     "2026-01-01T00:00:00Z",
                     "Started",
-                    "."))),
+                    ".",
+                    null))),
         id -> pods);
   }
 

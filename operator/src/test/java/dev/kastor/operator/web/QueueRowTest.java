@@ -25,8 +25,8 @@ final class QueueRowTest {
     job.setSpec(json.treeToValue(spec.put("queue", queue), TrainingJobSpec.class));
     job.setStatus(
         Serialization.unmarshal(
-            "phase: %s\nallocation: {replicas: %d, nodes: {}, version: 1, since: '', reason: '', message: ''}"
-                .formatted(phase, held),
+            "phase: %s\nallocation: {replicas: %d, nodes: {}, version: 1, since: '', reason: '', message: '', queue: %s}"
+                .formatted(phase, held, queue),
             TrainingJobStatus.class));
     return job;
   }
@@ -46,7 +46,7 @@ final class QueueRowTest {
   }
 
   private static QueueDirectory directory(String configured) {
-    return QueueDirectory.of(List.of(), Queue.parse(configured));
+    return QueueDirectory.of(List.of(), Queue.parse(configured), 1000);
   }
 
   private static QueueRow row(
@@ -78,7 +78,8 @@ final class QueueRowTest {
                 List.of(
                     queue("a", "{cohort: c, quota: {gpus: 4, borrowingLimit: 3}}"),
                     queue("b", "{cohort: c, weight: 2, quota: {gpus: 4}, stopPolicy: Hold}")),
-                Queue.parse("a=9,night=2")),
+                Queue.parse("a=9,night=2"),
+                1000),
             8);
     assertThat(rows).extracting(QueueRow::name).containsExactly("a", "b", "night");
     QueueRow a = rows.get(0);
@@ -97,7 +98,7 @@ final class QueueRowTest {
     List<QueueRow> rows =
         QueueRow.of(
             List.of(),
-            QueueDirectory.of(List.of(queue("a", "{weight: 0}")), Queue.parse("b=2")),
+            QueueDirectory.of(List.of(queue("a", "{weight: 0}")), Queue.parse("b=2"), 1000),
             8);
     assertThat(rows)
         .extracting(QueueRow::stopPolicy)

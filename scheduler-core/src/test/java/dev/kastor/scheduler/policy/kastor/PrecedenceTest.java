@@ -2,6 +2,7 @@ package dev.kastor.scheduler.policy.kastor;
 
 import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobState;
@@ -62,6 +63,23 @@ final class PrecedenceTest {
     Plan plan = plan(4, List.of(low, high), Map.of());
     assertThat(plan.allocation(high.id()).replicas()).isEqualTo(4);
     assertThat(plan.reason(low.id()).code()).isEqualTo("Stopped");
+  }
+
+  @Test
+  void manyLowLevelsBringNobodyAboveThemCloserTogether() {
+    List<JobState> jobs =
+        IntStream.rangeClosed(-500, 3)
+            .mapToObj(priority -> gang("job" + priority).priority(priority).build())
+            .toList();
+    Priorities priorities = new Priorities(jobs);
+    double[] weights = jobs.stream().mapToDouble(priorities::weight).toArray();
+    for (int i = 1; i < weights.length; i++) {
+      boolean high = i >= weights.length - 5;
+      assertThat(weights[i] / weights[i - 1])
+          .as("level %d", i)
+          .isCloseTo(high ? 10 : Math.pow(10, 1.0 / 498), within(1e-9));
+    }
+    assertThat(weights[weights.length - 1] / weights[0]).isCloseTo(1e6, within(1e-3));
   }
 
   @Test
