@@ -21,7 +21,7 @@ app.kubernetes.io/part-of: kastor
 {{ .Values.tls.secretName | default (printf "%s-tls" (include "kastor.name" .)) }}
 {{- end }}
 
-{{- /* Labels of the pods of all jobs: only the operator makes pods that it made itself. */ -}}
+{{- /* Labels of the pods of all jobs. Whoever may make pods can set them too, unless admission.enabled. */ -}}
 {{- define "kastor.jobSelector" -}}
 app.kubernetes.io/managed-by: kastor
 {{- end }}
@@ -39,4 +39,39 @@ app.kubernetes.io/managed-by: kastor
 - apiGroups: ["", events.k8s.io]
   resources: [events]
   verbs: [get, list, watch]
+{{- end }}
+
+{{- /* Whoever asks is neither the operator nor of a group that may do the same. */ -}}
+{{- define "kastor.notOperator" -}}
+- name: not-the-operator
+  expression: {{ printf "request.userInfo.username != 'system:serviceaccount:%s:%s'" .Release.Namespace (include "kastor.name" .) | quote }}
+{{- with .Values.admission.exemptGroups }}
+- name: not-exempt
+  expression: {{ printf "!(has(request.userInfo.groups) && request.userInfo.groups.exists(group, group in %s))" (. | toJson | replace "\"" "'") | quote }}
+{{- end }}
+{{- end }}
+
+{{- /* What running jobs takes, in each namespace of jobNamespaces or everywhere. */ -}}
+{{- define "kastor.runJobs" -}}
+- apiGroups: [kastor.dev]
+  resources: [trainingjobs]
+  verbs: [patch, delete]
+- apiGroups: [kastor.dev]
+  resources: [trainingjobs/status]
+  verbs: [patch]
+- apiGroups: [kastor.dev]
+  resources: [trainingjobs/finalizers]
+  verbs: [update]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [create, delete, patch]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, create, delete]
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, create, update, delete]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create]
 {{- end }}

@@ -46,6 +46,14 @@ final class ChartValues {
             "priorityClassName=system-cluster-critical"));
     sets.put("tenants by the cluster's own roles", List.of("tenants.aggregate=true"));
     sets.put(
+        "one namespace, pins by the platform team alone",
+        List.of(
+            "jobNamespaces={" + jobNamespace + "}",
+            "admission.ownersMaySet=null",
+            "admission.exemptGroups={platform}",
+            "maxPriority=0"));
+    sets.put("without admission", List.of("admission.enabled=false"));
+    sets.put(
         "scheduling",
         List.of(
             "policy=pollux",
@@ -71,6 +79,9 @@ final class ChartValues {
         Map.entry("tls.certManager.enabled=true", "issuerRef"),
         Map.entry("tls.certManager.renewBefore=a month", "renewBefore"),
         Map.entry("tenants.aggregate=yes", "aggregate"),
+        Map.entry("jobNamespaces={Team_A}", "jobNamespaces"),
+        Map.entry("admission.ownersMaySet={pinned}", "ownersMaySet"),
+        Map.entry("maxPriority=high", "maxPriority"),
         Map.entry("networkPolicy.jobNamespaces={Team_A}", "jobNamespaces"),
         Map.entry("networkPolicy.apiServerPorts={99999}", "apiServerPorts"),
         Map.entry("metrics.serviceMonitor.enabled=true", "networkPolicy.metricsFrom"),

@@ -23,6 +23,7 @@ final class Rights {
       Pattern.compile("^\\| ([^|]*)\\| ([^|]*)\\| ([a-z, ]+) \\| .*\\|$");
   private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
   private static final Set<String> EVERYWHERE = Set.of("all namespaces", "the cluster");
+  private static final String JOBS = "namespaces of jobs";
   private static final String OWN = "its own namespace";
 
   private Rights() {}
@@ -83,9 +84,10 @@ final class Rights {
    *
    * @param namespace where
    * @param own whether that is the operator's own namespace
+   * @param ofJobs whether the operator runs jobs there
    * @param deployment name of the operator's Deployment
    */
-  static Set<String> documented(String namespace, boolean own, String deployment)
+  static Set<String> documented(String namespace, boolean own, boolean ofJobs, String deployment)
       throws IOException {
     Set<String> rights = new TreeSet<>();
     boolean inTable = false;
@@ -96,7 +98,7 @@ final class Rights {
       if (inTable && row.matches() && !row.group(1).strip().equals("where")) {
         where = row.group(1).isBlank() ? where : row.group(1).strip();
         boolean here = where.equals(OWN) ? own : where.equals("`" + namespace + "`");
-        if (here || EVERYWHERE.contains(where)) {
+        if (here || EVERYWHERE.contains(where) || (ofJobs && where.equals(JOBS))) {
           add(rights, row, deployment);
         }
       }

@@ -76,11 +76,11 @@ final class SecurityScenario {
     chart.install();
     String account = "kastor-kastor";
     assertThat(Rights.of(account, SYSTEM, SYSTEM))
-        .isEqualTo(Rights.documented(SYSTEM, true, "kastor-kastor"));
+        .isEqualTo(Rights.documented(SYSTEM, true, true, "kastor-kastor"));
     for (String other : List.of(BLUE, "default", "kube-system", "kube-node-lease")) {
       assertThat(Rights.of(account, SYSTEM, other))
           .as(other)
-          .isEqualTo(Rights.documented(other, false, "kastor-kastor"));
+          .isEqualTo(Rights.documented(other, false, true, "kastor-kastor"));
     }
   }
 
