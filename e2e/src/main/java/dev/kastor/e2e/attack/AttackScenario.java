@@ -171,6 +171,7 @@ final class AttackScenario {
   private void calm() throws Exception {
     hostile.undo();
     honest.release();
+    honest.restore();
     Await.until(
         "the honest tenant's jobs run on",
         READY,

@@ -1,6 +1,7 @@
 package dev.kastor.e2e.attack;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.e2e.Chart;
 import dev.kastor.e2e.Jobs;
 import dev.kastor.e2e.WatcherProcess;
@@ -23,6 +24,7 @@ final class Honest {
   static final String MARK = "payroll";
 
   static final String TRAINS = "payroll-trains";
+  private static final String STAYS = "payroll-stays-";
   private static final String CLAIMS = "payroll-claims-";
   private static final String FIRST = "payroll-first-";
   static final int PRIORITY = 100;
@@ -34,6 +36,7 @@ final class Honest {
   /** Replicas by the name of the job that must have them. */
   private final Map<String, Integer> due = new ConcurrentSkipListMap<>();
 
+  private int stays;
   private int claims;
 
   Honest(KubernetesClient client, WatcherProcess watcher) {
@@ -52,7 +55,21 @@ final class Honest {
     TrainingJob trains = Serialization.unmarshal(yaml, TrainingJob.class);
     trains.getMetadata().setName(TRAINS);
     submit(trains, 1);
-    submit(Shapes.gang("payroll-stays", Lab.HONEST_QUEUE, 0, 1), 1);
+    stay();
+  }
+
+  private void stay() {
+    stays++;
+    submit(Shapes.gang(STAYS + stays, Lab.HONEST_QUEUE, 0, 1), 1);
+  }
+
+  /** Submits again what always runs and was ended, so that the next strategy meets all of it. */
+  void restore() {
+    String job = STAYS + stays;
+    if (jobs.in(Phase.Succeeded, job) || jobs.in(Phase.Failed, job)) {
+      end(job);
+      stay();
+    }
   }
 
   /**
@@ -72,11 +89,15 @@ final class Honest {
   void release() {
     for (String job : List.copyOf(due.keySet())) {
       if (job.startsWith(CLAIMS) || job.startsWith(FIRST)) {
-        due.remove(job);
-        watcher.deleting(Lab.HONEST, job);
-        client.resources(TrainingJob.class).inNamespace(Lab.HONEST).withName(job).delete();
+        end(job);
       }
     }
+  }
+
+  private void end(String job) {
+    due.remove(job);
+    watcher.deleting(Lab.HONEST, job);
+    client.resources(TrainingJob.class).inNamespace(Lab.HONEST).withName(job).delete();
   }
 
   /** Jobs with fewer replicas that run than are due, as {@code name: 1 of 2}. */
