@@ -63,7 +63,8 @@ final class AttackScenario {
           "replicas=1",
           "roundInterval=%ds".formatted(ROUND.toSeconds()),
           "summaryInterval=2s",
-          "terminationGrace=2s");
+          "terminationGrace=2s",
+          "admission.enabled=" + (MINUTES > 0));
   private WatcherProcess watcher;
   private Honest honest;
   private OperatorSeen operator;

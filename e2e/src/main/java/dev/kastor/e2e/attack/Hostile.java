@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Tenant who wants what is not his, with all rights that tenants have: he makes, changes and
@@ -101,8 +102,13 @@ final class Hostile implements AutoCloseable {
 
   /** Makes an object; empty if the API server refuses it, which is an answer as good as another. */
   <T extends HasMetadata> Optional<T> make(T object) {
+    return tries(() -> client.resource(object).inNamespace(Lab.HOSTILE).create());
+  }
+
+  /** Tries a request; empty if the API server refuses it. */
+  static <T> Optional<T> tries(Supplier<T> request) {
     try {
-      return Optional.of(client.resource(object).inNamespace(Lab.HOSTILE).create());
+      return Optional.of(request.get());
     } catch (KubernetesClientException e) {
       if (e.getCode() < HttpURLConnection.HTTP_BAD_REQUEST
           || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
@@ -131,9 +137,14 @@ final class Hostile implements AutoCloseable {
     promises.add(promise);
   }
 
-  /** Promises that an object of his, which is none of the operator's business, stays. */
+  /**
+   * Promises that an object of his, which is none of the operator's business, stays if it is made.
+   */
   void keeps(HasMetadata object) {
-    HasMetadata made = make(object).orElseThrow();
+    make(object).ifPresent(this::stays);
+  }
+
+  private void stays(HasMetadata made) {
     String uid = made.getMetadata().getUid();
     promise(
         Promise.inARound(

@@ -147,18 +147,19 @@ final class PodStrategies {
     List<String> nodes = hostile.nodes();
     for (Pod pod : hostile.jobs().pods("liquid")) {
       int other = (nodes.indexOf(pod.getSpec().getNodeName()) + 1) % nodes.size();
-      hostile
-          .client()
-          .pods()
-          .inNamespace(Lab.HOSTILE)
-          .withName(pod.getMetadata().getName())
-          .patch(
-              PatchContext.of(PatchType.JSON_MERGE),
-              """
-              {"metadata": {"annotations": {"kastor.dev/node": "%s", "kastor.dev/gang-first": "0",
-                                            "kastor.dev/gang-size": "2147483647"}}}
-              """
-                  .formatted(nodes.get(other)));
+      String marks =
+          """
+          {"metadata": {"annotations": {"kastor.dev/node": "%s", "kastor.dev/gang-first": "0",
+                                        "kastor.dev/gang-size": "2147483647"}}}
+          """
+              .formatted(nodes.get(other));
+      Hostile.tries(() ->
+          hostile
+              .client()
+              .pods()
+              .inNamespace(Lab.HOSTILE)
+              .withName(pod.getMetadata().getName())
+              .patch(PatchContext.of(PatchType.JSON_MERGE), marks));
     }
   }
 
