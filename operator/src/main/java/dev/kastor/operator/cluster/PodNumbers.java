@@ -40,7 +40,7 @@ public final class PodNumbers {
   }
 
   /** The number above all that were given; as many as a job may have until its first is stored. */
-  long next(TrainingJob job) {
+  public long next(TrainingJob job) {
     Long stored = stored(job);
     Long own = next.get(job.getMetadata().getUid());
     if (stored == null && own == null) {

@@ -21,14 +21,22 @@ public record GangPod(PodView view, long first, int size, boolean gated, boolean
     return (int) (view.number() - first);
   }
 
-  /** A pod as a part of a gang; one that nobody knows the start of is a start of its own. */
-  static GangPod of(Pod pod) {
+  /**
+   * A pod as a part of a gang; one that nobody knows the start of is a start of its own.
+   *
+   * @param next number above all that the job was given: a start beyond it was never made
+   */
+  static GangPod of(Pod pod, long next) {
     PodView view = PodView.of(pod);
     Map<String, String> annotations = pod.getMetadata().getAnnotations();
+    long first = number(annotations, Labels.GANG_FIRST);
+    long size = number(annotations, Labels.GANG_SIZE);
+    boolean possible =
+        first <= view.number() && view.number() < first + size && first + size <= next;
     return new GangPod(
         view,
-        number(annotations, Labels.GANG_FIRST, view.number()),
-        (int) number(annotations, Labels.GANG_SIZE, 0),
+        possible ? first : view.number(),
+        possible ? Math.toIntExact(size) : 0,
         Gates.closed(pod),
         dismissed(pod, view));
   }
@@ -39,8 +47,8 @@ public record GangPod(PodView view, long first, int size, boolean gated, boolean
         .isPresent();
   }
 
-  private static long number(Map<String, String> annotations, String key, long otherwise) {
+  private static long number(Map<String, String> annotations, String key) {
     String text = annotations == null ? null : annotations.get(key);
-    return text != null && text.matches("[0-9]{1,18}") ? Long.parseLong(text) : otherwise;
+    return text != null && text.matches("[0-9]{1,9}") ? Long.parseLong(text) : 0;
   }
 }

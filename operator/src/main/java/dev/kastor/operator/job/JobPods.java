@@ -7,6 +7,7 @@ import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NotSent;
+import dev.kastor.operator.cluster.PodNumbers;
 import dev.kastor.operator.cluster.PodPlace;
 import dev.kastor.operator.cluster.Provenance;
 import dev.kastor.operator.cluster.SlotCount;
@@ -39,6 +40,7 @@ public final class JobPods {
   private final KubernetesClient client;
   private final ClusterCache cache;
   private final AllocationWriter allocations;
+  private final PodNumbers numbers;
   private final SlotCount slots;
   private final UnseenPods unseen = new UnseenPods();
   private final SlotClaims claims = new SlotClaims();
@@ -48,10 +50,12 @@ public final class JobPods {
       KubernetesClient client,
       ClusterCache cache,
       AllocationWriter allocations,
+      PodNumbers numbers,
       OperatorConfig config) {
     this.client = client;
     this.cache = cache;
     this.allocations = allocations;
+    this.numbers = numbers;
     slots = new SlotCount(config.slotResource());
   }
 
@@ -62,7 +66,8 @@ public final class JobPods {
 
   /** The same as parts of a gang. */
   public List<GangPod> gang(TrainingJob job) {
-    return all(job).stream().map(GangPod::of).toList();
+    long next = numbers.next(job);
+    return all(job).stream().map(pod -> GangPod.of(pod, next)).toList();
   }
 
   /** Names of those that wait for others to be made. */

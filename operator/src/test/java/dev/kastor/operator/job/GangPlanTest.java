@@ -145,6 +145,42 @@ class GangPlanTest {
     assertThat(GangPlan.training(all)).isEqualTo(3);
   }
 
+  @Test
+  void aStartThatWasNeverMadeIsOneOfItsOwn() {
+    assertThat(claiming("0", "3").size()).isEqualTo(3);
+    for (GangPod forged :
+        List.of(
+            claiming("0", "2147483647"),
+            claiming("0", "999999999"),
+            claiming("0", "4"),
+            claiming("0", "1"),
+            claiming("2", "1"))) {
+      assertThat(forged.first()).isEqualTo(1);
+      assertThat(forged.size()).isZero();
+    }
+    assertThat(GangPlan.of(THREE, List.of(claiming("0", "2147483647"))))
+        .isInstanceOf(GangPlan.Clear.class);
+  }
+
+  /** Pod 1 of a job that was given three numbers. */
+  private static GangPod claiming(String first, String size) {
+    Pod pod =
+        new PodBuilder()
+            .withNewMetadata()
+            .withName("job-1")
+            .addToAnnotations(Labels.GANG_FIRST, first)
+            .addToAnnotations(Labels.GANG_SIZE, size)
+            .endMetadata()
+            .withNewSpec()
+            .withNodeName("n1")
+            .endSpec()
+            .withNewStatus()
+            .withPhase("Running")
+            .endStatus()
+            .build();
+    return GangPod.of(pod, 3);
+  }
+
   private static GangPod pod(long number, long first, State state, boolean gated) {
     PodView view =
         new PodView(
@@ -187,6 +223,6 @@ class GangPlanTest {
             .endContainerStatus()
             .endStatus()
             .build();
-    return GangPod.of(pod);
+    return GangPod.of(pod, 2);
   }
 }
