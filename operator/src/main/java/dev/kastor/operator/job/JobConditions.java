@@ -21,6 +21,7 @@ public final class JobConditions {
     Rescaling,
     Stalled,
     PriorityLimited,
+    Unconfirmed,
     Suspended,
     Complete,
     Failed
@@ -37,6 +38,8 @@ public final class JobConditions {
    * @param draining pods that still have to go
    * @param stalled what a person should know of a job that makes no steps; null if it makes some
    * @param limited why its priority counts less than it asks for; null if it does not
+   * @param unconfirmed what a person should know of a job whose claims its progress does not bear
+   *     out; null if it does
    */
   public record Facts(
       Phase phase,
@@ -46,11 +49,12 @@ public final class JobConditions {
       int members,
       int draining,
       @Nullable String stalled,
-      @Nullable String limited) {
+      @Nullable String limited,
+      @Nullable String unconfirmed) {
     /** A job that gets on. */
     public Facts(
         Phase phase, String reason, String message, int target, int members, int draining) {
-      this(phase, reason, message, target, members, draining, null, null);
+      this(phase, reason, message, target, members, draining, null, null, null);
     }
   }
 
@@ -62,7 +66,8 @@ public final class JobConditions {
     List<Condition> conditions = new ArrayList<>();
     for (Type type : Type.values()) {
       boolean holds = holds(type, facts);
-      if (type == Type.PriorityLimited && !holds && !has(before, type)) {
+      boolean rare = type == Type.PriorityLimited || type == Type.Unconfirmed;
+      if (rare && !holds && !has(before, type)) {
         // Few jobs ever have it: the status of all others stays as small as it is.
         continue;
       }
@@ -87,6 +92,7 @@ public final class JobConditions {
           phase == Phase.Running && (facts.target() != facts.members() || facts.draining() > 0);
       case Stalled -> facts.stalled() != null;
       case PriorityLimited -> facts.limited() != null;
+      case Unconfirmed -> facts.unconfirmed() != null;
       case Suspended -> phase == Phase.Suspended;
       case Complete -> phase == Phase.Succeeded;
       case Failed -> phase == Phase.Failed;
@@ -99,7 +105,7 @@ public final class JobConditions {
           case Queued -> facts.phase() == Phase.Queued;
           case Admitted -> false;
           case Running -> facts.phase() == Phase.Running || facts.phase() == Phase.Starting;
-          case Rescaling, Stalled, PriorityLimited -> false;
+          case Rescaling, Stalled, PriorityLimited, Unconfirmed -> false;
           case Suspended -> facts.phase() == Phase.Suspended;
           case Complete -> facts.phase() == Phase.Succeeded;
           case Failed -> facts.phase() == Phase.Failed;
@@ -115,6 +121,7 @@ public final class JobConditions {
           case Rescaling -> holds ? JobReason.MembersChange : JobReason.AtTargetSize;
           case Stalled -> holds ? JobReason.NoProgress : JobReason.StepsAreMade;
           case PriorityLimited -> holds ? JobReason.AboveMaxPriority : JobReason.WithinMaxPriority;
+          case Unconfirmed -> holds ? JobReason.ClaimsDiffer : JobReason.ClaimsHold;
           case Suspended -> JobReason.NotAsked;
           case Complete -> JobReason.WorkLeft;
           case Failed -> JobReason.NoFailure;
@@ -135,6 +142,8 @@ public final class JobConditions {
     String message = reason.equals(facts.reason()) ? facts.message() : "";
     if (type == Type.Stalled && facts.stalled() != null) {
       message = facts.stalled();
+    } else if (type == Type.Unconfirmed && facts.unconfirmed() != null) {
+      message = facts.unconfirmed();
     }
     if (type == Type.PriorityLimited && facts.limited() != null) {
       message = facts.limited();

@@ -36,6 +36,9 @@ public enum JobReason {
   // PriorityLimited
   AboveMaxPriority,
   WithinMaxPriority,
+  // Unconfirmed
+  ClaimsDiffer,
+  ClaimsHold,
   // Suspended
   SuspendedByUser,
   HeldForKueue,

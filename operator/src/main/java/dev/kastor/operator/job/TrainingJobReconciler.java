@@ -389,7 +389,8 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
             training ? target : members,
             Math.max(0, occupied - target),
             hangs.hanging(job).orElse(null),
-            queues.directory().priorityLimit(job).orElse(null)),
+            queues.directory().priorityLimit(job).orElse(null),
+            telemetry.parted(job).orElse(null)),
         failures.count());
   }
 

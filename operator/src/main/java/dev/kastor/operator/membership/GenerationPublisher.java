@@ -132,6 +132,7 @@ final class GenerationPublisher {
     membership.recoverUntil = null;
     Optional<Membership> found = Recovery.membership(live, membership.replicas, batchInForce(job));
     membership.become(found.orElse(null));
+    found.ifPresent(current -> telemetry.published(job, current, Optional.empty()));
     found.ifPresent(current ->
         LOG.info(
             "{}: found generation {} in training: {}",
@@ -239,6 +240,7 @@ final class GenerationPublisher {
     membership.generation = next.generation();
     membership.become(next);
     membership.lastBatchChange = clock.instant();
+    telemetry.published(job, next, Optional.of(membership.lastBatchChange));
     Set<String> after = membership.members();
     before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);
     LOG.info(

@@ -1,8 +1,10 @@
 package dev.kastor.operator.telemetry;
 
+import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.WorkSpec;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Measured;
 import dev.kastor.protocol.BatchPlan;
@@ -14,7 +16,9 @@ import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.LayoutFactors;
 import dev.kastor.scheduler.goodput.Learner;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,6 +43,8 @@ final class JobTelemetry {
   private final Rates rates;
   private final LivedChanges changes;
   private final @Nullable TrainingStatus before;
+  private final SeenBounds bounds;
+  private final ClaimCheck claims;
   private final Map<String, Long> sequences = new HashMap<>();
   private final UsualStep stepTimes = new UsualStep();
   private @Nullable Slowest slowest;
@@ -64,11 +70,43 @@ final class JobTelemetry {
     before = status == null ? null : status.training();
     Long generation = status == null ? null : status.generation();
     changes = new LivedChanges(before, generation == null ? 0 : generation);
+    bounds =
+        new SeenBounds(
+            spec.batchLimits(),
+            spec.submitted(),
+            declared(job, spec.batchLimits().initialGlobalBatch()),
+            before == null ? 0 : before.maxReplicas());
+    claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
   }
 
+  /** Scale-invariant steps of the declared work; null where only the program knows its size. */
+  private static @Nullable Double declared(TrainingJob job, int initialBatch) {
+    GoodputSpec goodput = job.getSpec().goodput();
+    WorkSpec work = goodput == null ? null : goodput.work();
+    if (work == null || work.epochs() != null) {
+      return null;
+    }
+    Long steps = work.steps();
+    Long examples = work.examples();
+    return steps != null
+        ? Double.valueOf(steps)
+        : examples == null ? null : Double.valueOf((double) examples / initialBatch);
+  }
+
+  /** A generation that the operator published, or found in training: then at no known time. */
+  synchronized void published(long generation, int nodes, int replicas, Optional<Instant> at) {
+    bounds.published(generation, new SeenBounds.Published(nodes, replicas, at));
+  }
+
+  /** What a person should know of a job whose claims and progress have parted for minutes. */
+  synchronized Optional<String> parted(Instant now) {
+    return claims.parted(now);
+  }
+
   /** Takes in a report; false if it came before. */
-  synchronized boolean accept(TelemetryReport report, Instant now) {
+  synchronized boolean accept(TelemetryReport said, Instant now) {
+    TelemetryReport report = said;
     Long newest = sequences.get(report.pod());
     if (newest != null && report.sequence() <= newest) {
       return false;
@@ -79,6 +117,7 @@ final class JobTelemetry {
       note(report.outcome(), now);
       return true;
     }
+    report = bounds.cut(said, now);
     if (last != null && report.progress().step() > last.progress().step()) {
       advanced = now;
     }
@@ -88,6 +127,10 @@ final class JobTelemetry {
     rates.observe(report.progress(), now);
     changes.observe(report);
     stepTimes.observe(report);
+    if (bounds.contradictory()) {
+      claims.contradicted();
+    }
+    check(report, now);
     slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
     checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
@@ -99,6 +142,22 @@ final class JobTelemetry {
     note(report.outcome(), now);
     dirty = true;
     return true;
+  }
+
+  private void check(TelemetryReport report, Instant now) {
+    bounds
+        .generation(report.generation())
+        .filter(as -> as.replicas() > 0 && as.replicas() == report.replicas())
+        .ifPresent(as -> {
+          PlacementShape shape = new PlacementShape(as.nodes(), as.replicas(), "");
+          claims.observe(
+              report.generation(),
+              new LayoutFactors.Layout(as.nodes(), as.replicas()),
+              report.progress(),
+              () ->
+                  learner.model(now).map(known -> known.goodput(shape, report.batch())).orElse(0.0),
+              now);
+        });
   }
 
   /** The changes that replicas lived since the last call. */
@@ -176,13 +235,13 @@ final class JobTelemetry {
   }
 
   private Measured measure(Instant now) {
-    Optional<GoodputModel> model = unchanged(learner.model(now));
+    Optional<GoodputModel> model = unchanged(learner.model(now).map(claims::slowed));
     int profiled = learner.maxProfiledReplicas();
     Duration cost = changes.cost().orElse(Measured.ASSUMED_COST);
     return new Measured(
         model,
         before == null ? profiled : Math.max(profiled, before.maxReplicas()),
-        Optional.ofNullable(last).map(Reported::progress),
+        Optional.ofNullable(last).map(report -> claims.believed(report.progress(), now)),
         cost,
         cost.compareTo(Measured.ASSUMED_RESTART) > 0 ? cost : Measured.ASSUMED_RESTART,
         learner.outlook(now));

@@ -13,6 +13,8 @@ import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.TelemetryReport;
@@ -70,6 +72,21 @@ public final class TelemetryStore {
     if (telemetry.completed().isPresent()) {
       signals.job(Labels.id(job));
     }
+  }
+
+  /**
+   * Takes note of a generation of the job.
+   *
+   * @param at when it was published; empty if an earlier operator did
+   */
+  public void published(TrainingJob job, Membership generation, Optional<Instant> at) {
+    int nodes = (int) generation.members().stream().map(Member::node).distinct().count();
+    of(job).published(generation.generation(), nodes, generation.members().size(), at);
+  }
+
+  /** What a person should know of a job whose claims and progress have parted for minutes. */
+  public Optional<String> parted(TrainingJob job) {
+    return known(job).flatMap(known -> known.parted(clock.instant()));
   }
 
   /** Takes in the last words of a replica whose last report may have been lost. */

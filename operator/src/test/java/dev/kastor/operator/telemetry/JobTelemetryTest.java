@@ -31,6 +31,12 @@ class JobTelemetryTest {
           job,
           new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()));
 
+  JobTelemetryTest() {
+    for (long generation = 1; generation <= 4; generation++) {
+      telemetry.published(generation, 1, 2, Optional.of(START.minusSeconds(10)));
+    }
+  }
+
   @Test
   void measuresGoodputAndSaysWhenTheWorkIsDone() {
     telemetry.accept(report("a", 1, 100, 100, List.of(), null), START);
