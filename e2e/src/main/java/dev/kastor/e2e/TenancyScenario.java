@@ -115,20 +115,20 @@ final class TenancyScenario {
     // Whoever may do all of it by RBAC: what is refused now is refused by admission.
     bind(MAKER, "cluster-admin");
     assertRefused("labels kastor.dev", pod("a", "kastor.dev/job: other", ""), "create");
-    assertRefused("annotations kastor.dev", pod("b", "", "kastor.dev/node: n"), "create");
+    assertRefused("annotations kastor.dev", pod("b", "", "kastor.dev/node: elsewhere"), "create");
     assertRefused(
         "app.kubernetes.io/managed-by",
         pod("c", "app.kubernetes.io/managed-by: kastor", ""),
         "create");
     assertRefused(
-        "annotations kastor.dev", job("marked", "kastor.dev/held-for-kueue: 'true'"), "create");
+        "annotations kastor.dev", job("marked", "kastor.dev/held-for-kueue: held"), "create");
     as(MAKER, job("trains", "kastor.dev/pinned: here"), "create", "-f", "-").good();
     until("it runs", () -> jobs.in(Phase.Running, "trains"));
     String pod = "pod/" + jobs.running("trains").getFirst().getMetadata().getName();
     as(MAKER, "", "label", pod, "mine=yes").good();
     assertRefused("labels kastor.dev", "", "label", pod, "kastor.dev/job-");
     assertRefused(
-        "annotations kastor.dev", "", "annotate", pod, "--overwrite", "kastor.dev/node=n");
+        "annotations kastor.dev", "", "annotate", pod, "--overwrite", "kastor.dev/node=elsewhere");
     assertRefused(
         "labels kastor.dev",
         "",
