@@ -47,7 +47,7 @@ final class AttackScenario {
       Long.getLong("kastor.e2e.seed", System.currentTimeMillis() % 1_000_000);
 
   /** Between two rounds of the scheduler; the long form keeps the chart's own. */
-  private static final Duration ROUND = Duration.ofSeconds(MINUTES == 0 ? 3 : 30);
+  private static final Duration ROUND = Duration.ofSeconds(MINUTES == 0 ? 2 : 30);
 
   /** How long pods may take to end and to start once it is decided. */
   private static final Duration SETTLE = Duration.ofSeconds(15);

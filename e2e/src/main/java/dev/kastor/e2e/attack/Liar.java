@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 /** An agent in each pod of a job, who reports what his tenant wants the operator to believe. */
 final class Liar implements AutoCloseable, PlayedAgent.Tally {
   private static final long LOOK_MILLIS = 500;
-  private static final int STEPS_PER_REPORT = 50;
+  private static final int STEPS_PER_REPORT = 25;
   private static final Duration HEARD = Duration.ofSeconds(20);
   private static final int ENOUGH = 3;
 

@@ -27,36 +27,47 @@ final class ReportStrategies {
 
   static List<Strategy> all() {
     return List.of(
-        lie("pauses of thirty years", Lab.HOSTILE_QUEUE, 0, ReportStrategies::longPauses),
+        lie("pauses of thirty years", "pauser", Lab.HOSTILE_QUEUE, 0, ReportStrategies::longPauses),
         lie(
             "pauses of thirty years, lowest priority",
+            "lowest-pauser",
             Lab.SHARED_QUEUE,
             LOWEST,
             ReportStrategies::longPauses),
-        lie("perfect scaling", Lab.HOSTILE_QUEUE, 0, ReportStrategies::perfectScaling),
-        lie("gradients of nothing but noise", Lab.HOSTILE_QUEUE, 0, ReportStrategies::noise),
-        lie("almost done", Lab.SHARED_QUEUE, LOWEST, ReportStrategies::almostDone),
-        lie("progress that jumps", Lab.HOSTILE_QUEUE, 0, ReportStrategies::jumps),
+        lie(
+            "perfect scaling and nothing but noise",
+            "scaler",
+            Lab.HOSTILE_QUEUE,
+            0,
+            ReportStrategies::allGain),
+        lie("almost done", "finisher", Lab.SHARED_QUEUE, LOWEST, ReportStrategies::almostDone),
+        lie("progress that jumps", "jumper", Lab.HOSTILE_QUEUE, 0, ReportStrategies::jumps),
         new Strategy(
             "replicas that do not leave when they are told to",
             GPUS,
             LEAVE_GRACE,
-            hostile -> speak(hostile, Lab.HOSTILE_QUEUE, 0, false, UnaryOperator.identity())),
+            hostile ->
+                speak(hostile, "deaf", Lab.HOSTILE_QUEUE, 0, false, UnaryOperator.identity())),
         new Strategy("control characters in last words", OPERATOR, ReportStrategies::lastWords),
         new Strategy("a gang that speaks as agents do", ACCESS, ReportStrategies::gangSpeaks));
   }
 
   private static Strategy lie(
-      String what, String queue, int priority, UnaryOperator<ObjectNode> words) {
+      String what, String job, String queue, int priority, UnaryOperator<ObjectNode> words) {
     return new Strategy(
-        "reports of " + what, GPUS, hostile -> speak(hostile, queue, priority, true, words));
+        "reports of " + what, GPUS, hostile -> speak(hostile, job, queue, priority, true, words));
   }
 
   private static void speak(
-      Hostile hostile, String queue, int priority, boolean leaves, UnaryOperator<ObjectNode> words)
+      Hostile hostile,
+      String job,
+      String queue,
+      int priority,
+      boolean leaves,
+      UnaryOperator<ObjectNode> words)
       throws InterruptedException {
-    hostile.make(Shapes.program("liar", queue, priority, MOST_REPLICAS));
-    hostile.open(new Liar(hostile, "liar", STEPS, leaves, words)).untilHeard();
+    hostile.make(Shapes.program(job, queue, priority, MOST_REPLICAS));
+    hostile.open(new Liar(hostile, job, STEPS, leaves, words)).untilHeard();
   }
 
   private static ObjectNode longPauses(ObjectNode report) {
@@ -71,12 +82,8 @@ final class ReportStrategies {
     return report;
   }
 
-  private static ObjectNode perfectScaling(ObjectNode report) {
+  private static ObjectNode allGain(ObjectNode report) {
     ((ObjectNode) report.at("/profiles/0")).put("syncSeconds", 0).put("stepSeconds", 1e-3);
-    return report;
-  }
-
-  private static ObjectNode noise(ObjectNode report) {
     report
         .putObject("gradient")
         .put("squaredNorm", 1e-9)
