@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,12 +30,17 @@ import org.slf4j.LoggerFactory;
  * Places pods and runs their first container as a process.
  *
  * <p>Level-triggered: one thread compares all pods with all processes whenever a pod changes and at
- * least every 100 ms, and owns the processes.
+ * least every 100 ms, and owns the processes. What goes wrong with one pod is that pod's: the
+ * others are served all the same.
  */
 public final class Kubelet implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Kubelet.class);
   private static final Duration PERIOD = Duration.ofMillis(100);
+  private static final Duration LONGEST_PASS = Duration.ofSeconds(10);
   private static final Duration CLOSE_GRACE = Duration.ofSeconds(3);
+  private static final Duration CLOSE_POLL = Duration.ofMillis(20);
+  private static final int NOT_FOUND = 404;
+  private static final int CONFLICT = 409;
   private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
   private final Resources resources;
@@ -43,7 +49,9 @@ public final class Kubelet implements AutoCloseable {
   private final Path logsFolder;
   private final EntryPoint entryPoint;
   private final Map<String, PodProcess> processes = new HashMap<>();
+  private final Troubles troubles = new Troubles();
   private final Thread thread;
+  private volatile long lastPassNanos = System.nanoTime();
   private volatile boolean closing;
 
   private Kubelet(ApiServer server, Path podsFolder, Path logsFolder, EntryPoint entryPoint) {
@@ -66,7 +74,9 @@ public final class Kubelet implements AutoCloseable {
       List<LocalNode> nodes,
       Path podsFolder,
       Path logsFolder,
-      EntryPoint entryPoint) {
+      EntryPoint entryPoint)
+      throws IOException {
+    Leftovers.end(podsFolder);
     for (LocalNode node : nodes) {
       server.resources().create(ResourceTypes.NODE, "", node.object(), Options.PLAIN);
     }
@@ -88,12 +98,9 @@ public final class Kubelet implements AutoCloseable {
     try {
       thread.join();
       processes.values().forEach(p -> p.terminate(CLOSE_GRACE));
-      long end = System.nanoTime() + CLOSE_GRACE.toNanos();
-      for (PodProcess process : processes.values()) {
-        long left = Math.max(0, end - System.nanoTime());
-        if (!process.awaitExit(Duration.ofNanos(left))) {
-          process.kill();
-        }
+      if (!awaitGone(CLOSE_GRACE)) {
+        processes.values().forEach(PodProcess::kill);
+        awaitGone(CLOSE_GRACE);
       }
     } catch (InterruptedException e) {
       processes.values().forEach(PodProcess::kill);
@@ -101,44 +108,90 @@ public final class Kubelet implements AutoCloseable {
     }
   }
 
+  /** Why pods are not looked after at this moment. */
+  public Optional<String> failure() {
+    Duration since = Duration.ofNanos(System.nanoTime() - lastPassNanos);
+    return since.compareTo(LONGEST_PASS) > 0
+        ? Optional.of("no pass over the pods was finished for %d s".formatted(since.toSeconds()))
+        : Optional.empty();
+  }
+
+  private boolean awaitGone(Duration patience) throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    while (!processes.values().stream().allMatch(PodProcess::gone)) {
+      if (System.nanoTime() > end) {
+        return false;
+      }
+      Thread.sleep(CLOSE_POLL);
+    }
+    return true;
+  }
+
   private void run() {
     while (!closing) {
       long revision = resources.revision();
       try {
         step();
+        lastPassNanos = System.nanoTime();
         resources.awaitChange(ResourceTypes.POD, revision, PERIOD);
       } catch (InterruptedException e) {
         return;
-      } catch (ApiException e) {
-        LOG.debug("a pod changed meanwhile: {}", e.getMessage());
-      } catch (IOException e) {
-        LOG.error("the kubelet cannot write its files: {}", e.getMessage());
       }
     }
   }
 
-  private void step() throws IOException {
+  private void step() {
     Set<String> present = new HashSet<>();
     for (ObjectNode pod : resources.list(ResourceTypes.POD, "")) {
       present.add(Json.uid(pod));
-      boolean gated = !pod.at("/spec/schedulingGates").isEmpty();
-      if (pod.at("/spec/nodeName").asText("").isEmpty()) {
-        if (!gated) {
-          place(pod);
-        }
-      } else {
-        sync(pod);
-      }
+      guarded(Json.uid(pod), pod, () -> bringForward(pod));
     }
     for (String uid : List.copyOf(processes.keySet())) {
       PodProcess process = processes.get(uid);
       if (process != null && !present.contains(uid)) {
         // Deleted without grace.
-        process.kill();
-        if (!process.alive()) {
-          forget(uid);
-        }
+        present.add(uid);
+        guarded(
+            uid,
+            null,
+            () -> {
+              process.kill();
+              if (process.gone()) {
+                forget(uid);
+              }
+            });
       }
+    }
+    troubles.keepOnly(present);
+  }
+
+  /** Whatever a pod breaks, errors of the machine included, must not keep others from running. */
+  private void guarded(String uid, @Nullable ObjectNode pod, Step step) {
+    boolean deleted = pod == null || Json.meta(pod, "deletionTimestamp") != null;
+    if (troubles.wait(uid) && !deleted) {
+      return;
+    }
+    try {
+      step.run();
+      troubles.clear(uid);
+    } catch (ApiException e) {
+      if (e.code() == NOT_FOUND || e.code() == CONFLICT) {
+        LOG.debug("a pod changed meanwhile: {}", e.getMessage());
+      } else {
+        troubles.add(uid, pod == null ? uid : Json.name(pod), String.valueOf(e.getMessage()));
+      }
+    } catch (NotStartable | IOException e) {
+      troubles.add(uid, pod == null ? uid : Json.name(pod), String.valueOf(e.getMessage()));
+    } catch (RuntimeException | Error e) {
+      troubles.add(uid, pod == null ? uid : Json.name(pod), e.toString());
+    }
+  }
+
+  private void bringForward(ObjectNode pod) throws IOException, NotStartable {
+    if (!pod.at("/spec/nodeName").asText("").isEmpty()) {
+      sync(pod);
+    } else if (pod.at("/spec/schedulingGates").isEmpty()) {
+      place(pod);
     }
   }
 
@@ -159,7 +212,7 @@ public final class Kubelet implements AutoCloseable {
     }
   }
 
-  private void sync(ObjectNode pod) throws IOException {
+  private void sync(ObjectNode pod) throws IOException, NotStartable {
     String uid = Json.uid(pod);
     PodProcess process = processes.get(uid);
     boolean ended = ENDED.contains(pod.at("/status/phase").asText());
@@ -171,12 +224,18 @@ public final class Kubelet implements AutoCloseable {
     } else if (process == null && !ended) {
       start(pod);
     } else if (process != null && !process.alive()) {
-      LOG.info("{}: process {} ended with {}", Json.name(pod), process.pid(), process.exitCode());
-      report(pod, PodStatus.ended(pod, process));
-      forget(uid);
+      // What its first process leaves behind ends with it, as in a container.
+      process.kill();
+      if (process.gone()) {
+        report(pod, PodStatus.ended(pod, process));
+        LOG.info("{}: process {} ended with {}", Json.name(pod), process.pid(), process.exitCode());
+        forget(uid);
+      }
     } else if (process != null && deleted) {
       process.terminate(
           Duration.ofSeconds(pod.at("/metadata/deletionGracePeriodSeconds").asLong(0)));
+    } else if (process != null && !pod.at("/status/phase").asText().equals("Running")) {
+      report(pod, PodStatus.running(pod, process));
     }
   }
 
@@ -186,32 +245,42 @@ public final class Kubelet implements AutoCloseable {
     PrivateFiles.delete(podsFolder.resolve(uid));
   }
 
-  private void start(ObjectNode pod) throws IOException {
+  private void start(ObjectNode pod) throws IOException, NotStartable {
     String uid = Json.uid(pod);
-    Path folder = PrivateFiles.directory(podsFolder.resolve(uid));
-    JsonNode container = pod.at("/spec/containers/0");
-    Path terminationLog = PrivateFiles.touch(folder.resolve("termination-log"));
     try {
-      Map<String, Path> paths =
-          new LinkedHashMap<>(
-              new PodVolumes(resources, tokens, pod, folder).materialise(container));
-      paths.put(
-          container.path("terminationMessagePath").asText("/dev/termination-log"), terminationLog);
-      Map<String, String> environment = new PodEnvironment(resources, pod, paths).of(container);
-      PodProcess process =
-          PodProcess.start(
-              command(container),
-              environment,
-              folder,
-              log(logsFolder, Json.namespace(pod), Json.name(pod)),
-              terminationLog);
+      PodProcess process = launch(pod, PrivateFiles.directory(podsFolder.resolve(uid)));
       processes.put(uid, process);
       LOG.info("{}: process {} started", Json.name(pod), process.pid());
       report(pod, PodStatus.running(pod, process));
     } catch (NotStartable e) {
-      tokens.revoke(uid);
+      forget(uid);
+      String why = String.valueOf(e.getMessage());
+      if (e.ever()) {
+        report(pod, PodStatus.neverStarted(pod, why));
+      } else {
+        report(pod, PodStatus.waiting(pod, why));
+        throw e;
+      }
+    } catch (IOException | IllegalArgumentException e) {
+      forget(uid);
       report(pod, PodStatus.waiting(pod, String.valueOf(e.getMessage())));
+      throw e;
     }
+  }
+
+  private PodProcess launch(ObjectNode pod, Path folder) throws IOException, NotStartable {
+    JsonNode container = pod.at("/spec/containers/0");
+    Path terminationLog = PrivateFiles.touch(folder.resolve("termination-log"));
+    Map<String, Path> paths =
+        new LinkedHashMap<>(new PodVolumes(resources, tokens, pod, folder).materialise(container));
+    paths.put(
+        container.path("terminationMessagePath").asText("/dev/termination-log"), terminationLog);
+    return PodProcess.start(
+        command(container),
+        new PodEnvironment(resources, pod, paths).of(container),
+        folder,
+        log(logsFolder, Json.namespace(pod), Json.name(pod)),
+        terminationLog);
   }
 
   private List<String> command(JsonNode container) {
@@ -231,5 +300,11 @@ public final class Kubelet implements AutoCloseable {
     ObjectNode body = Json.object();
     body.set("status", status);
     resources.update(ResourceTypes.POD, Json.namespace(pod), Json.name(pod), body, Options.STATUS);
+  }
+
+  /** Something done to one pod. */
+  @FunctionalInterface
+  private interface Step {
+    void run() throws IOException, NotStartable;
   }
 }

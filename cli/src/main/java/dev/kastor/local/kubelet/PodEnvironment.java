@@ -56,7 +56,7 @@ final class PodEnvironment {
     if (from.has("configMapKeyRef")) {
       return key(ResourceTypes.CONFIG_MAP, from.get("configMapKeyRef"));
     }
-    throw new NotStartable("a variable refers to something that local mode does not have");
+    throw NotStartable.now("a variable refers to something that local mode does not have");
   }
 
   private String key(ResourceType type, JsonNode reference) throws NotStartable {
@@ -65,7 +65,7 @@ final class PodEnvironment {
     ObjectNode object = resources.find(type, Json.namespace(pod), name);
     JsonNode value = object == null ? null : object.path("data").get(key);
     if (value == null) {
-      throw new NotStartable("%s %s has no key %s".formatted(type.kind(), name, key));
+      throw NotStartable.now("%s %s has no key %s".formatted(type.kind(), name, key));
     }
     return new String(PodVolumes.content(type, value), StandardCharsets.UTF_8);
   }

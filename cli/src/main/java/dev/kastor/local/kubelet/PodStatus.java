@@ -41,6 +41,13 @@ final class PodStatus {
         pod, process.exitCode(), process.terminationMessage(), process.started(), process.pid());
   }
 
+  /** A pod that can never be started, in the words of a kubelet whose runtime says so. */
+  static ObjectNode neverStarted(ObjectNode pod, String message) {
+    ObjectNode status = ended(pod, 128, message, Instant.now(), 0);
+    ((ObjectNode) status.at("/containerStatuses/0/state/terminated")).put("reason", "StartError");
+    return status;
+  }
+
   /** A pod whose process is not there any more and left no trace. */
   static ObjectNode lost(ObjectNode pod, String message) {
     return ended(pod, 255, message, Instant.now(), 0);

@@ -40,7 +40,7 @@ final class PodVolumes {
     for (JsonNode mount : container.path("volumeMounts")) {
       Path source = volumes.get(mount.path("name").asText());
       if (source == null) {
-        throw new NotStartable(
+        throw NotStartable.now(
             "volume %s is mounted but not declared".formatted(mount.path("name").asText()));
       }
       mounts.put(
@@ -95,7 +95,7 @@ final class PodVolumes {
             inside(target, item.path("path").asText()), value.getBytes(StandardCharsets.UTF_8));
       }
     } else {
-      throw new NotStartable(
+      throw NotStartable.now(
           "volume %s is of a kind that local mode does not have (use secret, configMap, projected,"
                   .formatted(source.path("name").asText())
               + " downwardAPI, hostPath or emptyDir)");
@@ -109,7 +109,7 @@ final class PodVolumes {
       if (source.path("optional").asBoolean(false)) {
         return;
       }
-      throw new NotStartable("%s %s does not exist".formatted(type.kind(), name));
+      throw NotStartable.now("%s %s does not exist".formatted(type.kind(), name));
     }
     if (source.path("items").isEmpty()) {
       for (var entry : object.path("data").properties()) {
@@ -119,7 +119,7 @@ final class PodVolumes {
     for (JsonNode item : source.path("items")) {
       JsonNode value = object.path("data").get(item.path("key").asText());
       if (value == null) {
-        throw new NotStartable(
+        throw NotStartable.now(
             "%s %s has no key %s".formatted(type.kind(), name, item.path("key").asText()));
       }
       PrivateFiles.write(inside(target, item.path("path").asText()), content(type, value));
@@ -136,7 +136,7 @@ final class PodVolumes {
   private static Path inside(Path folder, @Nullable String relative) throws NotStartable {
     Path path = folder.resolve(relative == null ? "" : relative).normalize();
     if (!path.startsWith(folder.normalize())) {
-      throw new NotStartable("path %s leaves its volume".formatted(relative));
+      throw NotStartable.now("path %s leaves its volume".formatted(relative));
     }
     return path;
   }

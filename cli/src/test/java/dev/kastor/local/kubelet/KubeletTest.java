@@ -17,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -229,5 +230,127 @@ final class KubeletTest {
     assertThat(ProcessHandle.of(pid)).isPresent();
     kubelet.close();
     assertThat(ProcessHandle.of(pid).filter(ProcessHandle::isAlive)).isEmpty();
+  }
+
+  /** A pod that cannot be started, whatever is tried. */
+  private void createBad(String name, String command, String value) throws IOException {
+    create(
+        name,
+        """
+        containers:
+        - name: main
+          image: x
+          command: [%s]
+          env: [{name: NOTE, value: "%s"}]
+        """
+            .formatted(command, value));
+  }
+
+  private String whyFailed(String name) throws InterruptedException {
+    JsonNode terminated =
+        await(name, phase("Failed")).at("/status/containerStatuses/0/state/terminated");
+    assertThat(terminated.path("reason").asText()).isEqualTo("StartError");
+    assertThat(terminated.path("exitCode").asInt()).isEqualTo(128);
+    return terminated.path("message").asText();
+  }
+
+  @Test
+  void aPodThatCannotBeStartedFailsAndStopsNoOther() throws Exception {
+    createBad("a-missing", "/nonexistent/program", "x");
+    createBad("b-not-on-path", "no-such-program-anywhere", "x");
+    createBad("c-nul-in-value", "echo", "a\\0b");
+    createBad("d-nul-in-command", "echo, \"a\\0b\"", "x");
+    createBad("e-too-long", "echo", "x".repeat(200_000));
+    create(
+        "f-bad-volume",
+        "{containers: [{name: m, image: x}], volumes: [{name: v, hostPath: {path: \"a\\0b\"}}]}");
+    create("z-good", script("exit 0"));
+    await("z-good", phase("Succeeded"));
+    assertThat(whyFailed("a-missing")).contains("/nonexistent/program");
+    assertThat(whyFailed("b-not-on-path")).contains("no-such-program-anywhere", "PATH");
+    assertThat(whyFailed("c-nul-in-value")).contains("NOTE", "NUL");
+    assertThat(whyFailed("d-nul-in-command")).contains("NUL");
+    assertThat(whyFailed("e-too-long")).contains("too long");
+    await(
+        "f-bad-volume",
+        pod ->
+            pod.at("/status/containerStatuses/0/state/waiting/reason")
+                .asText()
+                .equals("CreateContainerConfigError"));
+    assertThat(kubelet.failure()).isEmpty();
+  }
+
+  @Test
+  void endsAllThatAPodStarted() throws Exception {
+    for (String end : List.of("wait", "exit 3")) {
+      String name = "p" + end.length();
+      create(
+          name,
+          script(
+              "sleep 7777 & setsid sleep 7778 & echo $! >pids; echo $$ >>pids; sleep 1; " + end));
+      List<ProcessHandle> started = marked(name, 3);
+      if (end.equals("wait")) {
+        resources.delete(ResourceTypes.POD, "default", name, new Deletion(1L, false, null, null));
+        awaitGone(name);
+      } else {
+        await(name, phase("Failed"));
+      }
+      // A handle also calls those alive that nobody has asked for their exit code yet.
+      assertThat(started).allMatch(process -> ProcessEntry.of(process).isEmpty());
+    }
+  }
+
+  /** The processes that a pod started, as soon as there are so many. */
+  private List<ProcessHandle> marked(String name, int count) throws Exception {
+    ObjectNode pod = await(name, phase("Running"));
+    long leader =
+        Long.parseLong(
+            pod.at("/status/containerStatuses/0/containerID")
+                .asText()
+                .substring("process://".length()));
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    List<ProcessHandle> all = List.of();
+    while (all.size() < count && System.nanoTime() < end) {
+      all =
+          Stream.concat(
+                  ProcessHandle.of(leader).stream(),
+                  ProcessHandle.of(leader).stream().flatMap(ProcessHandle::descendants))
+              .filter(p -> !p.info().command().orElse("").endsWith("/1"))
+              .toList();
+      resources.awaitChange(ResourceTypes.POD, resources.revision(), Duration.ofMillis(20));
+    }
+    assertThat(all).hasSizeGreaterThanOrEqualTo(count);
+    return all;
+  }
+
+  @Test
+  void endsWhatAKilledOneLeftBehindAndNothingElse() throws Exception {
+    kubelet.close();
+    Path pods = folder.resolve("pods");
+    Process left = sleeper(pods.resolve("uid-1"));
+    Process stranger = sleeper(folder.resolve("pods-of-another/uid-1"));
+    Process reused = new ProcessBuilder("sleep", "7779").start();
+    PrivateFiles.write(
+        pods.resolve("uid-2").resolve("process"),
+        (reused.pid() + " 1").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    try {
+      stop();
+      start();
+      assertThat(left.waitFor(PATIENCE)).isTrue();
+      assertThat(stranger.isAlive()).isTrue();
+      assertThat(reused.isAlive()).isTrue();
+      assertThat(pods.resolve("uid-1")).doesNotExist();
+      assertThat(pods.resolve("uid-2")).doesNotExist();
+    } finally {
+      List.of(left, stranger, reused).forEach(Process::destroyForcibly);
+    }
+  }
+
+  private static Process sleeper(Path podFolder) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder("setsid", "sh", "-c", "trap '' TERM; exec sleep 7780");
+    builder.environment().put("KASTOR_LOCAL_FOLDER", podFolder.toString());
+    PrivateFiles.directory(podFolder);
+    return builder.start();
   }
 }
