@@ -9,10 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** All that local mode keeps on disk, in one folder that one process at a time may use. */
 public final class StateFolder implements AutoCloseable {
+  /** What a rewrite of the journal may take. */
+  private static final long LEAST_FREE_MIB = 64;
+
   private final Path root;
   private final FileChannel channel;
 
@@ -32,10 +36,11 @@ public final class StateFolder implements AutoCloseable {
   /**
    * Opens the folder for this process alone.
    *
-   * @throws LocalException if another process uses it
+   * @throws LocalException if another process uses it, or others may write to it
    */
   public static StateFolder lock(Path root) throws IOException, LocalException {
     PrivateFiles.directory(root);
+    OwnFiles.check(root, root.resolve("programs"));
     Path file = PrivateFiles.touch(root.resolve("lock"));
     FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
     try {
@@ -113,6 +118,20 @@ public final class StateFolder implements AutoCloseable {
   /** Where agents unpack native libraries in a state folder. */
   public static Path nativeLibraries(Path root) {
     return root.resolve("native");
+  }
+
+  /** Why the disk of this folder will soon refuse writes. */
+  Optional<String> shortOfRoom() {
+    try {
+      long free = Files.getFileStore(root).getUsableSpace() >> 20;
+      return free < LEAST_FREE_MIB
+          ? Optional.of(
+              "%d MiB are free on the disk of %s, and %d are needed"
+                  .formatted(free, root, LEAST_FREE_MIB))
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.of("%s cannot be looked at: %s".formatted(root, e.getMessage()));
+    }
   }
 
   /** Unlocks the folder and removes what is worth nothing without the process. */
