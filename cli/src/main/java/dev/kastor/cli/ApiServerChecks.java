@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /** Whether the API server is there, keeps time and knows TrainingJobs. */
 final class ApiServerChecks {
@@ -30,7 +31,9 @@ final class ApiServerChecks {
   private static final Duration MOST_SKEW = Duration.ofSeconds(5);
   private static final int PATIENCE_SECONDS = 10;
   private static final String CRD = "trainingjobs.kastor.dev";
+  private static final int OK = 200;
   private static final int FORBIDDEN = 403;
+  private static final int NOT_FOUND = 404;
 
   private final Cluster cluster;
   private final KubernetesClient client;
@@ -68,17 +71,9 @@ final class ApiServerChecks {
 
   /** Tokens, leases and waits compare clocks. */
   Check clock() {
-    HttpClient http = client.getHttpClient();
     Instant before = Instant.now();
     try {
-      HttpResponse<String> answer =
-          http.sendAsync(
-                  http.newHttpRequestBuilder()
-                      .url(URI.create(client.getMasterUrl() + "version").toURL())
-                      .build(),
-                  String.class)
-              .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-      String date = answer.header("Date");
+      String date = get("version").header("Date");
       if (date == null) {
         return Check.warn("clock", "the API server tells no time", "Compare the clocks by hand");
       }
@@ -93,6 +88,52 @@ final class ApiServerChecks {
       Thread.currentThread().interrupt();
       return Check.warn("clock", "interrupted", "Try again");
     }
+  }
+
+  /** What the server itself says of its parts: in local mode of journal, kubelet and disk. */
+  Check ready() {
+    try {
+      HttpResponse<String> answer = get("readyz?verbose");
+      return ready(answer.code(), answer.body());
+    } catch (ExecutionException | TimeoutException | IOException e) {
+      return Check.warn("ready", "the API server does not say: " + e.getMessage(), "Try again");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Check.warn("ready", "interrupted", "Try again");
+    }
+  }
+
+  static Check ready(int code, String said) {
+    if (code == FORBIDDEN || code == NOT_FOUND) {
+      return Check.warn(
+          "ready", "you may not ask the API server", "Ask for the right to get /readyz");
+    }
+    String failed =
+        said.lines()
+            .filter(line -> line.startsWith("[-]"))
+            .map(line -> line.substring(3))
+            .collect(Collectors.joining("; "));
+    return code == OK
+        ? Check.ok(
+            "ready",
+            "the API server's %d checks pass"
+                .formatted(said.lines().filter(line -> line.startsWith("[+]")).count()))
+        : Check.fail(
+            "ready",
+            failed.isEmpty() ? "the API server answers %d".formatted(code) : failed,
+            "See its log. In local mode: make room on the disk; if that is not it, kastor down and"
+                + " kastor up");
+  }
+
+  private HttpResponse<String> get(String path)
+      throws IOException, ExecutionException, TimeoutException, InterruptedException {
+    HttpClient http = client.getHttpClient();
+    return http.sendAsync(
+            http.newHttpRequestBuilder()
+                .url(URI.create(client.getMasterUrl() + path).toURL())
+                .build(),
+            String.class)
+        .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
   }
 
   /** The header counts whole seconds, and the answer was made at some time between. */

@@ -50,6 +50,7 @@ final class Doctor {
     if (reachable.level() == Level.FAIL) {
       return checks;
     }
+    add(checks, "ready", () -> List.of(server.ready()));
     add(checks, "clock", () -> List.of(server.clock()));
     add(checks, "crd", () -> List.of(server.crd()));
     add(checks, "rights", () -> new RightsCheck(cluster).all(options.namespace()));

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,8 +78,13 @@ final class DoctorTest {
           .containsPattern("ok +rights ")
           .containsPattern("ok +telemetry +0 jobs run, 5 reports accepted, 0 refused")
           .containsPattern("ok +gpus +2 of kastor.dev/slot on 1 nodes of 1")
-          .contains("9 ok, 0 to look at, 0 failed");
+          .containsPattern("ok +ready +the API server's 0 checks pass")
+          .contains("10 ok, 0 to look at, 0 failed");
       assertThat(healthy.code()).isZero();
+      terminal.server.readiness().add("kubelet", () -> Optional.of("it stands still"));
+      Terminal.Result ill = terminal.run("doctor", "--operator", operator.url());
+      assertThat(ill.out()).containsPattern("fail +ready +kubelet failed: it stands still");
+      assertThat(ill.code()).isEqualTo(ExitCode.FAILED);
       Terminal.Result sick = terminal.run("doctor", "-o", "json");
       assertThat(sick.code()).isEqualTo(ExitCode.FAILED);
       JsonNode answer = new ObjectMapper().readTree(sick.out());

@@ -25,13 +25,23 @@ import org.slf4j.LoggerFactory;
 public final class ApiServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApiServer.class);
 
+  /** Time for a request to come in, its body included. */
+  private static final int REQUEST_SECONDS = 10;
+
+  /** Each costs some 30 kB of a heap of 320 MB. */
+  private static final int MOST_CONNECTIONS = 2_000;
+
   static {
+    // Without the first two, requests that never end would be held open for ever.
+    System.setProperty("sun.net.httpserver.maxReqTime", Integer.toString(REQUEST_SECONDS));
+    System.setProperty("jdk.httpserver.maxConnections", Integer.toString(MOST_CONNECTIONS));
     // Without it the JDK's server answers each kept-alive request up to 40 ms late.
     System.setProperty("sun.net.httpserver.nodelay", "true");
   }
 
   private final Resources resources = new Resources();
   private final Tokens tokens = new Tokens();
+  private final Readiness readiness = new Readiness();
   private final Discovery discovery = new Discovery(resources.types());
   private final ResourceHandler handler;
   private final HttpServer http;
@@ -73,6 +83,11 @@ public final class ApiServer implements AutoCloseable {
     return resources;
   }
 
+  /** What must be well for the server to call itself ready. */
+  public Readiness readiness() {
+    return readiness;
+  }
+
   public Tokens tokens() {
     return tokens;
   }
@@ -96,6 +111,7 @@ public final class ApiServer implements AutoCloseable {
                     .ifPresent(type -> resources.store().restore(type, object)));
     resources.store().keepIn(opened::append);
     journal = opened;
+    readiness.add("journal", () -> resources.store().atomically(opened::failure));
     resources.collectOrphans(kept);
   }
 
@@ -156,7 +172,13 @@ public final class ApiServer implements AutoCloseable {
 
   private void dispatch(Exchange exchange) throws IOException, InterruptedException {
     String path = exchange.path();
-    if (path.equals("/healthz") || path.equals("/readyz") || path.equals("/livez")) {
+    if (path.equals("/readyz")) {
+      Readiness.Answer answer = readiness.look(exchange.query().is("verbose"));
+      exchange.answer(
+          answer.ready() ? 200 : 500, "text/plain", answer.text().getBytes(StandardCharsets.UTF_8));
+      return;
+    }
+    if (path.equals("/healthz") || path.equals("/livez")) {
       exchange.answer(200, "text/plain", "ok".getBytes(StandardCharsets.UTF_8));
       return;
     }
