@@ -5,6 +5,7 @@ import dev.kastor.local.api.ApiServer;
 import dev.kastor.local.api.ResourceType;
 import dev.kastor.local.api.ResourceTypes;
 import dev.kastor.local.kubelet.Kubelet;
+import dev.kastor.local.kubelet.Leftovers;
 import dev.kastor.local.kubelet.LocalNode;
 import dev.kastor.local.kubelet.PrivateFiles;
 import java.io.IOException;
@@ -27,6 +28,7 @@ import java.util.OptionalLong;
 /** A running local cluster: API server, kubelet and operator, which end together with it. */
 public final class LocalCluster implements AutoCloseable {
   private static final Duration READY_TIMEOUT = Duration.ofMinutes(2);
+  private static final Duration LIVENESS_PERIOD = Duration.ofSeconds(10);
   private static final Duration READY_POLL = Duration.ofMillis(200);
 
   private final StateFolder state;
@@ -77,21 +79,27 @@ public final class LocalCluster implements AutoCloseable {
       PrivateFiles.write(
           state.kubeconfig(),
           Kubeconfig.of(api.uri(), api.tokens().admin(), webPage).getBytes(StandardCharsets.UTF_8));
-      parts.push(
+      Kubelet kubelet =
           Kubelet.start(
               api,
               List.of(new LocalNode(LocalOptions.NODE, options.slots(), "cpu")),
               state.pods(),
               state.logs(),
-              agent));
+              agent);
+      parts.push(kubelet);
+      api.readiness().add("kubelet", kubelet::failure);
+      api.readiness().add("disk", state::shortOfRoom);
       int agentPort = FreePort.near(0);
+      TlsMaterial tls = TlsMaterial.create(state.tls());
+      parts.push(TlsRenewal.start(tls));
       SupervisedProcess operator =
           SupervisedProcess.start(
               "operator",
               operatorCommand(operatorJar),
-              operatorEnvironment(state, options, webPort, agentPort),
+              operatorEnvironment(state, options, tls, webPort, agentPort),
               state.root(),
-              state.operatorLog());
+              state.operatorLog(),
+              Liveness.of(webPage.resolve("/q/health/live"), LIVENESS_PERIOD, READY_TIMEOUT));
       parts.push(operator);
       return new LocalCluster(state, api, webPage, operator, parts);
     } catch (IOException | LocalException | RuntimeException e) {
@@ -117,6 +125,7 @@ public final class LocalCluster implements AutoCloseable {
             "-Xss512k",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
+            "-XX:+ExitOnOutOfMemoryError",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-jar",
@@ -125,8 +134,8 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private static Map<String, String> operatorEnvironment(
-      StateFolder state, LocalOptions options, int webPort, int agentPort) throws IOException {
-    TlsMaterial tls = TlsMaterial.create(state.tls());
+      StateFolder state, LocalOptions options, TlsMaterial tls, int webPort, int agentPort)
+      throws IOException {
     return Map.ofEntries(
         Map.entry("KUBECONFIG", state.kubeconfig().toString()),
         Map.entry("QUARKUS_HTTP_HOST", "127.0.0.1"),
@@ -142,6 +151,7 @@ public final class LocalCluster implements AutoCloseable {
         Map.entry("KASTOR_POLICY", options.policy()),
         Map.entry("KASTOR_ROUND_INTERVAL", options.roundInterval().toMillis() + "ms"),
         Map.entry("KASTOR_SLOT_RESOURCE", LocalNode.SLOT),
+        Map.entry(Leftovers.FOLDER, state.pods().resolve("operator").toString()),
         Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));
   }
 

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A process that is started again whenever it dies, at most once per backoff. */
+/**
+ * A process that is started again whenever it dies or does not answer any more, at most once per
+ * backoff.
+ */
 final class SupervisedProcess implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SupervisedProcess.class);
   private static final Duration MIN_BACKOFF = Duration.ofMillis(250);
@@ -25,14 +28,16 @@ final class SupervisedProcess implements AutoCloseable {
 
   private final String name;
   private final ProcessBuilder builder;
+  private final Liveness liveness;
   private final Thread thread;
   private volatile @Nullable Process process;
   private final AtomicInteger starts = new AtomicInteger();
   private volatile boolean closing;
 
-  private SupervisedProcess(String name, ProcessBuilder builder) {
+  private SupervisedProcess(String name, ProcessBuilder builder, Liveness liveness) {
     this.name = name;
     this.builder = builder;
+    this.liveness = liveness;
     this.thread = Thread.ofVirtual().name(name).unstarted(this::supervise);
   }
 
@@ -41,14 +46,15 @@ final class SupervisedProcess implements AutoCloseable {
       List<String> command,
       Map<String, String> environment,
       Path workingFolder,
-      Path log)
+      Path log,
+      Liveness liveness)
       throws IOException {
     PrivateFiles.touch(log);
     ProcessBuilder builder = new ProcessBuilder(command).directory(workingFolder.toFile());
     builder.environment().putAll(environment);
     builder.redirectErrorStream(true);
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-    SupervisedProcess supervised = new SupervisedProcess(name, builder);
+    SupervisedProcess supervised = new SupervisedProcess(name, builder, liveness);
     supervised.launch();
     supervised.thread.start();
     return supervised;
@@ -94,7 +100,7 @@ final class SupervisedProcess implements AutoCloseable {
       while (!closing) {
         Process now = process;
         long since = System.nanoTime();
-        int code = now == null ? -1 : now.waitFor();
+        int code = now == null ? -1 : awaitEnd(now);
         if (System.nanoTime() - since > HEALTHY.toNanos()) {
           backoff = MIN_BACKOFF;
         }
@@ -102,13 +108,27 @@ final class SupervisedProcess implements AutoCloseable {
         Thread.sleep(backoff);
         Duration doubled = backoff.multipliedBy(2);
         backoff = doubled.compareTo(MAX_BACKOFF) > 0 ? MAX_BACKOFF : doubled;
-        launch();
+        try {
+          launch();
+        } catch (IOException e) {
+          process = null;
+          LOG.error("{} cannot be started again yet: {}", name, e.getMessage());
+        }
       }
     } catch (InterruptedException e) {
       // Closing.
-    } catch (IOException e) {
-      LOG.error("{} cannot be started again: {}", name, e.getMessage());
     }
+  }
+
+  private int awaitEnd(Process now) throws InterruptedException {
+    Liveness.Watch watch = liveness.watch();
+    while (!now.waitFor(liveness.period())) {
+      if (watch.isDead()) {
+        LOG.warn("{} lives but did not answer {} times; it is killed", name, Liveness.FAILURES);
+        return now.destroyForcibly().waitFor();
+      }
+    }
+    return now.exitValue();
   }
 
   private void launch() throws IOException {

@@ -8,90 +8,112 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.Key;
 import java.security.KeyStore;
 import java.security.SecureRandom;
 import java.security.cert.Certificate;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The certificate of the operator's agent API and the authority that signed it, made afresh for
- * each run by the JDK's keytool.
+ * The certificate of the operator's agent API and the authority that signs it, made afresh for each
+ * run by the JDK's keytool.
  *
- * @param certificate PEM of the server's certificate with its chain
- * @param key PEM of its private key
- * @param authority PEM of the authority
+ * <p>The authority is valid for longer than any run, as replicas take it in when they start; the
+ * certificate is renewed while they run. The authority's key stays in a store whose password only
+ * this process knows.
  */
-record TlsMaterial(Path certificate, Path key, Path authority) {
-  private static final int DAYS = 30;
+final class TlsMaterial {
+  /** How long a certificate is valid. */
+  static final Duration VALIDITY = Duration.ofDays(30);
+
+  /** A clock that is set back by less does not meet a certificate of the future. */
+  static final Duration BACKDATED = Duration.ofDays(1);
+
+  private static final int AUTHORITY_DAYS = 3650;
   private static final int PASSWORD_BYTES = 16;
+
+  private final Path folder;
+  private final Keytool keytool;
+
+  private TlsMaterial(Path folder, Keytool keytool) {
+    this.folder = folder;
+    this.keytool = keytool;
+  }
 
   static TlsMaterial create(Path folder) throws IOException {
     PrivateFiles.delete(folder);
     PrivateFiles.directory(folder);
     byte[] secret = new byte[PASSWORD_BYTES];
     new SecureRandom().nextBytes(secret);
-    String password = HexFormat.of().formatHex(secret);
-    Keytool keytool = new Keytool(folder, password);
+    Keytool keytool = new Keytool(folder, HexFormat.of().formatHex(secret));
+    TlsMaterial material = new TlsMaterial(folder, keytool);
     keytool.run(
-        List.of(
-            "-genkeypair",
-            "-alias",
-            "ca",
-            "-keyalg",
-            "EC",
-            "-groupname",
-            "secp256r1",
-            "-dname",
-            "CN=Kastor local authority",
-            "-validity",
-            Integer.toString(DAYS),
-            "-ext",
-            "bc:critical=ca:true",
-            "-ext",
-            "ku:critical=keyCertSign"));
+        keyPair("ca", "CN=Kastor local authority", AUTHORITY_DAYS),
+        List.of("-ext", "bc:critical=ca:true", "-ext", "ku:critical=keyCertSign"));
+    material.issue();
+    return material;
+  }
+
+  /** PEM of the server's certificate with its chain. */
+  Path certificate() {
+    return folder.resolve("tls.crt");
+  }
+
+  /** PEM of the certificate's private key. */
+  Path key() {
+    return folder.resolve("tls.key");
+  }
+
+  /** PEM of the authority. */
+  Path authority() {
+    return folder.resolve("ca.crt");
+  }
+
+  /** Replaces key and certificate by new ones of the same authority. */
+  void renew() throws IOException {
+    keytool.run(List.of("-delete", "-alias", "server"), List.of());
+    issue();
+  }
+
+  private void issue() throws IOException {
     keytool.run(
+        keyPair("server", "CN=localhost", VALIDITY.toDays()),
         List.of(
-            "-genkeypair",
-            "-alias",
-            "server",
-            "-keyalg",
-            "EC",
-            "-groupname",
-            "secp256r1",
-            "-dname",
-            "CN=localhost",
-            "-validity",
-            Integer.toString(DAYS),
-            "-signer",
-            "ca",
-            "-ext",
-            "san=dns:localhost,ip:127.0.0.1",
-            "-ext",
-            "eku=serverAuth"));
+            "-signer", "ca", "-ext", "san=dns:localhost,ip:127.0.0.1", "-ext", "eku=serverAuth"));
     try (InputStream in = Files.newInputStream(keytool.store())) {
+      char[] password = keytool.password().toCharArray();
       KeyStore store = KeyStore.getInstance("PKCS12");
-      store.load(in, password.toCharArray());
-      TlsMaterial material =
-          new TlsMaterial(
-              folder.resolve("tls.crt"), folder.resolve("tls.key"), folder.resolve("ca.crt"));
+      store.load(in, password);
       StringBuilder chain = new StringBuilder();
       for (Certificate certificate : store.getCertificateChain("server")) {
         chain.append(pem("CERTIFICATE", certificate.getEncoded()));
       }
-      Key key = store.getKey("server", password.toCharArray());
-      write(material.certificate(), chain.toString());
-      write(material.key(), pem("PRIVATE KEY", key.getEncoded()));
-      write(material.authority(), pem("CERTIFICATE", store.getCertificate("ca").getEncoded()));
-      return material;
+      write(authority(), pem("CERTIFICATE", store.getCertificate("ca").getEncoded()));
+      write(key(), pem("PRIVATE KEY", store.getKey("server", password).getEncoded()));
+      write(certificate(), chain.toString());
     } catch (GeneralSecurityException e) {
       throw new IOException("keytool made a key store that cannot be read", e);
-    } finally {
-      Files.deleteIfExists(keytool.store());
     }
+  }
+
+  private static List<String> keyPair(String alias, String subject, long days) {
+    return List.of(
+        "-genkeypair",
+        "-alias",
+        alias,
+        "-keyalg",
+        "EC",
+        "-groupname",
+        "secp256r1",
+        "-dname",
+        subject,
+        "-startdate",
+        "-" + BACKDATED.toDays() + "d",
+        "-validity",
+        Long.toString(days));
   }
 
   private static void write(Path file, String pem) throws IOException {
@@ -109,12 +131,13 @@ record TlsMaterial(Path certificate, Path key, Path authority) {
       return folder.resolve("store.p12");
     }
 
-    void run(List<String> arguments) throws IOException {
+    void run(List<String> what, List<String> how) throws IOException {
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
       command.add("-J-XX:TieredStopAtLevel=1");
       command.add("-J-XX:+UseSerialGC");
-      command.addAll(arguments);
+      command.addAll(what);
+      command.addAll(how);
       command.addAll(List.of("-keystore", store().toString(), "-storetype", "PKCS12"));
       command.addAll(List.of("-storepass:env", "KASTOR_STORE_PASSWORD"));
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
