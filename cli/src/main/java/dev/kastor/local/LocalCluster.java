@@ -54,6 +54,7 @@ public final class LocalCluster implements AutoCloseable {
   public static LocalCluster start(
       Installation installation, StateFolder state, LocalOptions options)
       throws IOException, LocalException {
+    OpenFiles.check();
     Path operatorJar = installation.operatorJar();
     AgentEntryPoint agent =
         new AgentEntryPoint(
@@ -61,6 +62,7 @@ public final class LocalCluster implements AutoCloseable {
             PrivateFiles.directory(state.nativeLibraries()),
             state.programs());
     Deque<AutoCloseable> parts = new ArrayDeque<>();
+    boolean whole = false;
     try {
       ApiServer api =
           ApiServer.start(0, (namespace, pod) -> Kubelet.log(state.logs(), namespace, pod));
@@ -101,10 +103,13 @@ public final class LocalCluster implements AutoCloseable {
               state.operatorLog(),
               Liveness.of(webPage.resolve("/q/health/live"), LIVENESS_PERIOD, READY_TIMEOUT));
       parts.push(operator);
+      whole = true;
       return new LocalCluster(state, api, webPage, operator, parts);
-    } catch (IOException | LocalException | RuntimeException e) {
-      closeAll(parts);
-      throw e;
+    } finally {
+      // Whatever failed, memory included: threads that live on would keep this process alive.
+      if (!whole) {
+        closeAll(parts);
+      }
     }
   }
 
@@ -211,13 +216,22 @@ public final class LocalCluster implements AutoCloseable {
     closeAll(parts);
   }
 
+  /** One that does not end keeps no other from ending. */
   private static void closeAll(Deque<AutoCloseable> parts) {
+    IllegalStateException failure = null;
     while (!parts.isEmpty()) {
       try {
         parts.pop().close();
       } catch (Exception e) {
-        throw new IllegalStateException("a part of the local cluster did not end", e);
+        if (failure == null) {
+          failure = new IllegalStateException("a part of the local cluster did not end", e);
+        } else {
+          failure.addSuppressed(e);
+        }
       }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 }

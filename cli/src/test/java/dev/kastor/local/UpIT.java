@@ -1,0 +1,165 @@
+package dev.kastor.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real {@code kastor up} that is stopped, killed, and given too little to run with. */
+final class UpIT {
+  private static final Path ROOT =
+      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration POLL = Duration.ofMillis(50);
+
+  /** Seconds that a sleep of this test sleeps, by which it is found. */
+  private final long seconds = 1_000_000 + ProcessHandle.current().pid();
+
+  @TempDir Path folder;
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void endAll() throws Exception {
+    for (Process process : started) {
+      process.destroy();
+      if (!process.waitFor(Duration.ofSeconds(30))) {
+        process.destroyForcibly().waitFor();
+      }
+    }
+    sleeps().forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private Path home() {
+    return folder.resolve("home");
+  }
+
+  private Process up(Path output, String limits, String... jvmOptions) throws IOException {
+    List<String> command = new ArrayList<>(List.of("sh", "-c", limits + "exec \"$@\"", "sh"));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:+UseSerialGC");
+    command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(List.of(jvmOptions));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("dev.kastor.cli.Kastor", "up", "--slots", "2", "--port", "0"));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
+    builder.environment().put("KASTOR_HOME", home().toString());
+    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    started.add(process);
+    return process;
+  }
+
+  private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as(what).isLessThan(end);
+      Thread.sleep(POLL);
+    }
+  }
+
+  private static String said(Path output) {
+    try {
+      return Files.readString(output);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  private Process awaitUp(Path output, Process up) throws InterruptedException {
+    await(said(output), () -> said(output).contains("kubeconfig") || !up.isAlive());
+    assertThat(up.isAlive()).as(said(output)).isTrue();
+    return up;
+  }
+
+  private KubernetesClient client() throws IOException {
+    return new KubernetesClientBuilder()
+        .withConfig(Config.fromKubeconfig(Files.readString(home().resolve("kubeconfig"))))
+        .build();
+  }
+
+  private List<ProcessHandle> sleeps() {
+    return ProcessHandle.allProcesses()
+        .filter(p -> p.info().command().orElse("").endsWith("sleep"))
+        .filter(p ->
+            List.of(p.info().arguments().orElse(new String[0])).contains(Long.toString(seconds)))
+        .toList();
+  }
+
+  private static void signal(String name, Process process) throws Exception {
+    assertThat(
+            new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor())
+        .isZero();
+  }
+
+  @Test
+  void whatAKilledOneLeavesBehindIsEndedByTheNext() throws Exception {
+    Path output = folder.resolve("first");
+    Process first = awaitUp(output, up(output, ""));
+    try (KubernetesClient client = client()) {
+      client
+          .resource(
+              """
+              apiVersion: kastor.dev/v1alpha1
+              kind: TrainingJob
+              metadata: {name: deaf, namespace: default}
+              spec:
+                elastic: {minReplicas: 1, maxReplicas: 1}
+                template:
+                  spec:
+                    containers:
+                    - name: main
+                      image: none
+                      command: [sh, -c, "trap '' TERM; setsid sleep %d & sleep %d & wait"]
+              """
+                  .formatted(seconds, seconds))
+          .create();
+      await("the pod's processes", () -> sleeps().size() == 2);
+      List<ProcessHandle> left = sleeps();
+      signal("STOP", first);
+      Thread.sleep(Duration.ofSeconds(2));
+      signal("CONT", first);
+      assertThat(client.pods().inNamespace("default").list().getItems()).hasSize(1);
+      assertThat(sleeps()).isEqualTo(left);
+      first.destroyForcibly().waitFor();
+      assertThat(left).allMatch(ProcessHandle::isAlive);
+      Path again = folder.resolve("second");
+      Process second = awaitUp(again, up(again, ""));
+      assertThat(left).noneMatch(process -> sleeps().contains(process));
+      await("the job's next start", () -> sleeps().size() == 2);
+      second.destroy();
+      assertThat(second.waitFor(PATIENCE)).isTrue();
+      assertThat(sleeps()).isEmpty();
+    }
+  }
+
+  @Test
+  void tooLittleToRunWithIsNamedAndLeavesNothing() throws Exception {
+    for (Limit limit :
+        List.of(
+            new Limit("ulimit -n 200; ", "-Xmx320m", "200 open files"),
+            new Limit("", "-Xmx12m", "OutOfMemoryError"))) {
+      Path output = folder.resolve("output");
+      Process up = up(output, limit.shell(), limit.jvmOption());
+      assertThat(up.waitFor(PATIENCE)).as(said(output)).isTrue();
+      assertThat(up.exitValue()).as(said(output)).isNotZero();
+      assertThat(said(output)).contains(limit.named());
+      assertThat(
+              ProcessHandle.allProcesses()
+                  .filter(p -> p.info().commandLine().orElse("").contains(home().toString())))
+          .isEmpty();
+    }
+  }
+
+  private record Limit(String shell, String jvmOption, String named) {}
+}
