@@ -47,6 +47,7 @@ build_kwok() {
 }
 
 # Unpacks packages of the machine's own distribution into a folder; apt checks their signatures. Nothing is installed.
+# What each was is noted as in images without a package manager, where scanners look for it.
 unpack_packages() {
   local out=${*: -1} packages=("${@:1:$#-1}") downloads deb
   need apt-get "The parts of the node come from Debian's or Ubuntu's archive."
@@ -55,9 +56,16 @@ unpack_packages() {
   (cd "$downloads" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}") ||
     (apt-get -qq update && cd "$downloads" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}") || return 1
   for deb in "$downloads"/*.deb; do
-    dpkg-deb -x "$deb" "$out" || return 1
+    dpkg-deb -x "$deb" "$out" && mkdir -p "$out/var/lib/dpkg/status.d" &&
+      dpkg-deb -f "$deb" >"$out/var/lib/dpkg/status.d/$(dpkg-deb -f "$deb" Package)" || return 1
   done
+  mkdir -p "$out/etc" && cp -L /etc/os-release "$out/etc/os-release"
   rm -rf "$downloads" "$out"/usr/share/{doc,man,lintian}
+}
+
+# The versions that apt would take of packages: when one is newer, what was made of the older is made again.
+candidates() {
+  apt-cache policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" { print name, $2 }'
 }
 
 link_jre() {
@@ -88,7 +96,7 @@ prepare_scale() {
 prepare_images() {
   local release
   release=$(. /etc/os-release && echo "${ID:-linux}-${VERSION_ID:-0}")
-  base=base-$release-$(echo "${base_packages[@]}" | fingerprint -)
+  base=base-$release-$(candidates "${base_packages[@]}" | fingerprint -)
   jre=jre-$(echo "$jre_modules" | fingerprint "$JAVA_HOME/release" -)
   cached "$base" unpack_packages "${base_packages[@]}"
   cached "$jre" link_jre

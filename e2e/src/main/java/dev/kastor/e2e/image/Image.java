@@ -14,4 +14,9 @@ record Image(String name, List<Layer> layers, List<String> entrypoint) {
     layers = List.copyOf(layers);
     entrypoint = List.copyOf(entrypoint);
   }
+
+  /** The name without its tag. */
+  String repository() {
+    return name.substring(0, name.lastIndexOf(':'));
+  }
 }

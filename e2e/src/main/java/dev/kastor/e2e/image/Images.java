@@ -90,7 +90,7 @@ public final class Images {
     this.jre = jre;
     this.base = base;
     system = system();
-    java = new Layer().folder(jre, "opt/jre");
+    java = new Layer().folder(jre, Bill.RUNTIME.replaceFirst("/$", ""));
   }
 
   /**
@@ -99,7 +99,7 @@ public final class Images {
    * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
    *     packages; {@code --jre} folder; {@code --pause} program, if its image is wanted too; {@code
    *     --work} folder for what is of no use later; {@code --caches} folder for what the next run
-   *     can use again
+   *     can use again; {@code --bill} Maven's bill of materials, if each image is to have its own
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     Images images = new Images(Path.of(args[0]), option(args, "--base"), option(args, "--jre"));
@@ -109,8 +109,14 @@ public final class Images {
     if (List.of(args).contains("--pause")) {
       all.add(pause(option(args, "--pause")));
     }
+    Bill bill = List.of(args).contains("--bill") ? new Bill(option(args, "--bill")) : null;
     for (Image image : all) {
-      System.out.printf("        %s %s%n", image.name(), layout.add(image));
+      String digest = layout.add(image);
+      System.out.printf("        %s %s%n", image.name(), digest);
+      if (bill != null) {
+        String name = image.repository().substring(image.repository().lastIndexOf('/') + 1);
+        bill.write(image, digest, Path.of(args[1]).resolve(name + ".cdx.json"));
+      }
     }
     layout.finish();
   }
@@ -256,7 +262,10 @@ public final class Images {
   }
 
   private Layer system() throws IOException {
-    Layer layer = new Layer().writable("tmp");
+    Layer layer =
+        new Layer().writable("tmp").file(base.resolve("etc/os-release"), "etc/os-release");
+    // Scanners of images look for these.
+    layer.folder(base.resolve(Bill.PACKAGES), Bill.PACKAGES.replaceFirst("/$", ""));
     for (String name : NEEDED) {
       layer.file(library(name), LIBRARIES + name);
     }

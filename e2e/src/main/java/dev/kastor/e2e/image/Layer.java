@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
@@ -50,6 +51,11 @@ final class Layer {
       folders.putIfAbsent(to.substring(0, cut), EXECUTABLE);
     }
     return this;
+  }
+
+  /** What it holds: files by their path in the image, without a slash at the beginning. */
+  SequencedMap<String, Path> files() {
+    return Collections.unmodifiableSequencedMap(files);
   }
 
   /** An empty folder that everybody may write to. */
