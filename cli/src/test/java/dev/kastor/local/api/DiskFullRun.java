@@ -1,11 +1,10 @@
 package dev.kastor.local.api;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.local.SmallDisk;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -18,7 +17,6 @@ import java.util.TreeMap;
 final class DiskFullRun {
   private static final ResourceType TYPE = ResourceTypes.CONFIG_MAP;
   private static final int MOST_OBJECTS = 40;
-  private static final int PAGE = 4096;
 
   private final Path folder;
   private final Random random;
@@ -58,7 +56,7 @@ final class DiskFullRun {
 
   private void moment(int moment) throws IOException {
     write(random.nextInt(30), false);
-    fill(random.nextInt(4) * PAGE);
+    Path filler = SmallDisk.fill(folder, random.nextInt(4));
     write(1 + random.nextInt(20), true);
     if (random.nextInt(4) == 0) {
       // What a kill leaves is what is in the file: nothing is written when a server closes.
@@ -68,7 +66,7 @@ final class DiskFullRun {
       compare("after a start on a full disk, moment " + moment);
       write(random.nextInt(5), true);
     }
-    Files.delete(folder.resolve("filler"));
+    Files.delete(filler);
     compare("moment " + moment);
     write(1, false);
     if (random.nextInt(4) == 0) {
@@ -76,22 +74,6 @@ final class DiskFullRun {
       server = start();
       restarts++;
       compare("after a start, moment " + moment);
-    }
-  }
-
-  /** Takes all room but a few bytes. */
-  private void fill(int left) throws IOException {
-    Path filler = folder.resolve("filler");
-    try (var channel =
-        Files.newByteChannel(filler, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-      ByteBuffer page = ByteBuffer.allocate(PAGE);
-      try {
-        while (true) {
-          channel.write(page.clear());
-        }
-      } catch (IOException e) {
-        channel.truncate(Math.max(0, channel.size() - left));
-      }
     }
   }
 
