@@ -184,7 +184,8 @@ class FuzzIT {
         body);
   }
 
-  private static long heap() throws InterruptedException {
+  /** The heap in use after collections. */
+  static long heap() throws InterruptedException {
     for (int i = 0; i < 3; i++) {
       System.gc();
       Thread.sleep(50);

@@ -26,38 +26,6 @@ import org.junit.jupiter.api.Timeout;
 @QuarkusTestResource(FakeApiServer.class)
 @Timeout(120)
 class PortsIT {
-  /** What a request without a token is answered on both ports. */
-  private record Answers(int plain, int tls) {}
-
-  private static final Answers OPEN = new Answers(200, 404);
-  private static final Answers NO_SUCH_JOB = new Answers(404, 404);
-  private static final Answers AGENTS = new Answers(403, 401);
-
-  private static final Map<String, Answers> RESOURCES =
-      Map.of(
-          "GET /metrics", OPEN,
-          "GET /api/v1/overview", OPEN,
-          "GET /api/v1/timeline", OPEN,
-          "GET /api/v1/queues", OPEN,
-          "GET /api/v1/events", OPEN,
-          "GET /api/v1/jobs/{namespace}/{name}/history", NO_SUCH_JOB,
-          "GET /api/v1/jobs/{namespace}/{name}/decision", NO_SUCH_JOB,
-          "POST /v1/jobs/{namespace}/{name}/telemetry", AGENTS,
-          "GET /v1/jobs/{namespace}/{name}/membership", AGENTS);
-
-  private static final Map<String, Answers> EXTENSIONS =
-      Map.of(
-          "GET /q/health", OPEN,
-          "GET /q/health/live", OPEN,
-          "GET /q/health/ready", OPEN,
-          "GET /q/health/started", OPEN,
-          "GET /q/health/well", OPEN,
-          "GET /q/openapi", OPEN,
-          "GET /q/openapi.json", OPEN,
-          "GET /q/openapi.yaml", OPEN,
-          "GET /q/swagger-ui", new Answers(404, 404),
-          "GET /q/dev-ui", new Answers(404, 404));
-
   @TestHTTPResource(value = "/", tls = true)
   URI tls;
 
@@ -68,18 +36,18 @@ class PortsIT {
 
   @Test
   void everyRouteIsInTheTable() {
-    assertThat(Routes.ofResources()).isEqualTo(new TreeSet<>(RESOURCES.keySet()));
+    assertThat(Routes.ofResources()).isEqualTo(new TreeSet<>(PortTable.RESOURCES.keySet()));
     assertThat(Routes.ofExtensions(router)).containsExactly("GET /q/*");
   }
 
   @Test
   void eachPortAnswersItsOwnRoutesOnly() throws IOException {
-    Map<String, Answers> seen = new TreeMap<>();
-    Map<String, Answers> expected = table();
+    Map<String, PortTable.Answers> seen = new TreeMap<>();
+    Map<String, PortTable.Answers> expected = PortTable.all();
     for (String route : expected.keySet()) {
       seen.put(
           route,
-          new Answers(
+          new PortTable.Answers(
               status(false, method(route), path(route), "localhost"),
               status(true, method(route), path(route), "localhost")));
     }
@@ -89,7 +57,7 @@ class PortsIT {
   @Test
   void noSpellingOfAPathOpensTheTlsPort() throws IOException {
     List<String> opened = new ArrayList<>();
-    for (String route : table().keySet()) {
+    for (String route : PortTable.all().keySet()) {
       for (String spelling : spellings(path(route))) {
         int status = status(true, method(route), spelling, "localhost");
         if (!Set.of(400, 401, 404).contains(status)) {
@@ -113,7 +81,7 @@ class PortsIT {
   }
 
   private void openedToOthers(List<String> opened) throws IOException {
-    for (String route : table().keySet()) {
+    for (String route : PortTable.all().keySet()) {
       List<String> paths = new ArrayList<>(spellings(path(route)));
       paths.add(path(route));
       for (String spelling : paths) {
@@ -144,15 +112,6 @@ class PortsIT {
           new byte[0]);
       assertThat(raw.read().status()).isEqualTo(200);
     }
-  }
-
-  private Map<String, Answers> table() throws IOException {
-    Map<String, Answers> all = new TreeMap<>(RESOURCES);
-    all.putAll(EXTENSIONS);
-    all.put("GET /", OPEN);
-    all.put("GET /_static/echarts/6.0.0/dist/echarts.esm.min.js", OPEN);
-    Routes.ofPage().forEach(file -> all.put(file, OPEN));
-    return all;
   }
 
   /** The path written in other ways; a server may take each for the same one. */

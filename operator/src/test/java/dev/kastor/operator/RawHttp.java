@@ -78,6 +78,11 @@ final class RawHttp implements AutoCloseable {
    * @throws EOFException if the connection ended instead
    */
   Answer read() throws IOException {
+    return read(false);
+  }
+
+  /** The same; an answer to HEAD has no body, whatever it says. */
+  Answer read(boolean head) throws IOException {
     int status = status();
     int length = 0;
     boolean chunked = false;
@@ -92,6 +97,9 @@ final class RawHttp implements AutoCloseable {
       chunked |= name.equalsIgnoreCase("transfer-encoding") && value.contains("chunked");
       closes |= name.equalsIgnoreCase("connection") && value.equalsIgnoreCase("close");
     }
+    if (head || status == 304) {
+      return new Answer(status, "", closes);
+    }
     if (!chunked) {
       return new Answer(status, new String(in.readNBytes(length), ISO_8859_1), closes);
     }
@@ -102,6 +110,11 @@ final class RawHttp implements AutoCloseable {
     }
     line();
     return new Answer(status, body.toString(), closes);
+  }
+
+  /** Says that nothing more comes. */
+  void finish() throws IOException {
+    socket.shutdownOutput();
   }
 
   /** Reads the first line of an answer, which may go on for ever. */

@@ -2,6 +2,7 @@ package dev.kastor.operator.api;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.Metrics;
+import dev.kastor.operator.http.Connections;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
@@ -53,6 +54,7 @@ public final class AgentApi {
   private final TelemetryStore telemetry;
   private final MembershipService membership;
   private final Quarantine quarantine;
+  private final Connections connections;
   private final Metrics metrics;
 
   public AgentApi(
@@ -60,9 +62,11 @@ public final class AgentApi {
       TelemetryStore telemetry,
       MembershipService membership,
       Quarantine quarantine,
+      Connections connections,
       Metrics metrics) {
     this.identity = identity;
     this.quarantine = quarantine;
+    this.connections = connections;
     this.telemetry = telemetry;
     this.membership = membership;
     this.metrics = metrics;
@@ -196,7 +200,9 @@ public final class AgentApi {
   private AgentIdentity.Caller caller(JobId id, HttpServerRequest request) throws ApiException {
     String authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
     request.headers().remove(HttpHeaders.AUTHORIZATION);
-    return identity.check(authorization, id, remote(request));
+    AgentIdentity.Caller caller = identity.check(authorization, id, remote(request));
+    connections.vouch(request, id.namespace() + "/" + caller.pod());
+    return caller;
   }
 
   private static String remote(HttpServerRequest request) {

@@ -12,6 +12,10 @@ final class Refusal {
    * @param rule what was not kept, without a quotation mark or anything that the request said
    */
   static void end(RoutingContext context, int status, String rule) {
+    OpenConnection connection = OpenConnection.of(context.request());
+    if (connection != null) {
+      connection.refuse();
+    }
     context
         .response()
         .setStatusCode(status)

@@ -1,0 +1,110 @@
+package dev.kastor.operator.http;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.impl.ConnectionBase;
+import java.lang.ref.WeakReference;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connection of a client, first in its pipeline: it sees when bytes come, encrypted or not, and is
+ * told of each request once its head is whole.
+ */
+final class OpenConnection extends ChannelInboundHandlerAdapter {
+  /** The largest body is a second's worth at 64 KiB/s; a handshake and a head are less. */
+  static final Duration LIMIT = Duration.ofSeconds(10);
+
+  private final Channel channel;
+  private final LongSupplier nanoTime;
+  private final String address;
+
+  /** The newest request, empty while its head comes. One that is done must not be kept. */
+  private volatile Optional<WeakReference<HttpServerRequest>> request = Optional.empty();
+
+  private volatile long begun;
+  private volatile boolean served;
+  private volatile boolean ending;
+
+  OpenConnection(Channel channel, LongSupplier nanoTime) {
+    this.channel = channel;
+    this.nanoTime = nanoTime;
+    begun = nanoTime.getAsLong();
+    address =
+        channel.remoteAddress() instanceof InetSocketAddress from
+                && channel.localAddress() instanceof InetSocketAddress to
+            ? from.getAddress().getHostAddress() + " to " + to.getPort()
+            : "";
+  }
+
+  /** The connection that a request came over; null in a server without a gate. */
+  static @Nullable OpenConnection of(HttpServerRequest request) {
+    return request.connection() instanceof ConnectionBase connection
+        ? connection.channel().pipeline().get(OpenConnection.class)
+        : null;
+  }
+
+  /** Where it comes from, and to which port. */
+  String address() {
+    return address;
+  }
+
+  /** The head of a request is whole; its body may still have to come. */
+  void begin(HttpServerRequest headed) {
+    begun = nanoTime.getAsLong();
+    request = Optional.of(new WeakReference<>(headed));
+    served = true;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object bytes) {
+    if (isWhole()) {
+      // The first bytes of the next request.
+      request = Optional.empty();
+      begun = nanoTime.getAsLong();
+    }
+    context.fireChannelRead(bytes);
+  }
+
+  /**
+   * Whether a request, or the first one, has been awaited for too long. It may wait for the lock of
+   * the HTTP connection, under which connections are closed.
+   */
+  boolean isLate() {
+    return !isWhole() && nanoTime.getAsLong() - begun > LIMIT.toNanos();
+  }
+
+  /** No request of it is looked at any more: one within the body of another would be. */
+  void refuse() {
+    ending = true;
+  }
+
+  boolean isEnding() {
+    return ending;
+  }
+
+  /** The newest request is answered, or nobody waits for its answer any more. */
+  void answered() {
+    served = false;
+  }
+
+  /** Whether a request is being answered. It takes no lock: who asks may hold one. */
+  boolean isServed() {
+    return served;
+  }
+
+  void end() {
+    var _ = channel.close();
+  }
+
+  private boolean isWhole() {
+    Optional<WeakReference<HttpServerRequest>> newest = request;
+    HttpServerRequest headed = newest.map(WeakReference::get).orElse(null);
+    return headed == null ? newest.isPresent() : headed.isEnded();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.http;
+
+import org.jspecify.annotations.NullMarked;
