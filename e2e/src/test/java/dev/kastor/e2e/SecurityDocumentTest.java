@@ -28,6 +28,8 @@ final class SecurityDocumentTest {
     List<String> rows =
         Files.readAllLines(ROOT.resolve("docs/security.md")).stream()
             .filter(line -> line.startsWith("| ") && !line.startsWith("| threat"))
+            // Actors have a table of their own, which names sections and not tests.
+            .filter(line -> !line.startsWith("| actor") && !line.startsWith("| **"))
             .toList();
     assertThat(rows).hasSizeGreaterThan(20);
     for (String row : rows) {
