@@ -42,8 +42,12 @@ public record GangPod(PodView view, long first, int size, boolean gated, boolean
   }
 
   private static boolean dismissed(Pod pod, PodView view) {
+    // When all containers have ended, the kubelet takes the grace away just before the pod is gone:
+    // the time is then that of its own word, and not when somebody asked.
+    Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
+    boolean released = grace != null && grace == 0;
     return PodPlace.askedToLeave(pod)
-        .filter(asked -> !view.ended() || !view.finished().isBefore(asked))
+        .filter(asked -> !view.ended() || released || !view.finished().isBefore(asked))
         .isPresent();
   }
 

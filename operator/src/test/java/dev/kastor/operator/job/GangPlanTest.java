@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class GangPlanTest {
@@ -108,6 +109,17 @@ class GangPlanTest {
   }
 
   @Test
+  void whoWasToldToEndHasNotSucceededOnceItsKubeletLetsThePodGo() {
+    // The kubelet takes the grace away when all containers have ended, and the time becomes its
+    // own.
+    List<GangPod> gone =
+        Stream.of(0, 1)
+            .map(number -> ended(number, "Succeeded", "2026-01-01T00:00:02Z", 0))
+            .toList();
+    assertThat(GangPlan.of(Allocation.NONE, gone)).isEqualTo(new GangPlan.Keep());
+  }
+
+  @Test
   void whoEndedBeforeItsPodWasDeletedCounts() {
     String later = "2026-01-01T00:00:31Z";
     List<GangPod> done = List.of(ended(0, "Succeeded", later), ended(1, "Succeeded", later));
@@ -198,13 +210,17 @@ class GangPlanTest {
 
   /** A container that ended at START, in a pod that may go until {@code deadline}. */
   private static GangPod ended(int number, String phase, String deadline) {
+    return ended(number, phase, deadline, 30);
+  }
+
+  private static GangPod ended(int number, String phase, String deadline, long graceSeconds) {
     Pod pod =
         new PodBuilder()
             .withNewMetadata()
             .withName("job-" + number)
             .withCreationTimestamp(START.minusSeconds(60).toString())
             .withDeletionTimestamp(deadline)
-            .withDeletionGracePeriodSeconds(30L)
+            .withDeletionGracePeriodSeconds(graceSeconds)
             .addToAnnotations(Labels.GANG_FIRST, "0")
             .addToAnnotations(Labels.GANG_SIZE, "2")
             .endMetadata()
