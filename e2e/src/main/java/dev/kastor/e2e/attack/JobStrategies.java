@@ -20,7 +20,7 @@ final class JobStrategies {
   private static final String KUEUE = "kueue.x-k8s.io/queue-name";
   private static final int LOWEST = -1000;
   private static final int HIGHEST = 1000;
-  private static final int LEVELS = 24;
+  private static final int LEVELS = 12;
   private static final int CHURN = 60;
 
   private JobStrategies() {}
