@@ -46,6 +46,7 @@ final class RawHttp implements AutoCloseable {
     SSLSocket socket =
         (SSLSocket) context.getSocketFactory().createSocket(base.getHost(), base.getPort());
     socket.setSoTimeout(PATIENCE_MILLIS);
+    socket.setTcpNoDelay(true);
     if (protocols.length > 0) {
       socket.setEnabledProtocols(protocols);
     }

@@ -37,7 +37,7 @@ class RouteFuzzIT {
   private static final long REQUESTS = Long.getLong("kastor.fuzz.requests", 5_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);
   private static final int PARTS = 10;
-  private static final int CONNECTIONS = 4;
+  private static final int CONNECTIONS_OF_PORT = 4;
   private static final long KEPT_BYTES = 16L << 20;
 
   @TestHTTPResource(value = "/", tls = true)
@@ -45,8 +45,6 @@ class RouteFuzzIT {
 
   @TestHTTPResource("/")
   URI plain;
-
-  private final SSLContext trusting = AgentClient.trusting(FakeApiServer.certificate());
 
   @Test
   void everyRouteAnswersAsItsTableSays() throws Exception {
@@ -85,12 +83,14 @@ class RouteFuzzIT {
 
   private void run(LoneReplica replica, Map<Integer, Long> answers, long from, long to)
       throws Exception {
-    AtomicLong next = new AtomicLong(from);
-    try (ExecutorService threads = Executors.newFixedThreadPool(CONNECTIONS)) {
+    // Even numbers go over TLS: the number of a request says all of it.
+    AtomicLong even = new AtomicLong(from + from % 2);
+    AtomicLong odd = new AtomicLong(from + 1 - from % 2);
+    try (ExecutorService threads = Executors.newFixedThreadPool(2 * CONNECTIONS_OF_PORT)) {
       List<Future<Map<Integer, Long>>> parts = new ArrayList<>();
-      for (int i = 0; i < CONNECTIONS; i++) {
-        boolean secure = i % 2 == 0;
-        parts.add(threads.submit(() -> attack(replica, secure, next, to)));
+      for (int i = 0; i < CONNECTIONS_OF_PORT; i++) {
+        parts.add(threads.submit(() -> attack(replica, true, even, to)));
+        parts.add(threads.submit(() -> attack(replica, false, odd, to)));
       }
       for (Future<Map<Integer, Long>> part : parts) {
         part.get().forEach((status, count) -> answers.merge(status, count, Long::sum));
@@ -102,9 +102,11 @@ class RouteFuzzIT {
       throws IOException {
     RequestGrammar grammar = new RequestGrammar(PortTable.plain(), replica);
     Map<Integer, Long> answers = new TreeMap<>();
-    RawHttp connection = connect(secure);
+    // Of its own: a session is resumed once, and a context keeps one of each server.
+    SSLContext trusting = AgentClient.trusting(FakeApiServer.certificate());
+    RawHttp connection = connect(secure, trusting);
     try {
-      for (long i = next.getAndIncrement(); i < to; i = next.getAndIncrement()) {
+      for (long i = next.getAndAdd(2); i < to; i = next.getAndAdd(2)) {
         RandomGenerator random = new SplittableRandom(SEED * 1_000_003 + i);
         List<RequestGrammar.Attempt> together = new ArrayList<>();
         do {
@@ -118,14 +120,14 @@ class RouteFuzzIT {
           // answered.
           for (RequestGrammar.Attempt attempt : together) {
             connection.close();
-            connection = connect(secure);
+            connection = connect(secure, trusting);
             alone(connection, attempt, answers, i);
           }
           goesOn = false;
         }
         if (!goesOn) {
           connection.close();
-          connection = connect(secure);
+          connection = connect(secure, trusting);
         }
       }
     } finally {
@@ -196,7 +198,7 @@ class RouteFuzzIT {
             SEED, number, how, attempt.answers(), text.substring(0, Math.min(600, text.length())));
   }
 
-  private RawHttp connect(boolean secure) throws IOException {
+  private RawHttp connect(boolean secure, SSLContext trusting) throws IOException {
     return secure ? new RawHttp(trusting, tls) : new RawHttp(plain);
   }
 }
