@@ -60,7 +60,7 @@ final class JobStrategies {
               for (int i = 0; i < LEVELS; i++) {
                 hostile.make(Shapes.gang("level-" + i, Lab.HOSTILE_QUEUE, i, 1));
               }
-              hostile.untilHeld("level-" + (LEVELS - 1), 1);
+              hostile.untilHeld("level-0", 1);
             }),
         new Strategy("markers of Kastor's on jobs", GPUS, JobStrategies::markers),
         new Strategy("a Service and Secrets whose names jobs need", ACCESS, JobStrategies::names),
