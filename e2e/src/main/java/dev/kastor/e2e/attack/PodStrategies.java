@@ -29,11 +29,7 @@ final class PodStrategies {
   static List<Strategy> all() {
     return List.of(
         new Strategy(
-            "a pending pod that says it is meant for a node",
-            GPUS,
-            hostile -> hostile.make(pending("one", hostile.nodes().getFirst(), container(MANY)))),
-        new Strategy(
-            "a pending pod meant for every node",
+            "pending pods that say that they are meant for a node",
             GPUS,
             hostile ->
                 hostile

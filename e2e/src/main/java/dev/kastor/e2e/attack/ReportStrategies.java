@@ -29,18 +29,17 @@ final class ReportStrategies {
     return List.of(
         lie("pauses of thirty years", "pauser", Lab.HOSTILE_QUEUE, 0, ReportStrategies::longPauses),
         lie(
-            "pauses of thirty years, lowest priority",
-            "lowest-pauser",
+            "pauses of thirty years and an end that is near, lowest priority",
+            "finisher",
             Lab.SHARED_QUEUE,
             LOWEST,
-            ReportStrategies::longPauses),
+            report -> almostDone(longPauses(report))),
         lie(
             "perfect scaling and nothing but noise",
             "scaler",
             Lab.HOSTILE_QUEUE,
             0,
             ReportStrategies::allGain),
-        lie("almost done", "finisher", Lab.SHARED_QUEUE, LOWEST, ReportStrategies::almostDone),
         lie("progress that jumps", "jumper", Lab.HOSTILE_QUEUE, 0, ReportStrategies::jumps),
         new Strategy(
             "replicas that do not leave when they are told to",
