@@ -90,7 +90,9 @@ final class ApiServerChecks {
     }
   }
 
-  /** What the server itself says of its parts: in local mode of journal, kubelet and disk. */
+  /**
+   * Check of what the server itself says of its parts: in local mode of journal, kubelet and disk.
+   */
   Check ready() {
     try {
       HttpResponse<String> answer = get("readyz?verbose");

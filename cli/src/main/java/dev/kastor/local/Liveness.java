@@ -48,7 +48,7 @@ record Liveness(Question question, Duration period, Duration startup) {
     boolean answered() throws InterruptedException;
   }
 
-  /** What is known of one process. */
+  /** Record of one process and its answers. */
   static final class Watch {
     private final Liveness liveness;
     private final long startedNanos = System.nanoTime();

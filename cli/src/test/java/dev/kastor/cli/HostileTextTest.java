@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a tenant writes into messages cannot act on the terminal of whoever reads them. */
+/** Text of tenants in messages, and the terminal of the person who reads them. */
 final class HostileTextTest {
   private static final String FORGED = "kastor: all is well";
 

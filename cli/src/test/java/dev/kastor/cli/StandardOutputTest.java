@@ -7,7 +7,7 @@ import java.io.StringWriter;
 import java.io.Writer;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a command whose output cannot be written. */
+/** Commands whose output cannot be written. */
 final class StandardOutputTest {
   @Test
   void aFullDiskFails() {

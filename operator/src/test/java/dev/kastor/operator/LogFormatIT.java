@@ -16,7 +16,7 @@ import org.jboss.logmanager.Logger;
 import org.jboss.logmanager.handlers.ConsoleHandler;
 import org.junit.jupiter.api.Test;
 
-/** What tenants write cannot make an entry of the operator's log. */
+/** Text of tenants in the operator's log, of which it cannot make entries. */
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
 class LogFormatIT {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.NullUnmarked;
 // As in the operator's other tests.
 @NullUnmarked
 final class PortTable {
-  /** What a request without a token is answered on both ports. */
+  /** Statuses that a request without a token is answered with on both ports. */
   record Answers(int plain, int tls) {}
 
   private static final Answers OPEN = new Answers(200, 404);

@@ -25,8 +25,8 @@ public final class FairEviction {
   }
 
   /**
-   * What has to go so that the rest weighs at most so much. Takes time in proportion to the entries
-   * and the logarithm of the owners.
+   * Entries that have to go so that the rest weighs at most so much. Takes time in proportion to
+   * the entries and the logarithm of the owners.
    *
    * @param oldestFirst all entries
    * @param owner to whom an entry belongs

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a shell's user expects of a file that a command was told to write. */
+/** Files that a command was told to write, as a shell's user expects them. */
 final class AtomicFileTest {
   @TempDir private Path folder = Path.of("");
 

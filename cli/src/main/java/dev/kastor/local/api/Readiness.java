@@ -37,7 +37,7 @@ public final class Readiness {
   private record Check(String name, Supplier<Optional<String>> failure) {}
 
   /**
-   * What is answered.
+   * Answer to a question for readiness.
    *
    * @param ready whether all checks are well
    * @param text the answer's body

@@ -47,7 +47,7 @@ final class Troubles {
   }
 
   /**
-   * What happened to one pod.
+   * Failures of one pod.
    *
    * @param pause how long it is left alone
    * @param nextNanos when it is tried again

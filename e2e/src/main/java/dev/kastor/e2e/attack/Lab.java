@@ -9,8 +9,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.List;
 
 /**
- * What a platform team grants to two tenants who share eight GPUs: four are the honest one's, two
- * the hostile one's, and two go by priority; each may borrow what is unused.
+ * Quotas that a platform team grants to two tenants who share eight GPUs: four are the honest
+ * one's, two the hostile one's, and two go by priority; each may borrow what is unused.
  */
 record Lab(KubernetesClient client, Namespaces namespaces) {
   static final String SYSTEM = "attack-system";

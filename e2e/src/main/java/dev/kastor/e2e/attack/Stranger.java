@@ -42,7 +42,7 @@ final class Stranger {
   }
 
   /**
-   * What came back.
+   * Answers of the server.
    *
    * @param statuses of all answers on the connection
    * @param text all of it

@@ -25,7 +25,7 @@ public final class Provenance {
   private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,17}");
 
   /**
-   * What a pod says of itself, which may be a lie.
+   * Claim of a pod about itself, which may be a lie.
    *
    * @param job that it belongs to
    * @param uid of that job

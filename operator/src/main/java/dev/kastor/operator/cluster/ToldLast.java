@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
- * What was last said of each job, so that a round does not say it again. Holds one text for a job,
- * however often its owner changes what there is to say. Thread-safe.
+ * Memory of the text last told about each job, so that a round does not tell it again. Holds one
+ * hash for a job, however often its owner changes the text. Thread-safe.
  */
 final class ToldLast {
   private final Map<String, Integer> byUid = new ConcurrentHashMap<>();

@@ -54,7 +54,7 @@ final class PlayedAgentTest {
       new ThroughputParams(0.02, 0.002, 0.1, 0.02, 0.03, 0.004, 1.5);
   private static final GradientStats NOISE = new GradientStats(1, 40, INITIAL);
 
-  /** What a job's rank 0 would say, to be changed by a liar. */
+  /** Report of a job's rank 0, to be changed by a liar. */
   private static final class Words {
     int replicas;
     int second;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whoever is on the path between replicas reads nothing and changes nothing unnoticed. */
+/** Party on the path between replicas that reads nothing and changes nothing unnoticed. */
 @Timeout(60)
 class EavesdropperTest {
   /** Behind the handshake, within the first payload. */

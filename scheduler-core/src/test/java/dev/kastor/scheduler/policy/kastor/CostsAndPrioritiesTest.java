@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What changes and stops are said to cost, against priorities. */
+/** Costs that jobs tell of changes and stops, against priorities. */
 final class CostsAndPrioritiesTest {
   private static final int SCENES = 1500;
   private static final int HIGH = 1000;
