@@ -42,6 +42,7 @@ final class SeenBounds {
   private final BatchLimits limits;
   private final Instant submitted;
   private final @Nullable Double declared;
+  private final ShownNoise noise;
   private final SequencedMap<Long, Published> generations = new LinkedHashMap<>();
   private int mostReplicas;
   private double perSecond;
@@ -65,6 +66,7 @@ final class SeenBounds {
     this.submitted = submitted;
     this.declared = declared;
     this.mostReplicas = mostReplicas;
+    noise = new ShownNoise(limits.initialGlobalBatch());
   }
 
   /** A generation that this operator published or found. */
@@ -91,6 +93,7 @@ final class SeenBounds {
     List<Switch> switches =
         report.switches().stream().flatMap(lived -> cut(lived, now).stream()).toList();
     perSecond = profiles.stream().mapToDouble(SeenBounds::perSecond).max().orElse(perSecond);
+    noise.observe(report);
     GradientStats gradient = report.gradient();
     return new TelemetryReport(
         report.namespace(),
@@ -144,7 +147,7 @@ final class SeenBounds {
   }
 
   private GradientStats cut(GradientStats said) {
-    double most = MOST_NOISE * limits.maxGlobalBatch();
+    double most = Math.min(noise.most(), MOST_NOISE * limits.maxGlobalBatch());
     int initial = limits.initialGlobalBatch();
     return said.initialBatch() == initial && said.noiseScale() <= most
         ? said
