@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
@@ -21,6 +22,9 @@ final class RequestGrammar {
   // The bytes are written once and never changed.
   @SuppressWarnings("ArrayRecordComponent")
   record Attempt(byte[] bytes, Set<Integer> answers, boolean head, boolean stream, boolean ends) {}
+
+  /** Request line with a version of HTTP that the operator speaks; any other one is 501. */
+  private static final Pattern SPOKEN = Pattern.compile("[^\\r\\n]* HTTP/1\\.[01]\\s*[\\r\\n]");
 
   private static final List<String> METHODS =
       List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "FOO");
@@ -191,9 +195,10 @@ final class RequestGrammar {
         bytes[random.nextInt(Math.min(bytes.length, 400))] = (byte) random.nextInt(256);
       }
       answers.addAll(
-          Set.of(
-              200, 204, 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 416, 429, 431, 501,
-              505));
+          Set.of(200, 204, 400, 401, 403, 404, 405, 406, 409, 411, 413, 414, 415, 416, 429, 431));
+      if (!SPOKEN.matcher(new String(bytes, ISO_8859_1)).lookingAt()) {
+        answers.add(501);
+      }
       return new Attempt(bytes, answers, false, false, true);
     }
     return new Attempt(bytes, answers, method.equals("HEAD"), path.contains("/events"), ends);
