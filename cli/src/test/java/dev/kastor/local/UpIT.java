@@ -1,7 +1,10 @@
 package dev.kastor.local;
 
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -11,7 +14,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +27,7 @@ final class UpIT {
       Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration POLL = Duration.ofMillis(50);
+  private static final Duration SILENCE = Duration.ofSeconds(6);
 
   /** Seconds that a sleep of this test sleeps, by which it is found. */
   private final long seconds = 1_000_000 + ProcessHandle.current().pid();
@@ -55,6 +61,7 @@ final class UpIT {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("KASTOR_INSTALL", ROOT.toString());
     builder.environment().put("KASTOR_HOME", home().toString());
+    builder.environment().put("KASTOR_AGENT_SILENCE", SILENCE.toSeconds() + "s");
     Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     started.add(process);
     return process;
@@ -96,10 +103,63 @@ final class UpIT {
         .toList();
   }
 
-  private static void signal(String name, Process process) throws Exception {
-    assertThat(
-            new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid()).start().waitFor())
-        .isZero();
+  private static void signal(String name, ProcessHandle... processes) throws Exception {
+    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+    Stream.of(processes).map(process -> Long.toString(process.pid())).forEach(command::add);
+    assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+  }
+
+  /** Pods by uid, with their restarts. */
+  private static Map<String, Integer> pods(KubernetesClient client) {
+    return client.pods().inNamespace("default").list().getItems().stream()
+        .collect(
+            toMap(
+                pod -> pod.getMetadata().getUid(),
+                pod ->
+                    pod.getStatus().getContainerStatuses().stream()
+                        .mapToInt(ContainerStatus::getRestartCount)
+                        .sum()));
+  }
+
+  private static long step(KubernetesClient client, String name) {
+    TrainingJob job =
+        client.resources(TrainingJob.class).inNamespace("default").withName(name).get();
+    return job.getStatus() == null || job.getStatus().training() == null
+        ? 0
+        : job.getStatus().training().step();
+  }
+
+  @Test
+  void aMachineThatSleptFindsItsReplicasAlive() throws Exception {
+    Path output = folder.resolve("output");
+    Process up = awaitUp(output, up(output, ""));
+    try (KubernetesClient client = client()) {
+      client
+          .resource(
+              """
+              apiVersion: kastor.dev/v1alpha1
+              kind: TrainingJob
+              metadata: {name: asleep, namespace: default}
+              spec:
+                program: {name: glyph-mlp}
+                elastic: {minReplicas: 2, maxReplicas: 2}
+                goodput:
+                  batchSize: {initial: 64, max: 512, perDevice: {min: 16, max: 128}}
+                  learningRate: {base: "0.05"}
+                  work: {steps: 1000000}
+              """)
+          .create();
+      await("it trains", () -> step(client, "asleep") > 0);
+      Map<String, Integer> before = pods(client);
+      long reached = step(client, "asleep");
+      ProcessHandle[] all =
+          Stream.concat(Stream.of(up.toHandle()), up.descendants()).toArray(ProcessHandle[]::new);
+      signal("STOP", all);
+      Thread.sleep(SILENCE.multipliedBy(2));
+      signal("CONT", all);
+      await("it trains on", () -> step(client, "asleep") > reached);
+      assertThat(pods(client)).isEqualTo(before).hasSize(2);
+    }
   }
 
   @Test
@@ -126,9 +186,9 @@ final class UpIT {
           .create();
       await("the pod's processes", () -> sleeps().size() == 2);
       List<ProcessHandle> left = sleeps();
-      signal("STOP", first);
+      signal("STOP", first.toHandle());
       Thread.sleep(Duration.ofSeconds(2));
-      signal("CONT", first);
+      signal("CONT", first.toHandle());
       assertThat(client.pods().inNamespace("default").list().getItems()).hasSize(1);
       assertThat(sleeps()).isEqualTo(left);
       first.destroyForcibly().waitFor();

@@ -402,7 +402,12 @@ class AgentSecurityIT {
         answers.add(
             threads.submit(() -> {
               together.await();
-              return guesser.post(victim.path("telemetry"), guess, new byte[2]).statusCode();
+              try {
+                return guesser.post(victim.path("telemetry"), guess, new byte[2]).statusCode();
+              } catch (IOException e) {
+                // Ended before its review was.
+                return 0;
+              }
             }));
       }
     }
@@ -410,8 +415,8 @@ class AgentSecurityIT {
     for (Future<Integer> answer : answers) {
       statuses.add(answer.get());
     }
+    assertThat(statuses).filteredOn(status -> status != 429).hasSizeBetween(40, 90);
     assertThat(statuses).containsOnly(401, 429);
-    assertThat(statuses).filteredOn(status -> status == 401).hasSizeBetween(40, 90);
   }
 
   @Test
