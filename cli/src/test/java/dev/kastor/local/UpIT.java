@@ -1,5 +1,6 @@
 package dev.kastor.local;
 
+import static java.util.stream.Collectors.partitioningBy;
 import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -103,15 +104,20 @@ final class UpIT {
         .toList();
   }
 
-  private static void signal(String name, ProcessHandle... processes) throws Exception {
+  private static boolean isAgent(ProcessHandle process) {
+    return process.info().commandLine().orElse("").contains("dev.kastor.agent.Agent");
+  }
+
+  private static void signal(String name, List<ProcessHandle> processes) throws Exception {
     List<String> command = new ArrayList<>(List.of("kill", "-" + name));
-    Stream.of(processes).map(process -> Long.toString(process.pid())).forEach(command::add);
+    processes.forEach(process -> command.add(Long.toString(process.pid())));
     assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
   }
 
-  /** Pods by uid, with their restarts. */
+  /** Pods that nobody ends, by uid, with their restarts. */
   private static Map<String, Integer> pods(KubernetesClient client) {
     return client.pods().inNamespace("default").list().getItems().stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
         .collect(
             toMap(
                 pod -> pod.getMetadata().getUid(),
@@ -152,11 +158,16 @@ final class UpIT {
       await("it trains", () -> step(client, "asleep") > 0);
       Map<String, Integer> before = pods(client);
       long reached = step(client, "asleep");
-      ProcessHandle[] all =
-          Stream.concat(Stream.of(up.toHandle()), up.descendants()).toArray(ProcessHandle[]::new);
-      signal("STOP", all);
+      Map<Boolean, List<ProcessHandle>> all =
+          Stream.concat(Stream.of(up.toHandle()), up.descendants())
+              .collect(partitioningBy(UpIT::isAgent));
+      signal("STOP", all.get(true));
+      signal("STOP", all.get(false));
       Thread.sleep(SILENCE.multipliedBy(2));
-      signal("CONT", all);
+      signal("CONT", all.get(false));
+      // The replicas are the last to wake.
+      Thread.sleep(SILENCE.dividedBy(2));
+      signal("CONT", all.get(true));
       await("it trains on", () -> step(client, "asleep") > reached);
       assertThat(pods(client)).isEqualTo(before).hasSize(2);
     }
@@ -186,9 +197,9 @@ final class UpIT {
           .create();
       await("the pod's processes", () -> sleeps().size() == 2);
       List<ProcessHandle> left = sleeps();
-      signal("STOP", first.toHandle());
+      signal("STOP", List.of(first.toHandle()));
       Thread.sleep(Duration.ofSeconds(2));
-      signal("CONT", first.toHandle());
+      signal("CONT", List.of(first.toHandle()));
       assertThat(client.pods().inNamespace("default").list().getItems()).hasSize(1);
       assertThat(sleeps()).isEqualTo(left);
       first.destroyForcibly().waitFor();
