@@ -28,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
@@ -58,6 +60,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static volatile long lateMillis;
   private static volatile KubernetesClient client;
   private static volatile Path certificate;
+  private Path folder;
 
   private KubernetesMockServer server;
 
@@ -207,7 +210,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
     config.setCustomHeaders(Map.of(TESTS_OWN, "true"));
     client = new KubernetesClientBuilder().withConfig(config).build();
     try {
-      Path folder = Files.createTempDirectory("kastor-operator-test");
+      folder = Files.createTempDirectory("kastor-operator-test");
       TestCertificate made = TestCertificate.make(folder);
       certificate = made.certificate();
       return Map.ofEntries(
@@ -234,6 +237,13 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   public void stop() {
     client.close();
     server.destroy();
+    try (Stream<Path> all = Files.walk(folder)) {
+      for (Path file : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Whether one was left; then there is one less. */

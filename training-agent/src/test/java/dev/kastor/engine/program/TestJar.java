@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -27,6 +28,19 @@ public final class TestJar {
    */
   public static void make(Path jar, List<Path> sources, List<String> services) throws IOException {
     Path classes = Files.createTempDirectory("classes");
+    try {
+      make(jar, sources, services, classes);
+    } finally {
+      try (Stream<Path> all = Files.walk(classes)) {
+        for (Path file : all.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private static void make(Path jar, List<Path> sources, List<String> services, Path classes)
+      throws IOException {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter said = new StringWriter();
     try (var files = compiler.getStandardFileManager(null, null, null)) {

@@ -1,0 +1,70 @@
+package dev.kastor.agent.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class AdmissionTest {
+  private final Admission admission = new Admission();
+  private final List<SocketChannel> opened = new ArrayList<>();
+
+  @AfterEach
+  void close() throws IOException {
+    for (SocketChannel channel : opened) {
+      channel.close();
+    }
+  }
+
+  @Test
+  void anAddressThatIsNoMembersHasFewPlaces() throws IOException {
+    List<Admission.Place> places = new ArrayList<>();
+    for (int i = 0; i < Admission.PLACES_PER_STRANGER; i++) {
+      places.add(Objects.requireNonNull(admission.admit(channel(), address(1))));
+    }
+    assertThat(admission.admit(channel(), address(1))).isNull();
+    assertThat(admission.admit(channel(), address(2))).isNotNull();
+    places.getFirst().close();
+    assertThat(admission.admit(channel(), address(1))).isNotNull();
+    assertThat(admission.admit(channel(), address(1))).isNull();
+  }
+
+  @Test
+  void allOtherAddressesTogetherHaveFewPlaces() throws IOException {
+    int admitted = 0;
+    for (int i = 0; i < 4 * Admission.STRANGER_PLACES; i++) {
+      admitted += admission.admit(channel(), address(i)) == null ? 0 : 1;
+    }
+    assertThat(admitted).isEqualTo(Admission.STRANGER_PLACES);
+    admission.expect(Set.of(address(200)));
+    assertThat(admission.admit(channel(), address(200))).isNotNull();
+  }
+
+  @Test
+  void aMemberIsAdmittedInTheOldestPlaceOfItsAddresses() throws IOException {
+    admission.expect(Set.of(address(1)));
+    for (int i = 0; i <= Admission.MEMBER_PLACES; i++) {
+      assertThat(admission.admit(channel(), address(1))).isNotNull();
+    }
+    assertThat(opened.getFirst().isOpen()).isFalse();
+    assertThat(opened.subList(1, opened.size())).allMatch(SocketChannel::isOpen);
+  }
+
+  private SocketChannel channel() throws IOException {
+    SocketChannel channel = SocketChannel.open();
+    opened.add(channel);
+    return channel;
+  }
+
+  private static InetAddress address(int number) throws UnknownHostException {
+    return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) number});
+  }
+}
