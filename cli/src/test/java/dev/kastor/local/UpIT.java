@@ -1,6 +1,5 @@
 package dev.kastor.local;
 
-import static java.util.stream.Collectors.partitioningBy;
 import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -158,16 +157,15 @@ final class UpIT {
       await("it trains", () -> step(client, "asleep") > 0);
       Map<String, Integer> before = pods(client);
       long reached = step(client, "asleep");
-      Map<Boolean, List<ProcessHandle>> all =
-          Stream.concat(Stream.of(up.toHandle()), up.descendants())
-              .collect(partitioningBy(UpIT::isAgent));
-      signal("STOP", all.get(true));
-      signal("STOP", all.get(false));
+      List<ProcessHandle> all = Stream.concat(Stream.of(up.toHandle()), up.descendants()).toList();
+      List<ProcessHandle> agents = all.stream().filter(UpIT::isAgent).toList();
+      List<ProcessHandle> others = all.stream().filter(process -> !isAgent(process)).toList();
+      signal("STOP", all);
       Thread.sleep(SILENCE.multipliedBy(2));
-      signal("CONT", all.get(false));
+      signal("CONT", others);
       // The replicas are the last to wake.
       Thread.sleep(SILENCE.dividedBy(2));
-      signal("CONT", all.get(true));
+      signal("CONT", agents);
       await("it trains on", () -> step(client, "asleep") > reached);
       assertThat(pods(client)).isEqualTo(before).hasSize(2);
     }

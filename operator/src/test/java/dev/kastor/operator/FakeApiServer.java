@@ -119,7 +119,13 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
 
   /** The token of a pod for an audience. */
   static String token(String audience, String namespace, String pod, String uid) {
-    return String.join("|", audience, namespace, pod, uid);
+    String claims = String.join("|", audience, namespace, pod, uid);
+    return claims + "|" + signature(claims);
+  }
+
+  /** Shows that a token was changed on its way. */
+  private static String signature(String claims) {
+    return Integer.toHexString(claims.hashCode());
   }
 
   /** The token of a user for an audience other than the API server. */
@@ -303,8 +309,12 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
             .endStatus()
             .build();
       }
-      String[] parts = spec.path("token").asText().split("\\|", -1);
-      boolean good = parts.length == 4 && parts[0].equals(audience);
+      String token = spec.path("token").asText();
+      String[] parts = token.split("\\|", -1);
+      boolean good =
+          parts.length == 5
+              && parts[0].equals(audience)
+              && token.equals(token(parts[0], parts[1], parts[2], parts[3]));
       var review = new TokenReviewBuilder().withNewSpec().endSpec();
       if (!good) {
         return review.withNewStatus().withAuthenticated(false).endStatus().build();

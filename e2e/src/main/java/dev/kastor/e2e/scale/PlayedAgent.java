@@ -23,6 +23,9 @@ public final class PlayedAgent {
   private static final double STEP_SECONDS = STEP_MILLIS / 1000.0;
   private static final int INITIAL_BATCH = 64;
 
+  /** Variance of the gradient of an initial batch in multiples of its squared norm. */
+  private static final double VARIANCE = 8;
+
   private final String namespace;
   private final String job;
   private final String pod;
@@ -59,9 +62,10 @@ public final class PlayedAgent {
   public static final class Work {
     private final long total;
     private volatile long step;
+    private volatile double gained;
     private volatile boolean done;
 
-    /** Work that takes so many steps. */
+    /** Work that takes so many steps of the initial batch. */
     public Work(long total) {
       this.total = total;
     }
@@ -152,7 +156,9 @@ public final class PlayedAgent {
       }
       long due = System.nanoTime();
       while (!work.done) {
-        long steps = Math.clamp(work.total - work.step, 1, manner.stepsPerReport());
+        double gain = gain();
+        long left = (long) Math.ceil((work.total - work.gained) / gain);
+        long steps = Math.clamp(left, 1, manner.stepsPerReport());
         // An answer that is late delays no other report; what was missed is not made up for at
         // once.
         due += Duration.ofMillis(steps * STEP_MILLIS).toNanos();
@@ -160,8 +166,9 @@ public final class PlayedAgent {
         Thread.sleep(Duration.ofNanos(due - System.nanoTime()));
         if (generation > 0 && first && !work.done) {
           // One rank 0 at a time: nobody else moves it.
-          work.step = Math.min(work.step + steps, work.total);
-          boolean last = work.step == work.total;
+          work.step = Math.addExact(work.step, steps);
+          work.gained = Math.min(work.gained + steps * gain, work.total);
+          boolean last = work.gained >= work.total;
           work.done = send(++sequence, last) && last;
         }
       }
@@ -196,20 +203,25 @@ public final class PlayedAgent {
     return outcome.put("lostOrRepeatedExamples", 0).put("message", "played");
   }
 
-  private ObjectNode progress() {
-    int replicas = membership.path("members").size();
+  private long examplesOfStep() {
     JsonNode batch = membership.path("batchPlan");
-    long step = work.step;
-    long examples =
-        step
-            * replicas
-            * batch.path("atomicBatchSize").asLong()
-            * (batch.path("accumulationSteps").asLong() + 1);
+    return membership.path("members").size()
+        * batch.path("atomicBatchSize").asLong()
+        * (batch.path("accumulationSteps").asLong() + 1);
+  }
+
+  /** AdaScale's gain of a step (ICML 2020): what it is worth in steps of the initial batch. */
+  private double gain() {
+    double scale = Math.max(1, (double) examplesOfStep() / INITIAL_BATCH);
+    return (VARIANCE + 1) / (VARIANCE / scale + 1);
+  }
+
+  private ObjectNode progress() {
     return JSON.createObjectNode()
-        .put("step", step)
-        .put("scaleInvariantSteps", step)
+        .put("step", work.step)
+        .put("scaleInvariantSteps", work.gained)
         .put("totalScaleInvariantSteps", work.total)
-        .put("examples", examples)
+        .put("examples", work.step * examplesOfStep())
         .put("epoch", 0);
   }
 
@@ -232,7 +244,7 @@ public final class PlayedAgent {
     report
         .putObject("gradient")
         .put("squaredNorm", 1)
-        .put("variance", 8)
+        .put("variance", VARIANCE)
         .put("initialBatch", INITIAL_BATCH);
     report.set("progress", progress());
     report.put("trainingLoss", 0.5).put("learningRate", 0.05);
