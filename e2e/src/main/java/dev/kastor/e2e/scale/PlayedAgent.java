@@ -167,7 +167,7 @@ public final class PlayedAgent {
         if (generation > 0 && first && !work.done) {
           // One rank 0 at a time: nobody else moves it.
           work.step = Math.addExact(work.step, steps);
-          work.gained = Math.min(work.gained + steps * gain, work.total);
+          work.gained = Math.min(work.gained + steps * gain, (double) work.total);
           boolean last = work.gained >= work.total;
           work.done = send(++sequence, last) && last;
         }
