@@ -107,11 +107,11 @@ final class SiaCategoriesTest {
   }
 
   @Test
-  void saysWhichTypesAnApplicationWasMeasuredOn() {
+  void saysWhichTypesAnApplicationWasMeasuredOn() throws Exception {
+    Map<String, Application> applications =
+        SiaApplications.read(PublishedTraces.path("sia/profiles"));
     assertThatThrownBy(
             () -> {
-              Map<String, Application> applications =
-                  SiaApplications.read(PublishedTraces.path("sia/profiles"));
               new TickSimulation(
                   TickSettings.of(Mode.SIA),
                   ClusterShape.parse("aws=2x4"),
