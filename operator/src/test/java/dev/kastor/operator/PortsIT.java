@@ -1,12 +1,14 @@
 package dev.kastor.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.vertx.ext.web.Router;
 import jakarta.inject.Inject;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -66,6 +68,19 @@ class PortsIT {
       }
     }
     assertThat(opened).isEmpty();
+  }
+
+  @Test
+  void aHostThatNobodyCanReadEndsItsConnectionAndFillsNoLog() throws IOException {
+    try (CapturedLog log = new CapturedLog();
+        RawHttp connection = new RawHttp(plain)) {
+      connection.send(RawHttp.request("GET /metrics HTTP/1.1\nHost: %:1\n\n", new byte[0]));
+      assertThatThrownBy(connection::read).isInstanceOf(EOFException.class);
+      assertThat(log.lines())
+          .filteredOn(line -> line.startsWith("SEVERE") || line.startsWith("ERROR"))
+          .isEmpty();
+    }
+    assertThat(status(false, "GET", "/metrics", "localhost")).isEqualTo(200);
   }
 
   @Test

@@ -48,6 +48,7 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -55,6 +56,7 @@ import org.junit.jupiter.api.Timeout;
 @TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Timeout(120)
+@Tag("slow")
 class OverviewResourceTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
   private static final String RUNNING =

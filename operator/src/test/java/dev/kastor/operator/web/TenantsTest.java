@@ -35,6 +35,7 @@ import java.util.Map;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.Timeout;
 @TestProfile(TenantsTest.Authorized.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Timeout(120)
+@Tag("slow")
 class TenantsTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
 
