@@ -33,13 +33,16 @@ import org.jspecify.annotations.Nullable;
  * the operator, who shares the machine. Callers block, so they should be virtual threads.
  */
 public final class AgentLine implements AutoCloseable {
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration POLL_LIMIT = Duration.ofSeconds(60);
+
+  /** The limit of the real agent: one report that is lost must not look like a job that hangs. */
+  private static final Duration REPORT_LIMIT = Duration.ofSeconds(10);
 
   /**
    * The client's own limit is for what it waits for; when the operator was killed, requests were
    * seen that it did not know of any more.
    */
-  private static final Duration LONGEST = LIMIT.plusSeconds(5);
+  private static final Duration MARGIN = Duration.ofSeconds(5);
 
   private static final int REPORTS_AT_ONCE = 3000;
   private static final int CONNECTIONS = 30_000;
@@ -54,7 +57,7 @@ public final class AgentLine implements AutoCloseable {
               .setEventLoopPoolSize(1)
               .setWorkerPoolSize(1)
               .setMaxEventLoopExecuteTimeUnit(TimeUnit.SECONDS)
-              .setMaxEventLoopExecuteTime(LIMIT.toSeconds()));
+              .setMaxEventLoopExecuteTime(POLL_LIMIT.toSeconds()));
   private final HttpClient http;
   private final Semaphore reporting = new Semaphore(REPORTS_AT_ONCE);
 
@@ -87,25 +90,27 @@ public final class AgentLine implements AutoCloseable {
   }
 
   Answer get(String path, String token) throws IOException, InterruptedException {
-    return send(request(HttpMethod.GET, path, token), null);
+    return send(request(HttpMethod.GET, path, token, POLL_LIMIT), null);
   }
 
   Answer post(String path, String token, byte[] body) throws IOException, InterruptedException {
     reporting.acquire();
     try {
       return send(
-          request(HttpMethod.POST, path, token).putHeader("Content-Type", "application/json"),
+          request(HttpMethod.POST, path, token, REPORT_LIMIT)
+              .putHeader("Content-Type", "application/json"),
           Buffer.buffer(body));
     } finally {
       reporting.release();
     }
   }
 
-  private static RequestOptions request(HttpMethod method, String path, String token) {
+  private static RequestOptions request(
+      HttpMethod method, String path, String token, Duration limit) {
     return new RequestOptions()
         .setMethod(method)
         .setURI(path)
-        .setTimeout(LIMIT.toMillis())
+        .setTimeout(limit.toMillis())
         .putHeader("Authorization", "Bearer " + token);
   }
 
@@ -127,7 +132,7 @@ public final class AgentLine implements AutoCloseable {
           .compose(response -> response.body().map(said -> new Answer(response.statusCode(), said)))
           .toCompletionStage()
           .toCompletableFuture()
-          .get(LONGEST.toSeconds(), TimeUnit.SECONDS);
+          .get(options.getTimeout() + MARGIN.toMillis(), TimeUnit.MILLISECONDS);
     } catch (IllegalStateException e) {
       throw new IOException("closed", e);
     } catch (ExecutionException e) {
