@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * refuses where it is not the API server's schema: {@code reader}, before anything is sent; {@code
  * change}, against a good job of the same name; {@code operator}, by a condition.
  */
+@Tag("slow")
 final class BadJobsTest {
   private static final Path FOLDER =
       Path.of(System.getProperty("kastor.root", ".."), "crds", "src", "test", "resources");

@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 final class BenchPolicyCommandTest {
   private static final Path TRACES =
       Path.of(System.getProperty("kastor.root", "..")).resolve("traces");

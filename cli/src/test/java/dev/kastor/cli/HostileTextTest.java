@@ -18,10 +18,12 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Text of tenants in messages, and the terminal of the person who reads them. */
+@Tag("slow")
 final class HostileTextTest {
   private static final String FORGED = "kastor: all is well";
 

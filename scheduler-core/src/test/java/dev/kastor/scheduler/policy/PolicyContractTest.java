@@ -22,12 +22,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every registered policy must do, whatever it optimises. */
+@Tag("slow")
 final class PolicyContractTest {
   static Stream<String> names() {
     return Policies.names().stream();

@@ -27,11 +27,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every registered policy does with quotas. */
+@Tag("slow")
 final class QuotaContractTest {
   static Stream<String> names() {
     return Policies.names().stream();

@@ -17,9 +17,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 final class EvaluationTest {
   private static final Path TRACES =
       Path.of(System.getProperty("kastor.root", "..")).resolve("traces");

@@ -16,10 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Evaluations that go on where they were, and replays that fail. */
+@Tag("slow")
 final class ResultJournalTest {
   private static final Path TRACES =
       Path.of(System.getProperty("kastor.root", "..")).resolve("traces");

@@ -22,9 +22,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What jobs of one family tell each other in a replay in rounds. */
+@Tag("slow")
 final class FamilyMemoryReplayTest {
   private static Map<String, Application> applications = Map.of();
   private static Workload workload = new Workload("none", List.of());

@@ -16,6 +16,7 @@ import dev.kastor.traces.Workload;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
 import org.assertj.core.api.SoftAssertions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * <p>One set of workloads alone: {@code -Dkastor.conformance.set=workloads-0.5} besides.
  */
+@Tag("slow")
 final class PolluxConformanceTest {
   private static final int WORKLOADS = 6;
   private static final int SEEDS = 3;

@@ -14,6 +14,7 @@ import dev.kastor.traces.Workload;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Tiresias and Optimus depend on no random number and no fit, so every job of every open workload
  * must complete at the published second (Pollux, OSDI 2021, artifact).
  */
+@Tag("slow")
 final class PublishedCompletionTimesTest {
   @ParameterizedTest
   @CsvSource({

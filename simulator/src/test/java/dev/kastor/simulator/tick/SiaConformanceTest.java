@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Replays in Sia's mode against what its simulator (SOSP 2023, artifact) was measured to give. All
  * measured workloads with {@code -Dkastor.conformance=full}, else two of each policy.
  */
+@Tag("slow")
 final class SiaConformanceTest {
   private static final Set<String> SMALL =
       Set.of("philly/workload-3", "saturn/workload-1", "saturn/workload-7");

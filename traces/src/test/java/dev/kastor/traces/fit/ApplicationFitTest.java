@@ -17,8 +17,10 @@ import dev.kastor.traces.measured.PublishedTraces;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 final class ApplicationFitTest {
   private static SequencedMap<String, String> types(String... namesAndTypes) {
     SequencedMap<String, String> types = new LinkedHashMap<>();

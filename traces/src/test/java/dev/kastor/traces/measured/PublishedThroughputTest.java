@@ -13,9 +13,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.assertj.core.api.SoftAssertions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Step times that the reference simulator of Pollux's artifact looks up in the same profiles. */
+@Tag("slow")
 final class PublishedThroughputTest {
   private static final double TOLERANCE = 1e-9;
 

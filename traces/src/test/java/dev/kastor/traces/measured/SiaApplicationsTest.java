@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 final class SiaApplicationsTest {
   private static Application published(String name) throws TraceException {
     Map<String, Application> all = SiaApplications.read(PublishedTraces.path("sia/profiles"));

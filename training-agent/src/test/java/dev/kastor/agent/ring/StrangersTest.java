@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whoever is no replica of the generation is turned away, and the ring carries on. */
 @Timeout(60)
+@Tag("slow")
 class StrangersTest {
   private final Crew crew = new Crew();
   private final List<RingListener> listeners = new ArrayList<>();

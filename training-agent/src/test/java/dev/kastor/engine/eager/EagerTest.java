@@ -16,9 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Eager and staged computation give the same. */
+@Tag("slow")
 class EagerTest {
   private static final long CAP = 1 << 23;
 

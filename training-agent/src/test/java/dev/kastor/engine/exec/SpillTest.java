@@ -16,10 +16,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Gradients of loops whose past does not fit into memory. */
+@Tag("slow")
 class SpillTest {
   private static final int WIDTH = 1 << 14;
   private static final int ITERATIONS = 100;

@@ -21,10 +21,12 @@ import java.util.List;
 import java.util.Scanner;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+@Tag("slow")
 class GraphModelTest {
   private static final Batch XOR =
       new Batch(4, new float[] {0, 0, 0, 1, 1, 0, 1, 1}, new int[] {0, 1, 1, 0});

@@ -33,11 +33,13 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every op owes: its gradient, the same values on every backend, a clear refusal. */
+@Tag("slow")
 class OpContractTest {
   private static final double STEP = 1e-5;
   private final ReferenceBackend reference = new ReferenceBackend();

@@ -33,12 +33,14 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 
 /** A graph on several devices gives, bit for bit, what it gives on one. */
 @Timeout(120)
+@Tag("slow")
 class PartitionedSessionTest {
   private static final long CAP = 1 << 24;
   private static final int PLACEMENTS = 12;

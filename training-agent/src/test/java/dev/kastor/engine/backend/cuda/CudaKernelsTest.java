@@ -19,11 +19,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the small cases of the contract tests do not reach. */
+@Tag("slow")
 final class CudaKernelsTest {
   private static Node input(int... extents) {
     return Node.input("x", Type.f32(extents));
