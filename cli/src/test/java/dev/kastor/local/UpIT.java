@@ -113,7 +113,7 @@ final class UpIT {
     assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
   }
 
-  /** Pods that nobody ends, by uid, with their restarts. */
+  /** Pods that are not being deleted, by uid, with their restarts. */
   private static Map<String, Integer> pods(KubernetesClient client) {
     return client.pods().inNamespace("default").list().getItems().stream()
         .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)

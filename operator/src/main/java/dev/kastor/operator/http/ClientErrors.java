@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Singleton
 final class ClientErrors {
-  /** Kept here: a logger that nobody holds loses its filter. */
+  /** Referenced from here: a logger without a reference loses its filter. */
   private final List<Logger> filtered =
       Stream.of(
               "io.quarkus.vertx.core.runtime.VertxCoreRecorder",

@@ -5,7 +5,7 @@ import dev.kastor.protocol.TelemetryReport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradient noise scale that a job's progress bears out: a step's gain at a known batch tells it
+ * Gradient noise scale that a job's progress supports: a step's gain at a known batch tells it
  * (Pollux, OSDI 2021, section 3.1). A step of the initial batch gains 1 whatever the noise is.
  * Owned by the job's telemetry.
  */

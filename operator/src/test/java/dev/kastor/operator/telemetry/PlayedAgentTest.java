@@ -75,7 +75,7 @@ final class PlayedAgentTest {
     int steps = 10;
   }
 
-  /** A way to speak of oneself. */
+  /** Change that a job makes to its true report. */
   private interface Lie {
     void tell(Words words);
   }
