@@ -1,13 +1,15 @@
 package dev.kastor.cli;
 
+import dev.kastor.scheduler.ReasonNumber;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What would have to be different for a job to get more GPUs than it has, from the numbers of the
- * policy {@code kastor}: a job gets GPUs whose price its bid covers.
+ * Counterfactual of a decision: what would have to be different for a job to get more GPUs than it
+ * has. Made from the numbers that any policy may tell ({@link ReasonNumber}), for one in which a
+ * job gets GPUs whose price its bid covers.
  */
 final class Counterfactual {
   private final JobView job;
@@ -57,26 +59,26 @@ final class Counterfactual {
   }
 
   private void waits() {
-    Optional<Double> bid = decision.number("bidPerSlot");
-    Optional<Double> price = decision.number("pricePerSlot");
-    Optional<Double> slots = decision.number("leastSlots");
+    Optional<Double> bid = decision.number(ReasonNumber.BID_PER_SLOT);
+    Optional<Double> price = decision.number(ReasonNumber.PRICE_PER_SLOT);
+    Optional<Double> slots = decision.number(ReasonNumber.LEAST_SLOTS);
     if (bid.isEmpty() || price.isEmpty() || slots.isEmpty()) {
       return;
     }
     say(
-        "It needs %s, bids %s for each and they cost %s (seconds of everybody's time saved in a second)."
+        "It needs %s, bids %s for each and they cost %s (price unit: job-seconds saved per GPU-second)."
             .formatted(gpus(slots.get()), Format.number(bid.get()), Format.number(price.get())));
     if (decision.ahead() > 0) {
       say(
           "%s for GPUs."
               .formatted(
                   decision.ahead() == 1
-                      ? "1 job that waits bids more"
-                      : decision.ahead() + " jobs that wait bid more"));
+                      ? "1 waiting job bids more"
+                      : decision.ahead() + " waiting jobs bid more"));
     }
     compare(bid.get(), price.get(), "It starts");
     decision
-        .number("moneyPerHour")
+        .number(ReasonNumber.MONEY_PER_HOUR)
         .ifPresent(money ->
             say("Its least size costs %s an hour in money.".formatted(Format.number(money))));
     if (slots.get() > 1 && job.minReplicas() > 1) {
@@ -85,21 +87,21 @@ final class Counterfactual {
   }
 
   private void runs() {
-    Optional<Double> price = decision.number("pricePerSlot");
-    Optional<Double> more = decision.number("moreSlots");
-    Optional<Double> bid = decision.number("bidPerMoreSlot");
+    Optional<Double> price = decision.number(ReasonNumber.PRICE_PER_SLOT);
+    Optional<Double> more = decision.number(ReasonNumber.MORE_SLOTS);
+    Optional<Double> bid = decision.number(ReasonNumber.BID_PER_MORE_SLOT);
     if (more.isPresent() && bid.isPresent() && price.isPresent()) {
       if (bid.get() <= 0) {
         say("%s would not make up for the pause, even free of charge.".formatted(more(more.get())));
       } else {
         say(
-            "For %s it would bid %s each and they cost %s (seconds of everybody's time saved in a second)."
+            "For %s it would bid %s each and they cost %s (price unit: job-seconds saved per GPU-second)."
                 .formatted(
                     gpus(more.get()) + " more",
                     Format.number(bid.get()),
                     Format.number(price.get())));
         decision
-            .number("quotaPricePerSlot")
+            .number(ReasonNumber.QUOTA_PRICE_PER_SLOT)
             .filter(part -> part > 0)
             .ifPresent(part ->
                 say(
@@ -113,7 +115,7 @@ final class Counterfactual {
               .formatted(job.maxReplicas(), job.name()));
     }
     decision
-        .number("nextInLinePerSlot")
+        .number(ReasonNumber.NEXT_IN_LINE_PER_SLOT)
         .ifPresent(next ->
             say(
                 "The next in line for what it has bids %s for each GPU."

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.scheduler.ReasonNumber;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -83,7 +84,7 @@ record Decision(
         .findFirst();
   }
 
-  Optional<Double> number(String name) {
-    return Optional.ofNullable(numbers.get(name));
+  Optional<Double> number(ReasonNumber number) {
+    return Optional.ofNullable(numbers.get(number.key()));
   }
 }

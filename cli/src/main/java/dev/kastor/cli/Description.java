@@ -52,7 +52,7 @@ final class Description {
     if (status != null) {
       allocation(view, status);
       if (status.training() != null) {
-        training(status.training());
+        training(view, status.training());
       }
       if (status.restarts() != null && status.restarts() > 0) {
         line("Restarts", status.restarts() + " from a checkpoint");
@@ -113,7 +113,7 @@ final class Description {
     line("Since", Format.between(Format.instant(allocation.since()), Optional.of(now)) + " ago");
   }
 
-  private void training(TrainingStatus training) {
+  private void training(JobView view, TrainingStatus training) {
     line(
         "Progress",
         "%d%%, step %d, %d examples, epoch %d%s"
@@ -144,6 +144,7 @@ final class Description {
                 Format.number(training.efficiency()),
                 Format.number(training.noiseScale())));
     predicted(training.predictedGoodput());
+    view.gpuTypes().ifPresent(types -> line("GPU types", types));
     line("Loss", Format.number(training.loss()));
     line(
         "Rescales",

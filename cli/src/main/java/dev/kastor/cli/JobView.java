@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param jctSeconds from creation to completion; absent before
  * @param pinned what its annotation asks: {@code here} or a number of replicas
  * @param nodes replicas by node
+ * @param gpuType GPU type that it trains on
+ * @param goodputByGpuType predicted goodput of its present size on each GPU type that it measured
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record JobView(
@@ -54,7 +56,9 @@ record JobView(
     @Nullable String queue,
     @Nullable Integer priority,
     @Nullable String pinned,
-    @Nullable Map<String, Integer> nodes) {
+    @Nullable Map<String, Integer> nodes,
+    @Nullable String gpuType,
+    @Nullable Map<String, Double> goodputByGpuType) {
   static final String[] HEADER = {
     "NAME", "PHASE", "REPLICAS", "BATCH", "DONE", "GOODPUT", "LOSS", "RESCALES", "ETA", "AGE"
   };
@@ -94,9 +98,30 @@ record JobView(
         job.getSpec().queue(),
         job.getSpec().priority(),
         annotation(job),
-        allocation == null || allocation.nodes() == null
+        allocation == null || allocation.nodes() == null ? null : new TreeMap<>(allocation.nodes()),
+        training == null ? null : training.gpuType(),
+        training == null || training.goodputByGpuType() == null
             ? null
-            : new TreeMap<>(allocation.nodes()));
+            : new TreeMap<>(training.goodputByGpuType()));
+  }
+
+  /** Goodput of its present size by GPU type, as one sentence; empty where there are no types. */
+  Optional<String> gpuTypes() {
+    if (gpuType == null) {
+      return Optional.empty();
+    }
+    Map<String, Double> known = goodputByGpuType == null ? Map.of() : goodputByGpuType;
+    return Optional.of(
+        known.isEmpty()
+            ? "trains on %s, whose goodput is not measured yet".formatted(gpuType)
+            : known.entrySet().stream()
+                .map(e ->
+                    "%s %s%s"
+                        .formatted(
+                            e.getKey(),
+                            Format.number(e.getValue()),
+                            e.getKey().equals(gpuType) ? " (trains there)" : ""))
+                .collect(Collectors.joining(", ", "goodput of this size on ", "")));
   }
 
   private static @Nullable String annotation(TrainingJob job) {

@@ -1,5 +1,6 @@
 package dev.kastor.cli;
 
+import dev.kastor.scheduler.ReasonNumber;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -30,17 +31,17 @@ final class QuotaCounterfactual {
 
   private static List<String> waits(JobView job, Decision decision) {
     List<String> sentences = new ArrayList<>();
-    Optional<Double> least = decision.number("leastSlots");
-    Optional<Double> used = decision.number("queueUsed");
-    Optional<Double> nominal = decision.number("queueNominal");
-    Optional<Double> ceiling = decision.number("queueCeiling");
+    Optional<Double> least = decision.number(ReasonNumber.LEAST_SLOTS);
+    Optional<Double> used = decision.number(ReasonNumber.QUEUE_USED);
+    Optional<Double> nominal = decision.number(ReasonNumber.QUEUE_NOMINAL);
+    Optional<Double> ceiling = decision.number(ReasonNumber.QUEUE_CEILING);
     if (used.isEmpty() || nominal.isEmpty() || ceiling.isEmpty()) {
       return sentences;
     }
     String queue = queue(job);
     double needs = least.orElse((double) job.minReplicas());
-    double cohortUsed = decision.number("cohortUsed").orElse(0.0);
-    double cohortNominal = decision.number("cohortNominal").orElse(0.0);
+    double cohortUsed = decision.number(ReasonNumber.COHORT_USED).orElse(0.0);
+    double cohortNominal = decision.number(ReasonNumber.COHORT_NOMINAL).orElse(0.0);
     double beyondCeiling = used.get() + needs - ceiling.get();
     double beyondCohort = cohortNominal == 0 ? 0 : cohortUsed + needs - cohortNominal;
     if (beyondCeiling > 0) {
@@ -73,7 +74,7 @@ final class QuotaCounterfactual {
   private static List<String> exceeds(JobView job, Decision decision) {
     List<String> sentences = new ArrayList<>();
     decision
-        .number("queueCeiling")
+        .number(ReasonNumber.QUEUE_CEILING)
         .ifPresent(ceiling -> {
           if (ceiling >= 1) {
             sentences.add(
@@ -81,7 +82,7 @@ final class QuotaCounterfactual {
                     .formatted(gpus(ceiling), job.name()));
           }
           decision
-              .number("leastSlots")
+              .number(ReasonNumber.LEAST_SLOTS)
               .ifPresent(least ->
                   sentences.add(
                       "As it is it could start if quota.gpus of queue %s were higher by %s: kubectl edit queue %s"

@@ -105,6 +105,7 @@ final class Why {
                         .formatted(
                             Format.between(Format.instant(decision.at()), Optional.of(now)))),
         paper);
+    job.gpuTypes().ifPresent(types -> add(lines, "GPU types", types, paper));
     String label = "To get more";
     for (String sentence : answer.toGetMore()) {
       add(lines, label, sentence, paper);

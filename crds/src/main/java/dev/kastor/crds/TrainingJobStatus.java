@@ -69,7 +69,17 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Why, as one word.") String reason,
       @JsonPropertyDescription("Why, as a sentence with numbers.") String message,
       @JsonPropertyDescription("Queue whose quota it counts against; absent without a queue.")
-          @Nullable String queue) {}
+          @Nullable String queue,
+      @JsonPropertyDescription("Replicas that the job held so far.") @Nullable HeldStatus held) {}
+
+  /** Replicas that a job held up to an allocation. */
+  public record HeldStatus(
+      @JsonPropertyDescription("Times that it was given replicas, this one included.") int starts,
+      @JsonPropertyDescription("Since when it has held replicas without a break.")
+          @Nullable String since,
+      @JsonPropertyDescription(
+              "GPU-seconds held before this allocation; none while it waited or was suspended.")
+          double gpuSeconds) {}
 
   /** What the replicas report, summed up. */
   public record TrainingStatus(
@@ -88,8 +98,13 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Throughput in examples per second.") @Nullable Double throughput,
       @JsonPropertyDescription("Statistical efficiency in (0, 1].") @Nullable Double efficiency,
       @JsonPropertyDescription("Gradient noise scale in examples.") @Nullable Double noiseScale,
-      @JsonPropertyDescription("Predicted goodput by replica count.")
+      @JsonPropertyDescription("Predicted goodput by replica count, on the present GPU type.")
           @Nullable Map<String, Double> predictedGoodput,
+      @JsonPropertyDescription("GPU type that it trains on; absent where nodes have no types.")
+          @Nullable String gpuType,
+      @JsonPropertyDescription(
+              "Predicted goodput of the present number of replicas by GPU type that is known.")
+          @Nullable Map<String, Double> goodputByGpuType,
       @JsonPropertyDescription("Mean training loss of the last report.") @Nullable Double loss,
       @JsonPropertyDescription("Step of the newest checkpoint.") @Nullable Long checkpointStep,
       @JsonPropertyDescription("When it was saved.") @Nullable String checkpointTime,
@@ -100,6 +115,8 @@ public record TrainingJobStatus(
           @Nullable Long medianPauseMillis,
       @JsonPropertyDescription("Longest pause of a live change in milliseconds.")
           @Nullable Long maxPauseMillis,
+      @JsonPropertyDescription("Median time from an allocation to training in milliseconds.")
+          @Nullable Long medianStartMillis,
       @JsonPropertyDescription("Fewest replicas it trained with.") int minReplicas,
       @JsonPropertyDescription("Most replicas it trained with.") int maxReplicas,
       @JsonPropertyDescription("Smallest global batch it trained with.") int minGlobalBatch,

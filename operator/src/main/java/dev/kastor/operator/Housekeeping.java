@@ -6,20 +6,16 @@ import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.AdviceWriter;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
-import dev.kastor.operator.cluster.EventRecorder;
 import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.QueueStatusWriter;
-import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.job.Authority;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
 import dev.kastor.operator.job.NamedObjects;
-import dev.kastor.operator.job.PodCheck;
-import dev.kastor.operator.job.PodSteering;
-import dev.kastor.operator.job.TimeToLive;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
@@ -36,11 +32,11 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,6 +46,9 @@ import org.slf4j.LoggerFactory;
  */
 @Singleton
 public final class Housekeeping {
+  /** A job has to be unknown to the cache at two looks, so apart, before its record ends. */
+  private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(10);
+
   private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
 
   /** Between two passes; where these are long for many jobs, twice as long as the last one. */
@@ -64,6 +63,7 @@ public final class Housekeeping {
   /** Passes between two looks for pods whose job is gone while no job goes. */
   private static final int ORPHANS_EVERY = 20;
 
+  private final JobRecords records;
   private final ClusterCache cache;
   private final MembershipService membership;
   private final TelemetryStore telemetry;
@@ -71,15 +71,10 @@ public final class Housekeeping {
   private final AdviceWriter advice;
   private final QueueStatusWriter queues;
   private final AllocationWriter allocations;
-  private final StatusWriter statuses;
   private final JobStatusWriter jobStatuses;
   private final JobPods pods;
   private final NamedObjects named;
   private final Authority authority;
-  private final PodSteering steering;
-  private final TimeToLive timeToLive;
-  private final PodCheck podCheck;
-  private final EventRecorder events;
   private final NodeWatch nodes;
   private final HangWatch hangs;
   private final Metrics metrics;
@@ -93,11 +88,13 @@ public final class Housekeeping {
       Executors.newFixedThreadPool(SUMMARIES_AT_ONCE, Thread.ofVirtual().factory());
 
   /** Uids of jobs whose summary waits to be written. */
-  private final Set<String> summarizing = ConcurrentHashMap.newKeySet();
+  private final Set<String> summarizing;
 
   private int passes;
+  private Instant sweptAt = Instant.EPOCH;
 
   public Housekeeping(
+      JobRecords records,
       ClusterCache cache,
       MembershipService membership,
       TelemetryStore telemetry,
@@ -105,21 +102,18 @@ public final class Housekeeping {
       AdviceWriter advice,
       QueueStatusWriter queues,
       AllocationWriter allocations,
-      StatusWriter statuses,
       JobStatusWriter jobStatuses,
       JobPods pods,
       NamedObjects named,
       Authority authority,
-      PodSteering steering,
-      TimeToLive timeToLive,
-      PodCheck podCheck,
-      EventRecorder events,
       NodeWatch nodes,
       HangWatch hangs,
       Metrics metrics,
       Mandate mandate,
       Awake awake,
       InstantSource clock) {
+    this.records = records;
+    summarizing = records.flags();
     this.cache = cache;
     this.membership = membership;
     this.telemetry = telemetry;
@@ -127,15 +121,10 @@ public final class Housekeeping {
     this.advice = advice;
     this.queues = queues;
     this.allocations = allocations;
-    this.statuses = statuses;
     this.jobStatuses = jobStatuses;
     this.pods = pods;
     this.named = named;
     this.authority = authority;
-    this.steering = steering;
-    this.timeToLive = timeToLive;
-    this.podCheck = podCheck;
-    this.events = events;
     this.nodes = nodes;
     this.hangs = hangs;
     this.metrics = metrics;
@@ -244,6 +233,13 @@ public final class Housekeeping {
     if (!deleted.isEmpty() || passes++ % ORPHANS_EVERY == 0) {
       deleteOrphans();
     }
+    if (!now.isBefore(sweptAt.plus(SWEEP_INTERVAL))) {
+      sweptAt = now;
+      records.sweep(
+          cache.jobs().stream()
+              .map(job -> job.getMetadata().getUid())
+              .collect(Collectors.toUnmodifiableSet()));
+    }
   }
 
   private void deleteOrphans() {
@@ -255,18 +251,8 @@ public final class Housekeeping {
   }
 
   private void forget(TrainingJob job) {
-    String uid = job.getMetadata().getUid();
     named.removed(job);
-    membership.forget(uid);
-    telemetry.forget(uid);
-    allocations.forget(uid);
-    statuses.forget(uid);
-    jobStatuses.forget(uid);
-    steering.forget(job);
-    hangs.forget(uid);
-    timeToLive.forget(uid);
-    podCheck.forget(uid);
-    events.forget(uid);
+    records.close(job.getMetadata().getUid());
     metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }
 

@@ -3,7 +3,6 @@ package dev.kastor.operator;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.cluster.KubernetesCluster;
-import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.job.JobAdmission;
 import dev.kastor.operator.job.JobPods;
 import dev.kastor.operator.job.JobStatusWriter;
@@ -12,6 +11,8 @@ import dev.kastor.operator.job.PodView;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.scheduler.AllocationHistory;
+import dev.kastor.scheduler.goodput.Measured;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -55,6 +56,14 @@ public final class JobKnowledge implements KubernetesCluster.Knowledge {
   @Override
   public Measured measured(TrainingJob job) {
     return telemetry.measured(job);
+  }
+
+  @Override
+  public boolean training(TrainingJob job, AllocationHistory history) {
+    int replicas = history.allocation().replicas();
+    return job.getSpec().gang()
+        ? members(job, membership.standing(job)) == replicas
+        : history.since().filter(since -> telemetry.trained(job, since, replicas)).isPresent();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kastor.protocol;
 
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * A generation: who trains together and with which batch; the answer to {@code GET
@@ -32,5 +33,22 @@ public record Membership(
   public Membership {
     Check.atLeast("generation", generation, 0);
     members = List.copyOf(members);
+  }
+
+  /** The same membership with the GPU types of its members' nodes. */
+  public Membership onTypes(UnaryOperator<String> typeOfNode) {
+    return new Membership(
+        generation,
+        action,
+        members.stream()
+            .map(member ->
+                new Member(
+                    member.pod(),
+                    member.rank(),
+                    member.address(),
+                    member.node(),
+                    typeOfNode.apply(member.node())))
+            .toList(),
+        batchPlan);
   }
 }

@@ -103,4 +103,25 @@ public record TelemetryReport(
     profiles = List.copyOf(profiles);
     switches = List.copyOf(switches);
   }
+
+  /** The same report with other changes. */
+  public TelemetryReport withSwitches(List<Switch> others) {
+    return new TelemetryReport(
+        namespace,
+        job,
+        pod,
+        generation,
+        sequence,
+        replicas,
+        batch,
+        profiles,
+        gradient,
+        progress,
+        trainingLoss,
+        learningRate,
+        checkpoint,
+        others,
+        outcome,
+        slowest);
+  }
 }

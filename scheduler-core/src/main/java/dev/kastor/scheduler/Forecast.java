@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.SequencedMap;
@@ -42,18 +41,19 @@ public record Forecast(Optional<Instant> start, Optional<Instant> finish, int ah
         continue;
       }
       free -= given.replicas();
-      number(plan, job.id(), "remainingSeconds")
+      ReasonNumber.REMAINING_SECONDS
+          .of(plan.reason(job.id()))
           .ifPresent(seconds -> endings.add(new Ending(seconds, given.replicas())));
       forecasts.put(job.id(), running(snapshot, plan, job.id()));
     }
     waiting.sort(
         Comparator.comparingDouble(
-            (JobState job) -> -number(plan, job.id(), "bidPerSlot").orElse(-1.0)));
+            (JobState job) -> -ReasonNumber.BID_PER_SLOT.of(plan.reason(job.id())).orElse(-1.0)));
     double now = 0;
     for (int ahead = 0; ahead < waiting.size(); ahead++) {
       JobState job = waiting.get(ahead);
-      Optional<Double> least = number(plan, job.id(), "leastSlots");
-      Optional<Double> left = number(plan, job.id(), "remainingSeconds");
+      Optional<Double> least = ReasonNumber.LEAST_SLOTS.of(plan.reason(job.id()));
+      Optional<Double> left = ReasonNumber.REMAINING_SECONDS.of(plan.reason(job.id()));
       if (least.isEmpty() || left.isEmpty()) {
         forecasts.put(job.id(), new Forecast(Optional.empty(), Optional.empty(), ahead));
         continue;
@@ -80,14 +80,8 @@ public record Forecast(Optional<Instant> start, Optional<Instant> finish, int ah
 
   /** What is to be expected of a job that is given slots; the others have no part in that. */
   public static Forecast running(Snapshot snapshot, Plan plan, JobId job) {
-    Optional<Double> left = number(plan, job, "remainingSeconds");
+    Optional<Double> left = ReasonNumber.REMAINING_SECONDS.of(plan.reason(job));
     return new Forecast(Optional.empty(), left.flatMap(seconds -> after(snapshot, seconds)), 0);
-  }
-
-  private static Optional<Double> number(Plan plan, JobId job, String name) {
-    Map<String, Double> numbers = plan.reason(job).numbers();
-    Double number = numbers.get(name);
-    return number != null && Double.isFinite(number) ? Optional.of(number) : Optional.empty();
   }
 
   private static Optional<Instant> after(Snapshot snapshot, double seconds) {

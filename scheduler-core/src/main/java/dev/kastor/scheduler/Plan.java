@@ -11,7 +11,7 @@ import java.util.SequencedMap;
  * @param otherwise why it gets nothing
  * @param ample whether everybody got the best that the policy knows for them and no job stands in
  *     another's way: who comes later is then decided on by itself, from the slots that are left
- *     (see {@link Vacancies})
+ *     (see {@link FastPath})
  */
 public record Plan(SequencedMap<JobId, Assignment> assignments, Reason otherwise, boolean ample) {
   private static final Reason NOT_PLANNED =

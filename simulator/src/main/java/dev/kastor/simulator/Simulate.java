@@ -176,9 +176,10 @@ public final class Simulate {
             ::run;
       }
       case EVENTS -> {
-        Policy policy =
-            Policies.create(
-                run.policy(), PolicyOptions.defaults(run.seed()).with(run.variant().options()));
+        Supplier<Policy> policy =
+            () ->
+                Policies.create(
+                    run.policy(), PolicyOptions.defaults(run.seed()).with(run.variant().options()));
         yield new EventSimulation(
                 run.conditions().settings(run.round()),
                 run.cluster(),

@@ -14,7 +14,6 @@ import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,10 +34,11 @@ public final class AllocationWriter {
   private final Signals signals;
   private final QueueRules queues;
   private final InstantSource clock;
-  private final Map<String, AllocationStatus> written = new ConcurrentHashMap<>();
-  private final Map<String, Object> locks = new ConcurrentHashMap<>();
+  private final Map<String, AllocationStatus> written;
+  private final Map<String, Object> locks;
 
   public AllocationWriter(
+      JobRecords records,
       StatusWriter writer,
       EventRecorder events,
       JobObservers observers,
@@ -46,6 +46,8 @@ public final class AllocationWriter {
       Signals signals,
       QueueRules queues,
       InstantSource clock) {
+    written = records.part();
+    locks = records.part();
     this.queues = queues;
     this.writer = writer;
     this.events = events;
@@ -79,8 +81,13 @@ public final class AllocationWriter {
     }
   }
 
-  /** An allocation as it is stored, given to a job in this queue; empty for none. */
+  /**
+   * An allocation as it is stored, given to a job in this queue; empty for none.
+   *
+   * @param before the allocation that the job had; null if it never had one
+   */
   static AllocationStatus status(
+      @Nullable AllocationStatus before,
       Allocation allocation,
       @Nullable Integer atMost,
       long version,
@@ -95,7 +102,8 @@ public final class AllocationWriter {
         since.toString(),
         reason.code(),
         PrintableText.line(reason.message()),
-        queue.isEmpty() ? null : queue);
+        queue.isEmpty() ? null : queue,
+        StoredHistory.held(StoredHistory.of(before).next(allocation, since)));
   }
 
   private boolean writeAlone(
@@ -104,7 +112,7 @@ public final class AllocationWriter {
     Instant now = clock.instant();
     long version = before == null ? 1 : before.version() + 1;
     String queue = queues.directory().of(job, before);
-    var after = status(allocation, atMost, version, now, reason, queue);
+    var after = status(before, allocation, atMost, version, now, reason, queue);
     if (!writer.patch(job, Map.of("allocation", after))) {
       return false;
     }
@@ -132,11 +140,5 @@ public final class AllocationWriter {
       write(job, Allocation.NONE, null, reason);
       signals.round();
     }
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    written.remove(uid);
-    locks.remove(uid);
   }
 }

@@ -5,10 +5,11 @@ import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.leader.Mandate;
+import dev.kastor.scheduler.FastPath;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Round;
-import dev.kastor.scheduler.Vacancies;
+import dev.kastor.scheduler.SchedulingLoop;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.time.Instant;
@@ -34,7 +35,7 @@ public final class Arrivals {
   private static final int MOST = 100;
 
   private final KubernetesCluster cluster;
-  private final Vacancies vacancies;
+  private final FastPath fastPath;
   private final Newcomers newcomers;
   private final FirstLooks firstLooks;
   private final Decisions decisions;
@@ -49,7 +50,7 @@ public final class Arrivals {
 
   public Arrivals(
       KubernetesCluster cluster,
-      Vacancies vacancies,
+      SchedulingLoop loop,
       Newcomers newcomers,
       FirstLooks firstLooks,
       Decisions decisions,
@@ -59,7 +60,7 @@ public final class Arrivals {
       OperatorConfig config,
       InstantSource clock) {
     this.cluster = cluster;
-    this.vacancies = vacancies;
+    fastPath = loop.fastPath();
     this.newcomers = newcomers;
     this.firstLooks = firstLooks;
     this.decisions = decisions;
@@ -71,11 +72,11 @@ public final class Arrivals {
     signals.onArrival(came::add);
   }
 
-  /** What rounds over all leave free. */
+  /** The loop of this operator: its rounds and its fast path run on two threads. */
   @Produces
   @Singleton
-  static Vacancies vacancies(OperatorConfig config) {
-    return new Vacancies(ConfiguredPolicy.of(config));
+  static SchedulingLoop loop(KubernetesCluster cluster, OperatorConfig config) {
+    return new SchedulingLoop(cluster, ConfiguredPolicy.of(config), ConfiguredPolicy.of(config));
   }
 
   /** Begins to decide; call once the cluster's first lists are in. */
@@ -114,7 +115,7 @@ public final class Arrivals {
     try {
       List<JobState> states = cluster.newcomers(jobs);
       Instant now = clock.instant();
-      Optional<Round> round = vacancies.serve(now, states, cluster::usable);
+      Optional<Round> round = fastPath.tryPlace(now, states, cluster::usable);
       round.ifPresent(decided -> {
         decisions.served(decided);
         // Whoever sees the GPUs given sees them counted.
@@ -123,7 +124,7 @@ public final class Arrivals {
         try {
           heldBack = cluster.carryOut(decided.changes());
         } finally {
-          vacancies.shown(decided, clock.instant());
+          fastPath.confirmVisible(decided, clock.instant());
         }
         if (heldBack) {
           signals.round();
@@ -133,7 +134,7 @@ public final class Arrivals {
       return round.isPresent() || states.isEmpty();
     } catch (RuntimeException e) {
       // A round over all decides from the state of the cluster, so nobody is forgotten.
-      LOG.error("newcomers could not be decided on by themselves", e);
+      LOG.error("the fast path for new jobs failed; a round over all jobs decides instead", e);
       return false;
     }
   }

@@ -13,7 +13,6 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -38,10 +37,12 @@ public final class EventRecorder {
 
   private final KubernetesClient client;
   private final InstantSource clock;
-  private final Map<String, String> last = new ConcurrentHashMap<>();
+  private final Map<String, String> last;
   private final ExecutorService sender;
 
-  public EventRecorder(KubernetesClient client, Metrics metrics, InstantSource clock) {
+  public EventRecorder(
+      JobRecords records, KubernetesClient client, Metrics metrics, InstantSource clock) {
+    last = records.part();
     this.client = client;
     this.clock = clock;
     sender =
@@ -63,11 +64,6 @@ public final class EventRecorder {
   /** Something that a person may want to look into. */
   public void warning(TrainingJob job, String reason, String message) {
     record(job, "Warning", reason, message);
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    last.remove(uid);
   }
 
   private void record(TrainingJob job, String type, String reason, String message) {

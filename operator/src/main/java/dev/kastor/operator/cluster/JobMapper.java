@@ -5,8 +5,11 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AssumedPauses;
+import dev.kastor.scheduler.JobFacts;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.goodput.Measured;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -16,6 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Turns a TrainingJob with what was measured of it into the scheduler's {@link JobState}. */
 public final class JobMapper {
+  /**
+   * A live change before one was measured; and the time from a pod's start to its first step:
+   * image, runtime, data, checkpoint.
+   */
+  private static final AssumedPauses ASSUMED =
+      new AssumedPauses(Duration.ofSeconds(2), Duration.ofSeconds(15));
+
   private JobMapper() {}
 
   /** The job as a policy sees it at {@code now}, in the queue that it names. */
@@ -23,11 +33,13 @@ public final class JobMapper {
       TrainingJob job,
       @Nullable AllocationStatus allocation,
       Measured measured,
+      boolean training,
       boolean pinned,
       Instant now) {
     JobReading reading = JobReading.of(job, allocation);
     JobSpec spec = reading.spec();
-    return state(reading, spec.queue(), spec.priority(), Optional.empty(), measured, pinned, now);
+    return state(
+        reading, spec.queue(), spec.priority(), Optional.empty(), measured, training, pinned, now);
   }
 
   /**
@@ -42,32 +54,15 @@ public final class JobMapper {
       int priority,
       Optional<Set<String>> gpuTypes,
       Measured measured,
+      boolean training,
       boolean pinned,
       Instant now) {
     JobSpec named = job.spec();
     boolean asNamed = named.queue().equals(queue) && named.priority() == priority;
     JobSpec inQueue = asNamed ? named : named.queued(queue, priority);
     JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
-    Allocation current = job.allocation();
-    TrainingJobStatus status = job.job().getStatus();
-    Integer restarts = status == null ? null : status.restarts();
-    return new JobState(
-        spec,
-        current,
-        measured.model(),
-        measured.maxProfiledReplicas(),
-        measured.progress(),
-        since(spec.submitted(), now),
-        attainedService(job, now),
-        restarts == null ? 0 : restarts,
-        measured.rescaleCost(),
-        measured.restartCost(),
-        job.since().map(given -> since(given, now)).orElse(Duration.ZERO),
-        current.isEmpty() ? Duration.ZERO : unsaved(job, now),
-        pinned,
-        false,
-        measured.outlook(),
-        Optional.empty());
+    return new JobFacts(spec, job.history(), training, measured, pinned, Optional.empty())
+        .state(ASSUMED, now);
   }
 
   /** The status' allocation as the scheduler's type. */
@@ -110,25 +105,5 @@ public final class JobMapper {
     return status != null
         && (status.phase() == TrainingJobStatus.Phase.Succeeded
             || status.phase() == TrainingJobStatus.Phase.Failed);
-  }
-
-  /**
-   * GPU-seconds held, by the size it has now: the exact sum would have to be stored with the job,
-   * and policies only compare orders of magnitude.
-   */
-  private static double attainedService(JobReading job, Instant now) {
-    return job.started()
-        .map(start ->
-            since(start, now).toMillis() / 1000.0 * Math.max(1, job.allocation().replicas()))
-        .orElse(0.0);
-  }
-
-  /** Time since the newest checkpoint, or since training began where there is none. */
-  private static Duration unsaved(JobReading job, Instant now) {
-    return job.started().map(start -> since(job.saved().orElse(start), now)).orElse(Duration.ZERO);
-  }
-
-  private static Duration since(Instant then, Instant now) {
-    return then.isAfter(now) ? Duration.ZERO : Duration.between(then, now);
   }
 }

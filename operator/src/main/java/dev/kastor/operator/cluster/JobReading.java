@@ -1,9 +1,9 @@
 package dev.kastor.operator.cluster;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AllocationHistory;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import java.time.Instant;
@@ -19,20 +19,14 @@ import org.jspecify.annotations.Nullable;
  * @param id its id
  * @param asked what its spec asks for, and what is wrong with that
  * @param given its allocation as stored, which may be newer than the job; null if it never had one
- * @param allocation the same as the scheduler's type
- * @param since when it was given; absent if it never had one
- * @param started when it first trained; absent before
- * @param saved when it last saved its state; absent before
+ * @param history its allocations up to that one
  */
 record JobReading(
     TrainingJob job,
     JobId id,
     Asked asked,
     @Nullable AllocationStatus given,
-    Allocation allocation,
-    Optional<Instant> since,
-    Optional<Instant> started,
-    Optional<Instant> saved) {
+    AllocationHistory history) {
   /**
    * What a spec asks for.
    *
@@ -72,6 +66,16 @@ record JobReading(
         .orElseThrow(() -> new IllegalArgumentException(asked.problem().orElseThrow()));
   }
 
+  /** The allocation that the job has. */
+  Allocation allocation() {
+    return history.allocation();
+  }
+
+  /** When that was given; absent if the job never had one. */
+  Optional<Instant> since() {
+    return history.since();
+  }
+
   /** When the job was submitted; the end of time for one that contradicts itself. */
   Instant submitted() {
     return asked.spec().map(JobSpec::submitted).orElse(Instant.MAX);
@@ -79,7 +83,7 @@ record JobReading(
 
   /** Whether a round can have given the job so many replicas, going by what it asks for now. */
   boolean withinBounds() {
-    return JobMapper.withinBounds(spec(), allocation);
+    return JobMapper.withinBounds(spec(), allocation());
   }
 
   private boolean asksTheSame(TrainingJob later) {
@@ -90,16 +94,6 @@ record JobReading(
   }
 
   private static JobReading read(TrainingJob job, @Nullable AllocationStatus given, Asked asked) {
-    TrainingJobStatus status = job.getStatus();
-    var training = status == null ? null : status.training();
-    return new JobReading(
-        job,
-        Labels.id(job),
-        asked,
-        given,
-        JobMapper.allocation(given),
-        StoredTime.of(given == null ? null : given.since()),
-        StoredTime.of(status == null ? null : status.startTime()),
-        StoredTime.of(training == null ? null : training.checkpointTime()));
+    return new JobReading(job, Labels.id(job), asked, given, StoredHistory.of(given));
   }
 }

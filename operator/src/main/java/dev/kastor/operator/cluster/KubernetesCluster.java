@@ -7,6 +7,7 @@ import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AllocationHistory;
 import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
@@ -16,7 +17,7 @@ import dev.kastor.scheduler.Pins;
 import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.Vacancies;
+import dev.kastor.scheduler.goodput.Measured;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
@@ -38,10 +39,13 @@ import org.slf4j.LoggerFactory;
 /** The cluster that the scheduling loop decides on: nodes and jobs of a Kubernetes API server. */
 @Singleton
 public final class KubernetesCluster implements Cluster {
-  /** What else the operator knows of a job. */
+  /** Knowledge of the operator of a job, beyond its resource. */
   public interface Knowledge {
     /** What its replicas measured. */
     Measured measured(TrainingJob job);
+
+    /** Whether it has trained with the allocation that it has. */
+    boolean training(TrainingJob job, AllocationHistory history);
 
     /** Whether it ended, which its resource may not show yet. */
     boolean ended(TrainingJob job);
@@ -73,29 +77,28 @@ public final class KubernetesCluster implements Cluster {
   private final InstantSource clock;
   private final EventRecorder events;
   private final Signals signals;
-  private final Vacancies vacancies;
   private final Metrics metrics;
   private final JobReadings readings = new JobReadings();
   private final WritesUnderWay writes = new WritesUnderWay();
-  private Snapshot observed = new Snapshot(Instant.EPOCH, List.of(), List.of());
   private volatile boolean heldBack;
-  private final ToldLast badPins = new ToldLast();
-  private final ToldLast refused = new ToldLast();
+  private final ToldLast badPins;
+  private final ToldLast refused;
 
   public KubernetesCluster(
+      JobRecords records,
       ClusterCache cache,
       AllocationWriter allocations,
       Knowledge knowledge,
       EventRecorder events,
       QueueRules queues,
       NodeUses uses,
-      Vacancies vacancies,
       Signals signals,
       Metrics metrics,
       OperatorConfig config,
       InstantSource clock) {
+    badPins = new ToldLast(records);
+    refused = new ToldLast(records);
     this.uses = uses;
-    this.vacancies = vacancies;
     this.signals = signals;
     this.metrics = metrics;
     this.cache = cache;
@@ -112,8 +115,6 @@ public final class KubernetesCluster implements Cluster {
   public Snapshot observe() {
     Instant now = clock.instant();
     List<TrainingJob> wantToRun = cache.jobs().stream().filter(this::wantsToRun).toList();
-    badPins.keep(wantToRun);
-    refused.keep(wantToRun);
     List<JobReading> wanting = readings.of(wantToRun, this::decided);
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
     List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
@@ -136,8 +137,7 @@ public final class KubernetesCluster implements Cluster {
     }
     Pins held = Pins.of(new Snapshot(now, nodes, jobs, directory.queues()), pins);
     held.broken().forEach(this::tellPin);
-    observed = held.snapshot();
-    return observed;
+    return held.snapshot();
   }
 
   private void tellPin(JobId id, String problem) {
@@ -182,11 +182,7 @@ public final class KubernetesCluster implements Cluster {
    */
   @Override
   public void apply(List<Change> changes) {
-    List<Change> fitting = vacancies.fitting(observed, changes);
-    carryOut(fitting, true);
-    if (fitting.size() < changes.size()) {
-      signals.round();
-    }
+    carryOut(changes, true);
   }
 
   /**
@@ -224,6 +220,7 @@ public final class KubernetesCluster implements Cluster {
     Change change = open.change();
     AllocationStatus decided =
         AllocationWriter.status(
+            before,
             change.to(),
             open.atMost(),
             0,
@@ -365,6 +362,7 @@ public final class KubernetesCluster implements Cluster {
             directory.priority(job, queue),
             knowledge.gpuTypes(job),
             knowledge.measured(job),
+            knowledge.training(job, reading.history()),
             pinned,
             now));
   }

@@ -1,13 +1,11 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
-import dev.kastor.scheduler.Vacancies;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -34,7 +32,6 @@ public final class LoopDriver {
   private final Metrics metrics;
   private final FirstLooks firstLooks;
   private final Arrivals arrivals;
-  private final Vacancies vacancies;
   private final InstantSource clock;
   private final StandingAdvice advice;
   private final Decisions decisions;
@@ -46,14 +43,13 @@ public final class LoopDriver {
   private volatile boolean stopped;
 
   public LoopDriver(
-      KubernetesCluster cluster,
+      SchedulingLoop loop,
       Metrics metrics,
       StandingAdvice advice,
       Decisions decisions,
       Newcomers newcomers,
       FirstLooks firstLooks,
       Arrivals arrivals,
-      Vacancies vacancies,
       Mandate mandate,
       Signals signals,
       OperatorConfig config,
@@ -61,14 +57,13 @@ public final class LoopDriver {
     this.advice = advice;
     this.decisions = decisions;
     this.signals = signals;
-    loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
+    this.loop = loop;
     this.metrics = metrics;
     this.clock = clock;
     this.newcomers = newcomers;
     this.mandate = mandate;
     this.firstLooks = firstLooks;
     this.arrivals = arrivals;
-    this.vacancies = vacancies;
     interval = config.roundInterval();
     pacing = new RoundPacing(config.roundDelay(), clock);
     signals.onRound(wanted::release);
@@ -120,7 +115,9 @@ public final class LoopDriver {
     long start = System.nanoTime();
     try {
       Round round = loop.tick();
-      vacancies.decided(round);
+      if (round.deferred() > 0) {
+        signals.round();
+      }
       metrics.decided(round, (System.nanoTime() - start) / 1e9);
       firstLooks.decided(round, clock.instant());
       decisions.decided(round).forEach(signals::job);

@@ -11,7 +11,6 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,15 +90,13 @@ final class NodeMapper {
 
   private Node node(io.fabric8.kubernetes.api.model.Node node, int left) {
     String name = node.getMetadata().getName();
-    Map<String, String> labels = node.getMetadata().getLabels();
-    String type = labels == null ? null : labels.get(gpuTypeLabel);
     NodeTraits traits = NodeTraits.of(node.getMetadata());
     if (NodeTraits.hasBadPrice(node.getMetadata()) && badPrices.add(name)) {
       LOG.warn("annotation {} of node {} is no price and is ignored", NodeTraits.PRICE, name);
     }
     return new Node(
         name,
-        type == null ? "" : type,
+        NodeTypes.of(node, gpuTypeLabel),
         left,
         traits.rack(),
         traits.preemptible(),

@@ -6,16 +6,16 @@ import dev.kastor.crds.TrainingJobStatus;
 import jakarta.inject.Singleton;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Gives pods numbers that no pod of their job had before. */
 @Singleton
 public final class PodNumbers {
   private final StatusWriter writer;
-  private final Map<String, Long> next = new ConcurrentHashMap<>();
+  private final Map<String, Long> next;
 
-  public PodNumbers(StatusWriter writer) {
+  public PodNumbers(JobRecords records, StatusWriter writer) {
+    next = records.part();
     this.writer = writer;
   }
 
@@ -48,11 +48,6 @@ public final class PodNumbers {
       return Objects.requireNonNull(elastic.maxReplicas());
     }
     return Math.max(stored == null ? 0 : stored, own == null ? 0 : own);
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    next.remove(uid);
   }
 
   private static @Nullable Long stored(TrainingJob job) {

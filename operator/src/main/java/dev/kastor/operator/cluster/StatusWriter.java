@@ -36,11 +36,13 @@ public final class StatusWriter {
           .build();
 
   private final KubernetesClient client;
-  private final Map<String, ObjectNode> written = new ConcurrentHashMap<>();
+  private final Map<String, ObjectNode> written;
   private final Map<JsonNode, JsonNode> shapes = new ConcurrentHashMap<>();
-  private final Map<String, Map<String, Object>> postponed = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, Object>> postponed;
 
-  public StatusWriter(KubernetesClient client) {
+  public StatusWriter(JobRecords records, KubernetesClient client) {
+    written = records.part();
+    postponed = records.part();
     this.client = client;
   }
 
@@ -126,12 +128,6 @@ public final class StatusWriter {
       }
       throw e;
     }
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    written.remove(uid);
-    postponed.remove(uid);
   }
 
   /** A merge patch keeps keys it does not name, so keys that went away are named with null. */

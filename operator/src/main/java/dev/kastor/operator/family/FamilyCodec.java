@@ -11,6 +11,7 @@ import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.NoiseBucket;
 import dev.kastor.scheduler.goodput.RememberedFamily;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -24,7 +25,8 @@ import java.util.function.Consumer;
 /**
  * Families as JSON, one array of numbers a profile: {@code {"schema": …, "families": [{"name": …,
  * "profiles": {"TYPE": [[nodes, replicas, atomicBatchSize, steps, stepSeconds, syncSeconds], …]},
- * "noise": [[index, noiseScale, reports], …], …}]}}.
+ * "rescalePauseMillis": [milliseconds, …], "restartPauseMillis": [milliseconds, …], "noise":
+ * [[index, noiseScale, reports], …], …}]}}.
  */
 final class FamilyCodec {
   private static final String SCHEMA = "kastor.dev/families/v1";
@@ -77,6 +79,8 @@ final class FamilyCodec {
     json.put("heard", family.heard().toString());
     ArrayNode finished = json.putArray("finishedSteps");
     family.finishedSteps().forEach(finished::add);
+    put(json.putArray("rescalePauseMillis"), family.rescalePauses());
+    put(json.putArray("restartPauseMillis"), family.restartPauses());
     ArrayNode noise = json.putArray("noise");
     for (NoiseBucket bucket : family.noise()) {
       noise.addArray().add(bucket.index()).add(bucket.noiseScale()).add(bucket.reports());
@@ -97,6 +101,18 @@ final class FamilyCodec {
           }
         });
     return json;
+  }
+
+  private static void put(ArrayNode to, List<Duration> pauses) {
+    pauses.forEach(pause -> to.add(pause.toMillis()));
+  }
+
+  /** Pauses; none in a document of an earlier version. */
+  private static List<Duration> pauses(Field json, String name) {
+    return json.optional(name).stream()
+        .flatMap(list -> list.elements().stream())
+        .map(millis -> Duration.ofMillis(millis.integer()))
+        .toList();
   }
 
   /**
@@ -135,11 +151,18 @@ final class FamilyCodec {
     json.member("profiles")
         .members()
         .forEach((type, list) ->
-            profiles.put(type, list.elements().stream().map(FamilyCodec::profile).toList()));
+            profiles.put(
+                type,
+                list.elements().stream()
+                    .map(FamilyCodec::profile)
+                    .map(profile -> profile.onType(type))
+                    .toList()));
     List<NoiseBucket> noise =
         json.member("noise").elements().stream().map(FamilyCodec::bucket).toList();
     List<Double> finished =
         json.member("finishedSteps").elements().stream().map(Field::number).toList();
+    List<Duration> rescalePauses = pauses(json, "rescalePauseMillis");
+    List<Duration> restartPauses = pauses(json, "restartPauseMillis");
     String name = json.member("name").text();
     int replicas = json.member("maxProfiledReplicas").integer();
     int initialBatch = json.member("initialBatch").integer();
@@ -152,7 +175,17 @@ final class FamilyCodec {
       throw heard.fault("must be a time such as 2026-01-31T12:00:00Z");
     }
     return json.checked(() ->
-        new RememberedFamily(name, profiles, replicas, initialBatch, noise, finished, trust, at));
+        new RememberedFamily(
+            name,
+            profiles,
+            replicas,
+            initialBatch,
+            noise,
+            finished,
+            rescalePauses,
+            restartPauses,
+            trust,
+            at));
   }
 
   private static StepProfile profile(Field json) {

@@ -1,15 +1,19 @@
 package dev.kastor.operator.family;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.StoredTime;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.goodput.Pauses;
 import dev.kastor.scheduler.goodput.RememberedFamily;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
@@ -23,6 +27,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,6 +70,8 @@ public final class FamilyStore {
 
   /** One that learns a job from its family and teaches it. */
   public Learner learner(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    TrainingStatus training = status == null ? null : status.training();
     JobSpec spec = JobSpecs.of(job);
     String declared = job.getSpec().family();
     // Namespaces do not learn from each other: they need not trust each other.
@@ -75,7 +82,22 @@ public final class FamilyStore {
     return new Learner(
         spec.ofFamily(family),
         new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, learning),
-        Optional.of(memory));
+        Optional.of(memory),
+        pauses(training),
+        StoredTime.of(training == null ? null : training.checkpointTime()));
+  }
+
+  /** Pauses that the job's status tells of, one of each kind. */
+  private static Pauses pauses(@Nullable TrainingStatus training) {
+    Pauses pauses = new Pauses(Learner.PAUSES_KEPT);
+    if (training != null) {
+      pauses.restore(stored(training.medianPauseMillis()), stored(training.medianStartMillis()));
+    }
+    return pauses;
+  }
+
+  private static List<Duration> stored(@Nullable Long millis) {
+    return millis == null || millis < 0 ? List.of() : List.of(Duration.ofMillis(millis));
   }
 
   /** Takes in what an earlier operator left; what is not as it should be is logged and ignored. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Supplier;
 
@@ -16,6 +17,11 @@ import java.util.function.Supplier;
 record Field(String path, JsonNode value) {
   Field member(String name) {
     return new Field(path + "." + name, value.path(name));
+  }
+
+  /** A member that may be missing. */
+  Optional<Field> optional(String name) {
+    return value.has(name) ? Optional.of(member(name)) : Optional.empty();
   }
 
   SequencedMap<String, Field> members() {

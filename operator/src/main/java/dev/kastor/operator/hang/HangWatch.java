@@ -6,6 +6,7 @@ import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.ApiBackoff;
 import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
@@ -24,7 +25,6 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -67,9 +67,10 @@ public final class HangWatch {
   private final Signals signals;
   private final OperatorConfig.Hang config;
   private final InstantSource clock;
-  private final Map<String, Watched> jobs = new ConcurrentHashMap<>();
+  private final Map<String, Watched> jobs;
 
   public HangWatch(
+      JobRecords records,
       MembershipService membership,
       TelemetryStore telemetry,
       JobPods pods,
@@ -80,6 +81,7 @@ public final class HangWatch {
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
+    jobs = records.part();
     this.membership = membership;
     this.telemetry = telemetry;
     this.pods = pods;
@@ -119,7 +121,7 @@ public final class HangWatch {
     return watched == null ? Optional.empty() : Optional.ofNullable(watched.message);
   }
 
-  /** Forgets a job that is gone or holds nothing. */
+  /** Forgets a job that holds nothing. */
   public void forget(String uid) {
     jobs.remove(uid);
   }

@@ -1,6 +1,7 @@
 package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.Provenance;
 import io.fabric8.kubernetes.api.model.Service;
@@ -12,15 +13,15 @@ import java.net.HttpURLConnection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** The headless Service that gives the pods of a gang their names in the cluster's DNS. */
 @Singleton
 public final class GangService {
   private final KubernetesClient client;
-  private final Set<String> made = ConcurrentHashMap.newKeySet();
+  private final Set<String> made;
 
-  public GangService(KubernetesClient client) {
+  public GangService(JobRecords records, KubernetesClient client) {
+    made = records.flags();
     this.client = client;
   }
 
@@ -68,7 +69,6 @@ public final class GangService {
 
   /** Removes the Service of a job that is gone. */
   void removed(TrainingJob job) {
-    made.remove(job.getMetadata().getUid());
     if (!job.getSpec().gang()) {
       return;
     }

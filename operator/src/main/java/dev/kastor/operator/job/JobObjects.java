@@ -3,6 +3,7 @@ package dev.kastor.operator.job;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.Provenance;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -16,7 +17,6 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** What replicas need besides pods: a Secret with the key of their ring and whom they trust. */
@@ -29,9 +29,10 @@ public final class JobObjects {
   private final SecureRandom random = new SecureRandom();
 
   /** The authority with which the ring of a job was last seen, by the job's uid. */
-  private final Map<String, String> ringsMade = new ConcurrentHashMap<>();
+  private final Map<String, String> ringsMade;
 
-  public JobObjects(KubernetesClient client, Authority authority) {
+  public JobObjects(JobRecords records, KubernetesClient client, Authority authority) {
+    ringsMade = records.part();
     this.client = client;
     this.authority = authority;
   }
@@ -56,7 +57,6 @@ public final class JobObjects {
 
   /** Removes the secret of a job that is gone. */
   void removed(TrainingJob job) {
-    ringsMade.remove(job.getMetadata().getUid());
     var secret = ring(job);
     Secret found = secret.get();
     if (found != null && Labels.ownedBy(found, job.getMetadata().getUid())) {

@@ -5,6 +5,7 @@ import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.JobObservers;
 import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NotSent;
 import dev.kastor.operator.cluster.StatusWriter;
@@ -36,16 +37,23 @@ public final class JobStatusWriter {
   private final EventRecorder events;
   private final JobObservers observers;
   private final InstantSource clock;
-  private final Map<String, Map<String, @Nullable Object>> written = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, @Nullable Object>> written;
 
   /** Jobs whose last write had no clear answer: what it said may be stored or not. */
-  private final Set<String> unanswered = ConcurrentHashMap.newKeySet();
+  private final Set<String> unanswered;
 
   /** Times that were sent and not yet stored as far as is known, by job and field. */
-  private final Map<String, Map<String, String>> attempted = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, String>> attempted;
 
   public JobStatusWriter(
-      StatusWriter writer, EventRecorder events, JobObservers observers, InstantSource clock) {
+      JobRecords records,
+      StatusWriter writer,
+      EventRecorder events,
+      JobObservers observers,
+      InstantSource clock) {
+    written = records.part();
+    unanswered = records.flags();
+    attempted = records.part();
     this.writer = writer;
     this.events = events;
     this.observers = observers;
@@ -145,13 +153,6 @@ public final class JobStatusWriter {
     if (!Objects.equals(told, facts.phase())) {
       entered(job, facts, now);
     }
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    written.remove(uid);
-    unanswered.remove(uid);
-    attempted.remove(uid);
   }
 
   /**

@@ -2,12 +2,12 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.JobRecords;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Objects that the pods of a job need and whose names follow from the job's: the Secret of its ring
@@ -22,10 +22,15 @@ public final class NamedObjects {
   private final GangService services;
   private final EventRecorder events;
   private final InstantSource clock;
-  private final Map<String, Taken> taken = new ConcurrentHashMap<>();
+  private final Map<String, Taken> taken;
 
   public NamedObjects(
-      JobObjects rings, GangService services, EventRecorder events, InstantSource clock) {
+      JobRecords records,
+      JobObjects rings,
+      GangService services,
+      EventRecorder events,
+      InstantSource clock) {
+    taken = records.part();
     this.rings = rings;
     this.services = services;
     this.events = events;
@@ -70,7 +75,6 @@ public final class NamedObjects {
 
   /** Removes the objects of a job that is gone. */
   public void removed(TrainingJob job) {
-    taken.remove(job.getMetadata().getUid());
     rings.removed(job);
     services.removed(job);
   }

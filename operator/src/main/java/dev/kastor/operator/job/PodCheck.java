@@ -4,6 +4,7 @@ import dev.kastor.crds.ProfileSpec;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.cluster.JobRecords;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusCause;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -53,9 +53,11 @@ public final class PodCheck {
   private final GangTemplate gangs;
   private final PodTemplate agents;
   private final InstantSource clock;
-  private final Map<String, Asked> asked = new ConcurrentHashMap<>();
+  private final Map<String, Asked> asked;
 
-  public PodCheck(KubernetesClient client, OperatorConfig config, InstantSource clock) {
+  public PodCheck(
+      JobRecords records, KubernetesClient client, OperatorConfig config, InstantSource clock) {
+    asked = records.part();
     this.client = client;
     gangs = new GangTemplate(config.slotResource());
     agents = new PodTemplate(config);
@@ -85,11 +87,6 @@ public final class PodCheck {
     Verdict verdict = ask(job, profile);
     asked.put(job.getMetadata().getUid(), new Asked(profile.version(), verdict, now));
     return verdict;
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    asked.remove(uid);
   }
 
   private Verdict ask(TrainingJob job, ProfileStore.Applied profile) {

@@ -6,6 +6,7 @@ import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.EventRecorder;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.PodNumbers;
@@ -54,10 +55,11 @@ public final class PodSteering {
   private final NodeUses uses;
   private final Mandate mandate;
   private final Awake awake;
-  private final Map<String, Instant> surplusSince = new ConcurrentHashMap<>();
-  private final Set<String> failuresSeen = ConcurrentHashMap.newKeySet();
+  private final Map<String, Map<String, Instant>> surplusSince;
+  private final Map<String, Set<String>> failuresSeen;
 
   public PodSteering(
+      JobRecords records,
       ClusterCache cache,
       JobPods pods,
       SlotWaiters waiters,
@@ -73,6 +75,8 @@ public final class PodSteering {
       Mandate mandate,
       Awake awake,
       InstantSource clock) {
+    surplusSince = records.part();
+    failuresSeen = records.part();
     this.cache = cache;
     this.pods = pods;
     this.waiters = waiters;
@@ -155,14 +159,6 @@ public final class PodSteering {
     return clear;
   }
 
-  /** Forgets a job that is gone. */
-  public void forget(TrainingJob job) {
-    numbers.forget(job.getMetadata().getUid());
-    String prefix = job.getMetadata().getUid() + "/";
-    surplusSince.keySet().removeIf(key -> key.startsWith(prefix));
-    failuresSeen.removeIf(key -> key.startsWith(prefix));
-  }
-
   /** Makes missing pods where slots are free; true if all could be made. */
   private boolean fill(
       TrainingJob job, List<PodView> views, PodPlan plan, @Nullable Integer atMost) {
@@ -215,7 +211,7 @@ public final class PodSteering {
 
   /** Gives a pod that is not wanted time to leave; true once it was removed. */
   private boolean dismiss(TrainingJob job, PodView pod, Instant now) {
-    Instant since = surplusSince.computeIfAbsent(key(job, pod), key -> now);
+    Instant since = surplus(job).computeIfAbsent(pod.name(), name -> now);
     boolean neverRan = pod.state() == PodView.State.PENDING;
     if (neverRan || lost(pod) || !now.isBefore(since.plus(config.leaveGrace()))) {
       remove(job, pod);
@@ -251,7 +247,10 @@ public final class PodSteering {
 
   void announce(TrainingJob job, Failures failures) {
     for (PodView pod : failures.counted()) {
-      if (failuresSeen.add(key(job, pod))) {
+      Set<String> seen =
+          failuresSeen.computeIfAbsent(
+              job.getMetadata().getUid(), uid -> ConcurrentHashMap.newKeySet());
+      if (seen.add(pod.name())) {
         String message = "%s failed: %s".formatted(pod.name(), pod.failureMessage());
         events.warning(job, "ReplicaFailed", message);
         LOG.warn("{}: {}", Labels.id(job), message);
@@ -262,11 +261,13 @@ public final class PodSteering {
   }
 
   private void remove(TrainingJob job, PodView pod) {
-    surplusSince.remove(key(job, pod));
+    surplus(job).remove(pod.name());
     pods.delete(job, pod);
   }
 
-  private static String key(TrainingJob job, PodView pod) {
-    return job.getMetadata().getUid() + "/" + pod.name();
+  /** Since when pods of the job have not been wanted, by name. */
+  private Map<String, Instant> surplus(TrainingJob job) {
+    return surplusSince.computeIfAbsent(
+        job.getMetadata().getUid(), uid -> new ConcurrentHashMap<>());
   }
 }

@@ -2,6 +2,7 @@ package dev.kastor.operator.job;
 
 import dev.kastor.crds.LifecycleSpec;
 import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import dev.kastor.operator.cluster.StoredTime;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -13,7 +14,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,9 +25,10 @@ public final class TimeToLive {
 
   private final KubernetesClient client;
   private final InstantSource clock;
-  private final Set<String> deleted = ConcurrentHashMap.newKeySet();
+  private final Set<String> deleted;
 
-  public TimeToLive(KubernetesClient client, InstantSource clock) {
+  public TimeToLive(JobRecords records, KubernetesClient client, InstantSource clock) {
+    deleted = records.flags();
     this.client = client;
     this.clock = clock;
   }
@@ -51,11 +52,6 @@ public final class TimeToLive {
       return Optional.of(left.plusMillis(10));
     }
     return delete(job, seconds) ? Optional.empty() : Optional.of(SOON);
-  }
-
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    deleted.remove(uid);
   }
 
   /** Only what we looked at is deleted: neither a changed job nor another of the same name. */

@@ -33,7 +33,7 @@ public final class BetterBatch {
   /** A batch that is enough better than the present one for the same members. */
   public static Optional<BatchPlan> improvement(
       JobSpec spec, Optional<GoodputModel> model, PlacementShape shape, BatchPlan present) {
-    if (model.isEmpty()) {
+    if (model.isEmpty() || !model.get().knows(shape.gpuType())) {
       return Optional.empty();
     }
     GoodputModel known = model.get();

@@ -11,8 +11,10 @@ import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
 import dev.kastor.operator.cluster.JobMapper;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.NodeTypes;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.StatusWriter;
+import dev.kastor.operator.cluster.StoredTime;
 import dev.kastor.operator.job.PodPlan;
 import dev.kastor.operator.job.PodView;
 import dev.kastor.operator.telemetry.TelemetryStore;
@@ -50,6 +52,7 @@ final class GenerationPublisher {
 
   private final ClusterCache cache;
   private final NodeUses uses;
+  private final NodeTypes types;
   private final AllocationWriter allocations;
   private final StatusWriter writer;
   private final TelemetryStore telemetry;
@@ -61,6 +64,7 @@ final class GenerationPublisher {
   GenerationPublisher(
       ClusterCache cache,
       NodeUses uses,
+      NodeTypes types,
       AllocationWriter allocations,
       StatusWriter writer,
       TelemetryStore telemetry,
@@ -70,6 +74,7 @@ final class GenerationPublisher {
       InstantSource clock) {
     this.cache = cache;
     this.uses = uses;
+    this.types = types;
     this.allocations = allocations;
     this.writer = writer;
     this.telemetry = telemetry;
@@ -101,7 +106,8 @@ final class GenerationPublisher {
       return;
     }
     Situation situation = situation(job, membership, pods);
-    Optional<Membership> next = GenerationRules.next(situation);
+    Optional<Membership> next =
+        GenerationRules.next(situation).map(found -> found.onTypes(types::of));
     membership.nextLook = next.isPresent() ? Instant.MIN : nextLook(job, situation);
     next.ifPresent(found -> publish(job, membership, found));
   }
@@ -130,9 +136,11 @@ final class GenerationPublisher {
       return;
     }
     membership.recoverUntil = null;
-    Optional<Membership> found = Recovery.membership(live, membership.replicas, batchInForce(job));
+    Optional<Membership> found =
+        Recovery.membership(live, membership.replicas, batchInForce(job))
+            .map(members -> members.onTypes(types::of));
     membership.become(found.orElse(null));
-    found.ifPresent(current -> telemetry.published(job, current, Optional.empty()));
+    found.ifPresent(current -> telemetry.published(job, current, Optional.empty(), allocated(job)));
     found.ifPresent(current ->
         LOG.info(
             "{}: found generation {} in training: {}",
@@ -207,7 +215,9 @@ final class GenerationPublisher {
       return Optional.empty();
     }
     long nodes = current.members().stream().map(Member::node).distinct().count();
-    var shape = new PlacementShape((int) nodes, current.members().size(), "");
+    var shape =
+        new PlacementShape(
+            (int) nodes, current.members().size(), Member.gpuType(current.members()));
     return BetterBatch.improvement(spec, telemetry.model(job), shape, current.batchPlan());
   }
 
@@ -240,7 +250,7 @@ final class GenerationPublisher {
     membership.generation = next.generation();
     membership.become(next);
     membership.lastBatchChange = clock.instant();
-    telemetry.published(job, next, Optional.of(membership.lastBatchChange));
+    telemetry.published(job, next, Optional.of(membership.lastBatchChange), allocated(job));
     Set<String> after = membership.members();
     before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);
     LOG.info(
@@ -259,6 +269,12 @@ final class GenerationPublisher {
 
   boolean ended(TrainingJob job) {
     return JobMapper.finished(job) || telemetry.completed(job).isPresent();
+  }
+
+  /** When the job was given the allocation that it has. */
+  private Optional<Instant> allocated(TrainingJob job) {
+    AllocationStatus allocation = allocations.current(job);
+    return StoredTime.of(allocation == null ? null : allocation.since());
   }
 
   private Allocation target(TrainingJob job) {
@@ -291,8 +307,8 @@ final class GenerationPublisher {
     return current == null ? 0 : current.batchPlan().globalBatchSize(current.members().size());
   }
 
-  private static PlacementShape shape(List<PodView> members) {
-    long nodes = members.stream().map(PodView::node).distinct().count();
-    return new PlacementShape((int) nodes, members.size(), "");
+  private PlacementShape shape(List<PodView> members) {
+    List<String> nodes = members.stream().map(PodView::node).distinct().toList();
+    return new PlacementShape(nodes.size(), members.size(), types.of(nodes));
   }
 }

@@ -93,4 +93,15 @@ final class JobMembership {
   Set<String> members() {
     return members;
   }
+
+  /** Ends the polls of a job that is gone. */
+  void close() {
+    lock.lock();
+    try {
+      replicas.clear();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
 }

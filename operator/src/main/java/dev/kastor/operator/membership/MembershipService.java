@@ -7,7 +7,9 @@ import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.AllocationWriter;
 import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.cluster.NodeTypes;
 import dev.kastor.operator.cluster.NodeUses;
 import dev.kastor.operator.cluster.Provenance;
 import dev.kastor.operator.cluster.StatusWriter;
@@ -25,7 +27,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -60,7 +61,7 @@ public final class MembershipService {
   private static final Duration LONGEST_END = Duration.ofSeconds(1);
   private static final long END_MILLIS = 10;
 
-  private final Map<String, JobMembership> jobs = new ConcurrentHashMap<>();
+  private final Map<String, JobMembership> jobs;
   private final ClusterCache cache;
   private final TelemetryStore telemetry;
   private final OperatorConfig.Agent config;
@@ -71,8 +72,10 @@ public final class MembershipService {
   private volatile boolean ending;
 
   public MembershipService(
+      JobRecords records,
       ClusterCache cache,
       NodeUses uses,
+      NodeTypes types,
       AllocationWriter allocations,
       StatusWriter writer,
       TelemetryStore telemetry,
@@ -81,6 +84,7 @@ public final class MembershipService {
       OperatorConfig config,
       Mandate mandate,
       InstantSource clock) {
+    jobs = records.part(JobMembership::close);
     this.cache = cache;
     this.telemetry = telemetry;
     this.config = config.agent();
@@ -88,7 +92,16 @@ public final class MembershipService {
     this.clock = clock;
     publisher =
         new GenerationPublisher(
-            cache, uses, allocations, writer, telemetry, signals, metrics, config.agent(), clock);
+            cache,
+            uses,
+            types,
+            allocations,
+            writer,
+            telemetry,
+            signals,
+            metrics,
+            config.agent(),
+            clock);
   }
 
   /**
@@ -263,20 +276,6 @@ public final class MembershipService {
     }
     Instant step = membership.members().contains(name) ? telemetry.advanced(uid) : Instant.EPOCH;
     return Optional.of(step.isAfter(replica.seen()) ? step : replica.seen());
-  }
-
-  /** Forgets a job that is gone and ends its polls. */
-  public void forget(String uid) {
-    JobMembership membership = jobs.remove(uid);
-    if (membership != null) {
-      membership.lock.lock();
-      try {
-        membership.replicas.clear();
-        membership.changed.signalAll();
-      } finally {
-        membership.lock.unlock();
-      }
-    }
   }
 
   private JobMembership of(TrainingJob job) {

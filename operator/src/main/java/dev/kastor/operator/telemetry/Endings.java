@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 final class Endings {
   private static final TrainingStatus NOTHING =
       new TrainingStatus(
-          0, 0, 0, 0, 0, null, 0, 0, 0, null, null, null, null, null, null, null, null, 0, 0, 0,
-          null, null, 0, 0, 0, 0, null, null, null);
+          0, 0, 0, 0, 0, null, 0, 0, 0, null, null, null, null, null, null, null, null, null, null,
+          0, 0, 0, null, null, null, 0, 0, 0, 0, null, null, null);
 
   private Endings() {}
 
@@ -35,6 +35,8 @@ final class Endings {
         before.efficiency(),
         before.noiseScale(),
         before.predictedGoodput(),
+        before.gpuType(),
+        before.goodputByGpuType(),
         before.loss(),
         before.checkpointStep(),
         before.checkpointTime(),
@@ -43,6 +45,7 @@ final class Endings {
         before.shrinks(),
         before.medianPauseMillis(),
         before.maxPauseMillis(),
+        before.medianStartMillis(),
         before.minReplicas(),
         before.maxReplicas(),
         before.minGlobalBatch(),

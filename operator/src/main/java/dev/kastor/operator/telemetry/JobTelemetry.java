@@ -6,7 +6,6 @@ import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.crds.WorkSpec;
 import dev.kastor.operator.cluster.JobSpecs;
-import dev.kastor.operator.cluster.Measured;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.GradientStats;
@@ -18,8 +17,8 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.goodput.GoodputModel;
-import dev.kastor.scheduler.goodput.LayoutFactors;
 import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.goodput.Measured;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -62,7 +61,12 @@ final class JobTelemetry {
   private Optional<GoodputModel> lastModel = Optional.empty();
   private Instant measuredAt = Instant.EPOCH;
 
-  JobTelemetry(TrainingJob job, Learner learner) {
+  /**
+   * Telemetry of a job.
+   *
+   * @param now when this operator first heard of the job
+   */
+  JobTelemetry(TrainingJob job, Learner learner, Instant now) {
     spec = JobSpecs.of(job);
     this.learner = learner;
     rates = new Rates(spec.batchLimits().initialGlobalBatch());
@@ -75,7 +79,8 @@ final class JobTelemetry {
             spec.batchLimits(),
             spec.submitted(),
             declared(job, spec.batchLimits().initialGlobalBatch()),
-            before == null ? 0 : before.maxReplicas());
+            before == null ? 0 : before.maxReplicas(),
+            before == null ? Instant.EPOCH : now);
     claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
   }
@@ -95,8 +100,19 @@ final class JobTelemetry {
   }
 
   /** A generation that the operator published, or found in training: then at no known time. */
-  synchronized void published(long generation, int nodes, int replicas, Optional<Instant> at) {
-    bounds.published(generation, new SeenBounds.Published(nodes, replicas, at));
+  synchronized void published(long generation, SeenBounds.Published as) {
+    bounds.published(generation, as);
+  }
+
+  /** Whether it has trained, with so many replicas, since it was given slots at that time. */
+  synchronized boolean trained(Instant allocated, int replicas) {
+    return last != null
+        && bounds
+            .generation(last.generation())
+            .filter(as -> as.replicas() == replicas)
+            .flatMap(SeenBounds.Published::allocated)
+            .filter(allocated::equals)
+            .isPresent();
   }
 
   /** What a person should know of a job whose claims and progress have parted for minutes. */
@@ -117,7 +133,7 @@ final class JobTelemetry {
       note(report.outcome(), now);
       return true;
     }
-    report = bounds.cut(said, now);
+    report = changes.observe(bounds.cut(said, advanced, now));
     if (last != null && report.progress().step() > last.progress().step()) {
       advanced = now;
     }
@@ -125,7 +141,6 @@ final class JobTelemetry {
     measured = null;
     learner.observe(report, now);
     rates.observe(report.progress(), now);
-    changes.observe(report);
     stepTimes.observe(report);
     if (bounds.contradictory()) {
       claims.contradicted();
@@ -149,13 +164,17 @@ final class JobTelemetry {
         .generation(report.generation())
         .filter(as -> as.replicas() > 0 && as.replicas() == report.replicas())
         .ifPresent(as -> {
-          PlacementShape shape = new PlacementShape(as.nodes(), as.replicas(), "");
+          PlacementShape shape = new PlacementShape(as.nodes(), as.replicas(), as.gpuType());
           claims.observe(
               report.generation(),
-              new LayoutFactors.Layout(as.nodes(), as.replicas()),
+              shape,
               report.progress(),
               () ->
-                  learner.model(now).map(known -> known.goodput(shape, report.batch())).orElse(0.0),
+                  learner
+                      .model(now)
+                      .filter(known -> known.knows(shape.gpuType()))
+                      .map(known -> known.goodput(shape, report.batch()))
+                      .orElse(0.0),
               now);
         });
   }
@@ -235,16 +254,16 @@ final class JobTelemetry {
   }
 
   private Measured measure(Instant now) {
-    Optional<GoodputModel> model = unchanged(learner.model(now).map(claims::slowed));
-    int profiled = learner.maxProfiledReplicas();
-    Duration cost = changes.cost().orElse(Measured.ASSUMED_COST);
+    Measured told = learner.measured(now);
+    int profiled = told.maxProfiledReplicas();
     return new Measured(
-        model,
+        unchanged(told.model().map(claims::slowed)),
         before == null ? profiled : Math.max(profiled, before.maxReplicas()),
-        Optional.ofNullable(last).map(report -> claims.believed(report.progress(), now)),
-        cost,
-        cost.compareTo(Measured.ASSUMED_RESTART) > 0 ? cost : Measured.ASSUMED_RESTART,
-        learner.outlook(now));
+        told.progress().map(progress -> claims.believed(progress, now)),
+        told.rescalePause(),
+        told.restartPause(),
+        told.saved(),
+        told.outlook());
   }
 
   /** The same object for an equal model: rounds compare those of all jobs, and see that at once. */
@@ -279,7 +298,10 @@ final class JobTelemetry {
       return completed().map(outcome -> Endings.of(before, outcome));
     }
     BatchPlan batch = last.batch();
-    int global = last.replicas() == 0 ? 0 : batch.globalBatchSize(last.replicas());
+    int replicas = last.replicas();
+    int global = replicas == 0 ? 0 : batch.globalBatchSize(replicas);
+    String type =
+        bounds.generation(last.generation()).map(SeenBounds.Published::gpuType).orElse("");
     Instant eta = completed == null ? rates.eta(progress, now) : null;
     boolean noise = gradient != null && Double.isFinite(gradient.noiseScale());
     return Optional.of(
@@ -297,7 +319,14 @@ final class JobTelemetry {
             rates.throughput(),
             gradient == null || global == 0 ? null : Math.min(1, gradient.efficiency(global)),
             noise && gradient != null ? gradient.noiseScale() : null,
-            learner.model(now).map(known -> Predictions.bySize(spec, known)).orElse(null),
+            learner.model(now).map(known -> Predictions.bySize(spec, known, type)).orElse(null),
+            type.isEmpty() ? null : type,
+            type.isEmpty()
+                ? null
+                : learner
+                    .model(now)
+                    .map(known -> Predictions.byType(spec, known, replicas))
+                    .orElse(null),
             loss,
             checkpoint == null ? null : checkpoint.step(),
             checkpoint == null
@@ -306,8 +335,9 @@ final class JobTelemetry {
             changes.rescales,
             changes.grows,
             changes.shrinks,
-            changes.medianPauseMillis(),
+            learner.pauses().rescale().map(Duration::toMillis).orElse(null),
             changes.maxPauseMillis(),
+            learner.pauses().restart().map(Duration::toMillis).orElse(null),
             changes.minReplicas,
             changes.maxReplicas,
             changes.minGlobalBatch,

@@ -1,8 +1,10 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.protocol.Progress;
+import dev.kastor.scheduler.PlacementShape;
 import java.time.Duration;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The end that a job's own numbers promised for the size that it has. A job that is still there
@@ -12,58 +14,71 @@ final class Promise {
   /** Ends may come later by this factor, and by this time, in which the job is evaluated. */
   private static final double LATER = 1.5;
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final double PATIENCE_SECONDS = 60;
 
   /** Nobody who broke a promise is taken to end soon: he has at least so much work left. */
   private static final Duration LEAST_LEFT = Duration.ofHours(1);
 
-  private static final double FARTHEST_SECONDS = 1e9;
-
   private final int initialBatch;
   private final Instant begun;
-  private int replicas;
+  private @Nullable PlacementShape shape;
   private double speed;
-  private Instant end = Instant.MAX;
+
+  /** Seconds of training so far: a job that waits or restarts for others breaks no promise. */
+  private double trained;
+
+  /** The promised end on the same scale. */
+  private double end = Double.POSITIVE_INFINITY;
 
   Promise(int initialBatch, Instant begun) {
     this.initialBatch = initialBatch;
     this.begun = begun;
   }
 
+  /** Notes that the job has trained for so long. */
+  void trained(Duration time) {
+    trained += time.toMillis() / 1000.0;
+  }
+
+  /** Notes that a new generation has to repeat so many scale-invariant steps. */
+  void setBack(double steps) {
+    if (speed > 0 && !broken()) {
+      end += LATER * steps * initialBatch / speed;
+    }
+  }
+
   /**
    * Takes in progress.
    *
-   * @param goodput effective examples a second at its present size; 0 where nothing is known
+   * @param placed where it trains
+   * @param goodput effective examples a second there; 0 where nothing is known
    */
-  void observe(int size, Progress progress, double goodput, Instant now) {
+  void observe(PlacementShape placed, Progress progress, double goodput) {
     if (progress.totalScaleInvariantSteps() <= 0 || goodput <= 0) {
       return;
     }
-    if (size != replicas && !end.equals(Instant.MAX) && !broken(now)) {
-      double seconds = Duration.between(now, end).toSeconds() * speed / goodput;
-      end = now.plusSeconds((long) Math.min(FARTHEST_SECONDS, seconds));
+    if (!placed.equals(shape) && end < Double.POSITIVE_INFINITY && !broken()) {
+      end = trained + (end - trained) * speed / goodput;
     }
-    replicas = size;
+    shape = placed;
     speed = goodput;
     double left = progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps();
-    double seconds = Math.min(FARTHEST_SECONDS, LATER * left * initialBatch / goodput);
-    Instant promised = now.plus(PATIENCE).plusMillis((long) (seconds * 1000));
-    end = promised.isBefore(end) ? promised : end;
+    end = Math.min(end, trained + PATIENCE_SECONDS + LATER * left * initialBatch / goodput);
   }
 
   /** There is nothing to be believed any more. */
   void end() {
-    end = Instant.MIN;
+    end = Double.NEGATIVE_INFINITY;
   }
 
   /** Whether the job should have ended long ago. */
-  boolean broken(Instant now) {
-    return now.isAfter(end);
+  boolean broken() {
+    return trained > end;
   }
 
   /** Progress with as much work left as may be believed. */
   Progress believed(Progress said, Instant now) {
-    if (!broken(now)) {
+    if (!broken()) {
       return said;
     }
     Duration age = Duration.between(begun, now).dividedBy(2);

@@ -41,6 +41,7 @@ final class SeenBounds {
 
   private final BatchLimits limits;
   private final Instant submitted;
+  private final Instant knownSince;
   private final @Nullable Double declared;
   private final ShownNoise noise;
   private final SequencedMap<Long, Published> generations = new LinkedHashMap<>();
@@ -51,8 +52,15 @@ final class SeenBounds {
   private double credited;
   private @Nullable Instant creditedAt;
 
-  /** A generation as this operator published it, or found it in training: then at no known time. */
-  record Published(int nodes, int replicas, Optional<Instant> at) {}
+  /**
+   * A generation as this operator published it, or found it in training.
+   *
+   * @param gpuType GPU type of its members' nodes; empty where they have none
+   * @param at when it was published; empty by an earlier operator
+   * @param allocated when the job was given the allocation that it had then
+   */
+  record Published(
+      int nodes, int replicas, String gpuType, Optional<Instant> at, Optional<Instant> allocated) {}
 
   /**
    * Bounds of a job.
@@ -60,8 +68,15 @@ final class SeenBounds {
    * @param submitted when the job was: nothing of it is older
    * @param declared scale-invariant steps of its work as far as its spec tells them
    * @param mostReplicas most replicas that an earlier operator saw it with
+   * @param knownSince since when all of its steps were reported to this operator
    */
-  SeenBounds(BatchLimits limits, Instant submitted, @Nullable Double declared, int mostReplicas) {
+  SeenBounds(
+      BatchLimits limits,
+      Instant submitted,
+      @Nullable Double declared,
+      int mostReplicas,
+      Instant knownSince) {
+    this.knownSince = knownSince;
     this.limits = limits;
     this.submitted = submitted;
     this.declared = declared;
@@ -76,7 +91,8 @@ final class SeenBounds {
     if (generations.size() > KEPT) {
       generations.pollFirstEntry();
     }
-    if (creditedAt == null) {
+    // How far a job got under an earlier operator is known from its first report alone.
+    if (creditedAt == null && knownSince.equals(Instant.EPOCH)) {
       creditedAt = as.at().orElse(null);
     }
   }
@@ -86,12 +102,19 @@ final class SeenBounds {
     return Optional.ofNullable(generations.get(number));
   }
 
-  /** The report, cut to what can be true. */
-  TelemetryReport cut(TelemetryReport report, Instant now) {
+  /**
+   * The report, cut to what can be true.
+   *
+   * @param lastStep when a report last told of a new step; the epoch if none did
+   */
+  TelemetryReport cut(TelemetryReport report, Instant lastStep, Instant now) {
     List<StepProfile> profiles =
-        report.profiles().stream().filter(profile -> possible(profile, now)).toList();
+        report.profiles().stream()
+            .filter(profile -> possible(profile, now))
+            .map(profile -> profile.onType(gpuType(profile, report.generation())))
+            .toList();
     List<Switch> switches =
-        report.switches().stream().flatMap(lived -> cut(lived, now).stream()).toList();
+        report.switches().stream().flatMap(lived -> cut(lived, lastStep, now).stream()).toList();
     perSecond = profiles.stream().mapToDouble(SeenBounds::perSecond).max().orElse(perSecond);
     noise.observe(report);
     GradientStats gradient = report.gradient();
@@ -114,21 +137,51 @@ final class SeenBounds {
         report.slowest());
   }
 
-  /** Nobody pauses for a generation before it is published, nor after he has reported from it. */
-  private Optional<Switch> cut(Switch lived, Instant now) {
+  /**
+   * A pause for a generation begins no sooner than that is published, and ends before it is
+   * reported. New processes do not know when the old ones ended: how long a start took is known to
+   * the operator alone.
+   */
+  private Optional<Switch> cut(Switch lived, Instant lastStep, Instant now) {
     return generation(lived.generation())
-        .flatMap(Published::at)
-        .map(at -> {
-          Duration since = Duration.between(at, now);
-          Duration most = since.compareTo(LONGEST_PAUSE) < 0 ? since : LONGEST_PAUSE;
-          double seconds = Math.max(0, most.toMillis() / 1000.0);
+        .filter(published -> published.at().isPresent())
+        .map(published -> {
+          double seconds =
+              lived.cause() == Switch.Cause.START
+                  ? startSeconds(published, lastStep, now)
+                  : Math.min(lived.pauseSeconds(), seconds(published.at().orElse(now), now));
           return new Switch(
               lived.generation(),
               lived.replicasBefore(),
               lived.replicasAfter(),
               lived.cause(),
-              Math.min(lived.pauseSeconds(), seconds));
+              seconds);
         });
+  }
+
+  /**
+   * Time without training before a start: since the last step, or since slots were given where that
+   * is later. 0 where the last step was reported to an earlier operator.
+   */
+  private double startSeconds(Published published, Instant lastStep, Instant now) {
+    Instant allocated = published.allocated().orElse(lastStep);
+    Instant from = lastStep.isAfter(allocated) ? lastStep : allocated;
+    return from.isBefore(knownSince) ? 0 : seconds(from, now);
+  }
+
+  private static double seconds(Instant from, Instant now) {
+    Duration since = Duration.between(from, now);
+    Duration most = since.compareTo(LONGEST_PAUSE) < 0 ? since : LONGEST_PAUSE;
+    return Math.max(0, most.toNanos() / 1e9);
+  }
+
+  /** The type that the profile names if the job was ever published on it, else the generation's. */
+  private String gpuType(StepProfile profile, long generation) {
+    String said = profile.typeOrEmpty();
+    boolean had =
+        generations.values().stream().anyMatch(published -> published.gpuType().equals(said));
+    Published own = generations.get(generation);
+    return own == null || had ? said : own.gpuType();
   }
 
   /** Nobody was measured with more replicas than he had, nor made a step longer than his life. */

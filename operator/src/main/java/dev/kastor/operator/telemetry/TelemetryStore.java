@@ -8,8 +8,8 @@ import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
 import dev.kastor.operator.cluster.JobMapper;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
-import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StatusWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.BatchPlan;
@@ -19,20 +19,21 @@ import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.Measured;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** What all jobs reported, in memory, and the one writer of {@code status.training}. */
 @Singleton
 public final class TelemetryStore {
-  private final Map<String, JobTelemetry> jobs = new ConcurrentHashMap<>();
+  private final Map<String, JobTelemetry> jobs;
   private final SummaryBudget budget = new SummaryBudget();
   private final FamilyStore families;
   private final StatusWriter writer;
@@ -43,6 +44,7 @@ public final class TelemetryStore {
   private final InstantSource clock;
 
   public TelemetryStore(
+      JobRecords records,
       FamilyStore families,
       StatusWriter writer,
       JobObservers observers,
@@ -50,6 +52,7 @@ public final class TelemetryStore {
       Metrics metrics,
       OperatorConfig config,
       InstantSource clock) {
+    jobs = records.part();
     this.families = families;
     this.writer = writer;
     this.observers = observers;
@@ -78,10 +81,22 @@ public final class TelemetryStore {
    * Takes note of a generation of the job.
    *
    * @param at when it was published; empty if an earlier operator did
+   * @param allocated when the job was given the allocation that it had then
    */
-  public void published(TrainingJob job, Membership generation, Optional<Instant> at) {
-    int nodes = (int) generation.members().stream().map(Member::node).distinct().count();
-    of(job).published(generation.generation(), nodes, generation.members().size(), at);
+  public void published(
+      TrainingJob job, Membership generation, Optional<Instant> at, Optional<Instant> allocated) {
+    List<Member> members = generation.members();
+    int nodes = (int) members.stream().map(Member::node).distinct().count();
+    of(job)
+        .published(
+            generation.generation(),
+            new SeenBounds.Published(
+                nodes, members.size(), Member.gpuType(members), at, allocated));
+  }
+
+  /** Whether the job has trained, with so many replicas, since it was given slots at that time. */
+  public boolean trained(TrainingJob job, Instant allocated, int replicas) {
+    return known(job).filter(known -> known.trained(allocated, replicas)).isPresent();
   }
 
   /** What a person should know of a job whose claims and progress have parted for minutes. */
@@ -180,11 +195,6 @@ public final class TelemetryStore {
         .ifPresent(summary -> write(job, summary));
   }
 
-  /** Forgets a job that is gone. */
-  public void forget(String uid) {
-    jobs.remove(uid);
-  }
-
   private void write(TrainingJob job, TrainingStatus summary) {
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("training", summary);
@@ -218,7 +228,8 @@ public final class TelemetryStore {
 
   private JobTelemetry of(TrainingJob job) {
     return jobs.computeIfAbsent(
-        job.getMetadata().getUid(), uid -> new JobTelemetry(job, families.learner(job)));
+        job.getMetadata().getUid(),
+        uid -> new JobTelemetry(job, families.learner(job), clock.instant()));
   }
 
   private static double orZero(@Nullable Double value) {

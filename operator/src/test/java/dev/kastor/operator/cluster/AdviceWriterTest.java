@@ -10,6 +10,7 @@ import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.Measured;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
@@ -53,6 +54,7 @@ final class AdviceWriterTest {
             TestJobs.job("bert", 6, 6, GoodputSpec.Mode.Fixed),
             null,
             Measured.NOTHING,
+            true,
             false,
             START);
     List<Node> all = List.of(new Node("n1", "t4", 4), new Node("n2", "t4", 4));

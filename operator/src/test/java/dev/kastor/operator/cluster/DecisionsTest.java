@@ -12,6 +12,7 @@ import dev.kastor.scheduler.PlanViolation;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.Measured;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,7 +67,8 @@ class DecisionsTest {
                     refused.snapshot(),
                     refused.plan(),
                     List.of(new PlanViolation.UnknownJob(BERT)),
-                    List.of())))
+                    List.of(),
+                    0)))
         .isEmpty();
     assertThat(decisions.of(BERT).orElseThrow().reason().code()).isEqualTo("TooFew");
   }
@@ -78,10 +80,10 @@ class DecisionsTest {
   private static Round at(Instant now, Allocation allocation, String reason) {
     JobState job =
         JobMapper.state(
-            TestJobs.job("bert", 1, 4, Mode.Adaptive), null, Measured.NOTHING, false, now);
+            TestJobs.job("bert", 1, 4, Mode.Adaptive), null, Measured.NOTHING, true, false, now);
     SequencedMap<JobId, Plan.Assignment> plan = new LinkedHashMap<>();
     plan.put(BERT, new Plan.Assignment(allocation, Reason.of(reason, ".")));
     return new Round(
-        new Snapshot(now, List.of(), List.of(job)), new Plan(plan), List.of(), List.of());
+        new Snapshot(now, List.of(), List.of(job)), new Plan(plan), List.of(), List.of(), 0);
   }
 }

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.Measured;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,6 +57,7 @@ final class FirstLooksTest {
         TestJobs.job(name, 1, 4, GoodputSpec.Mode.Fixed),
         null,
         Measured.NOTHING,
+        true,
         false,
         CREATED.plusSeconds(second));
   }
@@ -65,7 +67,8 @@ final class FirstLooksTest {
         new Snapshot(CREATED.plusSeconds(second), List.of(), jobs),
         new Plan(new LinkedHashMap<>()),
         List.of(),
-        List.of());
+        List.of(),
+        0);
   }
 
   private double sample(String name) {

@@ -10,6 +10,7 @@ import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.TrainingJobStatus.HeldStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllowedReplicas;
@@ -18,6 +19,7 @@ import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.goodput.Measured;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -45,16 +47,54 @@ class JobMapperTest {
   void carriesOverWhatTheJobHas() {
     var allocation =
         new AllocationStatus(
-            3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null);
+            3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null, null);
     JobState state =
         JobMapper.state(
-            TestJobs.job("bert", 1, 4, Mode.Adaptive), allocation, Measured.NOTHING, true, NOW);
+            TestJobs.job("bert", 1, 4, Mode.Adaptive),
+            allocation,
+            Measured.NOTHING,
+            true,
+            true,
+            NOW);
     assertThat(state.id()).isEqualTo(new JobId("team", "bert"));
     assertThat(state.allocation()).isEqualTo(Allocation.on("n1", 3));
     assertThat(state.age()).isEqualTo(Duration.ofMinutes(1));
     assertThat(state.sinceChange()).isEqualTo(Duration.ofSeconds(30));
     assertThat(state.pinned()).isTrue();
     assertThat(state.model()).isEmpty();
+  }
+
+  @Test
+  void serviceIsWhatItHeldWhateverItsSizeIsNow() {
+    var held = new HeldStatus(4, "2026-01-01T00:00:10Z", 100);
+    var allocation =
+        new AllocationStatus(
+            3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "Grew.", null, held);
+    JobState state = state(allocation);
+    assertThat(state.attainedService()).isEqualTo(100 + 3 * 30);
+    assertThat(state.restarts()).isEqualTo(3);
+    assertThat(state.unsaved()).as("never saved").isEqualTo(Duration.ofSeconds(50));
+    var none =
+        new AllocationStatus(
+            0, Map.of(), null, 6, "2026-01-01T00:00:30Z", "Suspended", "Is.", null, held);
+    assertThat(state(none).attainedService()).as("while it holds nothing").isEqualTo(100);
+    assertThat(state(none).unsaved()).isZero();
+  }
+
+  @Test
+  void aStatusOfAnotherHandCountsAsNothing() {
+    var forged = new HeldStatus(-7, "yesterday", Double.NaN);
+    var allocation =
+        new AllocationStatus(
+            3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "Grew.", null, forged);
+    assertThat(state(allocation).attainedService()).isEqualTo(3 * 30);
+    assertThat(state(allocation).restarts()).isZero();
+    assertThat(state(allocation).unsaved()).isEqualTo(Duration.ofSeconds(30));
+  }
+
+  private static JobState state(AllocationStatus allocation) {
+    return JobMapper.state(
+        TestJobs.job("bert", 1, 4, Mode.Adaptive), allocation, Measured.NOTHING, true, true, NOW);
   }
 
   @Test

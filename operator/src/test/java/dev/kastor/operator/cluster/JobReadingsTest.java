@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class JobReadingsTest {
   private static final AllocationStatus GIVEN =
       new AllocationStatus(
-          3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null);
+          3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null, null);
 
   private final JobReadings readings = new JobReadings();
 
@@ -43,7 +43,8 @@ class JobReadingsTest {
 
   @Test
   void aTimeThatCannotBeReadIsNone() {
-    var forged = new AllocationStatus(3, Map.of("n1", 3), null, 5, "yesterday", "Grown", "", null);
+    var forged =
+        new AllocationStatus(3, Map.of("n1", 3), null, 5, "yesterday", "Grown", "", null, null);
     JobReading reading = read(job(1, 4), forged);
     assertThat(reading.since()).isEmpty();
     assertThat(reading.allocation()).isEqualTo(Allocation.on("n1", 3));
@@ -60,6 +61,7 @@ class JobReadingsTest {
             "2026-01-01T00:00:30Z",
             "x",
             "",
+            null,
             null);
     assertThat(read(job(1, 4), forged).allocation()).isEqualTo(Allocation.NONE);
   }

@@ -37,7 +37,8 @@ class NodeMapperTest {
           new Signals(),
           new SlotWaiters(),
           new Newcomers(InstantSource.system()),
-          new Provenance(new PodNumbers(new StatusWriter(client))),
+          new Provenance(
+              new PodNumbers(new JobRecords(), new StatusWriter(new JobRecords(), client))),
           new JobNamespaces(Set.of()));
   private final Node node =
       new NodeBuilder()

@@ -123,6 +123,7 @@ final class NodeUseTest {
                     "2026-01-01T00:00:00Z",
                     "Started",
                     ".",
+                    null,
                     null))),
         id -> pods);
   }

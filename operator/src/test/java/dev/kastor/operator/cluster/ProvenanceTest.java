@@ -22,7 +22,8 @@ class ProvenanceTest {
   private final TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
   private final KubernetesMockServer server = CrudServer.start();
   private final KubernetesClient client = server.createClient();
-  private final PodNumbers numbers = new PodNumbers(new StatusWriter(client));
+  private final PodNumbers numbers =
+      new PodNumbers(new JobRecords(), new StatusWriter(new JobRecords(), client));
   private final Provenance provenance = new Provenance(numbers);
 
   @BeforeEach

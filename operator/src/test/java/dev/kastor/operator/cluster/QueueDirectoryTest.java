@@ -38,7 +38,15 @@ final class QueueDirectoryTest {
 
   private static AllocationStatus given(int replicas, @Nullable String queue) {
     return new AllocationStatus(
-        replicas, Map.of("n1", replicas), null, 1, "2026-01-01T00:00:00Z", "Started", ".", queue);
+        replicas,
+        Map.of("n1", replicas),
+        null,
+        1,
+        "2026-01-01T00:00:00Z",
+        "Started",
+        ".",
+        queue,
+        null);
   }
 
   @Test

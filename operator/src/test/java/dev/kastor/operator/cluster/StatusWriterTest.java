@@ -27,7 +27,7 @@ class StatusWriterTest {
   StatusWriterTest() {
     server.init(InetAddress.getLoopbackAddress(), 0);
     client = server.createClient();
-    writer = new StatusWriter(client);
+    writer = new StatusWriter(new JobRecords(), client);
   }
 
   @AfterEach

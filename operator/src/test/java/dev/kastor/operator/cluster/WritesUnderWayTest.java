@@ -17,7 +17,7 @@ class WritesUnderWayTest {
   private static final TrainingJob JOB = TestJobs.job("bert", 1, 4, Mode.Adaptive);
   private static final AllocationStatus GIVEN =
       new AllocationStatus(
-          3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null);
+          3, Map.of("n1", 3), null, 5, "2026-01-01T00:00:30Z", "Grown", "It grew.", null, null);
 
   private final WritesUnderWay writes = new WritesUnderWay();
   private final CountDownLatch answer = new CountDownLatch(1);

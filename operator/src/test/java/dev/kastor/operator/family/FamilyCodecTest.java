@@ -6,6 +6,7 @@ import dev.kastor.protocol.StepProfile;
 import dev.kastor.scheduler.goodput.NoiseBucket;
 import dev.kastor.scheduler.goodput.RememberedFamily;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,6 +21,7 @@ final class FamilyCodecTest {
       """
       {"schema":"kastor.dev/families/v1","families":[{"name":"team/resnet","maxProfiledReplicas":8,\
       "initialBatch":128,"trust":0.625,"heard":"2026-01-01T00:00:00Z","finishedSteps":[1000.5],\
+      "rescalePauseMillis":[40,60],"restartPauseMillis":[12000],\
       "noise":[[3,512.25,8]],"profiles":{"":[[1,2,32,10,0.1,0.01]],"a100":[]}}]}\
       """;
 
@@ -38,6 +40,8 @@ final class FamilyCodecTest {
         128,
         List.of(new NoiseBucket(3, 512.25, 8)),
         List.of(1000.5),
+        List.of(Duration.ofMillis(40), Duration.ofMillis(60)),
+        List.of(Duration.ofSeconds(12)),
         0.625,
         Instant.parse("2026-01-01T00:00:00Z"));
   }
@@ -53,6 +57,14 @@ final class FamilyCodecTest {
   void theFormIsStable() {
     assertThat(FamilyCodec.write(List.of(family("team/resnet", 1)), 10_000)).isEqualTo(GOLDEN);
     assertThat(read(GOLDEN)).containsExactly(family("team/resnet", 1));
+  }
+
+  @Test
+  void aDocumentWithoutPausesIsOfAnEarlierVersion() {
+    String earlier =
+        GOLDEN.replace("\"rescalePauseMillis\":[40,60],\"restartPauseMillis\":[12000],", "");
+    assertThat(earlier).isNotEqualTo(GOLDEN);
+    assertThat(read(earlier).getFirst().rescalePauses()).isEmpty();
   }
 
   @Test
@@ -91,6 +103,7 @@ final class FamilyCodecTest {
           "name":"team/resnet"         | "name":""          | families[0]: name of a family must not be empty
           "heard":"2026-01-01T00:00:00Z" | "heard":"today"  | families[0].heard must be a time such as 2026-01-31T12:00:00Z but is "today"
           "initialBatch":128           | "initialBatch":1.5 | families[0].initialBatch must be an integer but is 1.5
+          [40,60]                      | [40,-1]            | families[0]: rescalePauses must not be negative but are PT-0.001S
           [3,512.25,8]                 | [64,512.25,8]      | families[0].noise[0]: noise.index must be from 0 to 63 but is 64
           [1,2,32,10,0.1,0.01]         | [1,2,32]           | families[0].profiles[""][0] must be a list of 6 but is [1,2,32]
           [1,2,32,10,0.1,0.01]         | [1,2,32,10,0.1,"x"] | families[0].profiles[""][0][5] must be a number but is "x"

@@ -71,7 +71,7 @@ final class FamilyStoreTest {
   }
 
   private void teach(Learner learner, int replicas) {
-    learner.observe("", new StepProfile(1, replicas, 32, 10, 0.1, 0.01), now);
+    learner.observe(new StepProfile(1, replicas, 32, 10, 0.1, 0.01), now);
     learner.observe(new GradientStats(1, 8, 32), new Progress(10, 10, 100, 320, 0), now);
     learner.finished(new Progress(100, 100, 100, 3200, 1), now);
   }

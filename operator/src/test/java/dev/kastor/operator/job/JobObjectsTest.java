@@ -9,6 +9,7 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.cluster.JobRecords;
 import dev.kastor.operator.cluster.Labels;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
@@ -67,7 +68,7 @@ final class JobObjectsTest {
   @Test
   void noticesThatTheAuthorityChangesWhileItRuns() throws IOException {
     Authority authority = authority(pem("one"));
-    JobObjects objects = new JobObjects(client, authority);
+    JobObjects objects = new JobObjects(new JobRecords(), client, authority);
     objects.ensure(job);
     authority(pem("two"));
     objects.ensure(job);
@@ -153,7 +154,7 @@ final class JobObjectsTest {
   }
 
   private JobObjects objects(String authority) throws IOException {
-    return new JobObjects(client, authority(authority));
+    return new JobObjects(new JobRecords(), client, authority(authority));
   }
 
   private Authority authority(String content) throws IOException {

@@ -29,11 +29,15 @@ class JobTelemetryTest {
   private final JobTelemetry telemetry =
       new JobTelemetry(
           job,
-          new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()));
+          new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()),
+          START);
 
   JobTelemetryTest() {
     for (long generation = 1; generation <= 4; generation++) {
-      telemetry.published(generation, 1, 2, Optional.of(START.minusSeconds(10)));
+      telemetry.published(
+          generation,
+          new SeenBounds.Published(
+              1, 2, "", Optional.of(START.minusSeconds(10)), Optional.of(START.minusSeconds(20))));
     }
   }
 

@@ -242,7 +242,7 @@ final class PlayedAgentTest {
       job = TestJobs.job(name, 1, SLOTS, GoodputSpec.Mode.Adaptive);
       spec = JobSpecs.of(job);
       var estimator = new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, Learning.FULL);
-      telemetry = new JobTelemetry(job, new Learner(spec, estimator, Optional.empty()));
+      telemetry = new JobTelemetry(job, new Learner(spec, estimator, Optional.empty()), START);
       this.truth = truth;
       this.lie = lie;
       this.arrives = arrives;
@@ -264,8 +264,9 @@ final class PlayedAgentTest {
                   since.toString(),
                   "",
                   "",
+                  null,
                   null);
-      return JobMapper.state(job, status, telemetry.measured(now), false, now);
+      return JobMapper.state(job, status, telemetry.measured(now), true, false, now);
     }
 
     void become(Allocation now, Instant at) {
@@ -284,7 +285,10 @@ final class PlayedAgentTest {
       generation++;
       batchAge = 0;
       pausing = PAUSE_SECONDS;
-      telemetry.published(generation, 1, allocation.replicas(), Optional.of(at));
+      telemetry.published(
+          generation,
+          new SeenBounds.Published(
+              1, allocation.replicas(), "", Optional.of(at), Optional.of(since)));
     }
 
     private PlacementShape shape() {

@@ -23,11 +23,11 @@ final class SeenBoundsTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final BatchLimits LIMITS = new BatchLimits(32, 1024, 1, 256, true);
 
-  private final SeenBounds bounds = new SeenBounds(LIMITS, START, null, 0);
+  private final SeenBounds bounds = new SeenBounds(LIMITS, START, null, 0, Instant.EPOCH);
 
   @BeforeEach
   void publish() {
-    bounds.published(1, new SeenBounds.Published(1, 2, Optional.of(START)));
+    bounds.published(1, published("A100", Optional.of(START)));
   }
 
   @Test
@@ -39,7 +39,7 @@ final class SeenBoundsTest {
 
   @Test
   void aPauseForAGenerationThatWasNotPublishedIsNone() {
-    bounds.published(2, new SeenBounds.Published(1, 2, Optional.empty()));
+    bounds.published(2, published("A100", Optional.empty()));
     assertThat(pause(2, 60, 40)).isEmpty();
     assertThat(pause(3, 60, 40)).isEmpty();
   }
@@ -68,16 +68,95 @@ final class SeenBoundsTest {
   }
 
   @Test
+  void aGenerationOfASuccessorTakesNoProgressAway() {
+    SeenBounds taken = new SeenBounds(LIMITS, START, null, 2, START);
+    taken.published(2, published("A100", Optional.of(START)));
+    TelemetryReport report = report(step(2, 0.1), 100, 900, List.of(), null);
+    TelemetryReport seen = taken.cut(report, Instant.EPOCH, START.plusSeconds(1));
+    assertThat(seen.progress().scaleInvariantSteps()).isEqualTo(900);
+  }
+
+  @Test
   void aCheckpointIsOfTheJobsLife() {
     assertThat(saved(START.minus(Duration.ofDays(365)))).isEqualTo(START);
     assertThat(saved(START.plusSeconds(10))).isEqualTo(START.plusSeconds(10));
     assertThat(saved(START.plus(Duration.ofDays(365)))).isEqualTo(START.plusSeconds(40));
   }
 
+  @Test
+  void aStartTakesTheTimeThatTheOperatorSawWithoutTraining() {
+    Instant allocated = START.minusSeconds(20);
+    bounds.published(
+        2, new SeenBounds.Published(1, 2, "", Optional.of(START), Optional.of(allocated)));
+    assertThat(start(bounds, Instant.EPOCH)).as("the first").isEqualTo(30);
+    assertThat(start(bounds, START.minusSeconds(15))).as("trained on for 5 s").isEqualTo(25);
+    assertThat(start(bounds, START.minusSeconds(60))).as("waited before").isEqualTo(30);
+  }
+
+  @Test
+  void aStartAfterStepsThatAnotherOperatorSawIsNotMeasured() {
+    SeenBounds taken = new SeenBounds(LIMITS, START, null, 2, START);
+    taken.published(
+        2,
+        new SeenBounds.Published(
+            1, 2, "", Optional.of(START), Optional.of(START.minusSeconds(900))));
+    assertThat(start(taken, Instant.EPOCH)).isZero();
+    taken.published(2, new SeenBounds.Published(1, 2, "", Optional.of(START), Optional.of(START)));
+    assertThat(start(taken, Instant.EPOCH)).as("given its slots since").isEqualTo(10);
+  }
+
+  @Test
+  void aProfileIsFiledUnderATypeThatTheJobHad() {
+    bounds.published(2, published("T4", Optional.of(START)));
+    assertThat(type(step(2, 0.1), 2)).as("an agent that names none").isEqualTo("T4");
+    assertThat(type(step(2, 0.1).onType("A100"), 2)).as("measured before").isEqualTo("A100");
+    assertThat(type(step(2, 0.1).onType("H100"), 2)).as("never had").isEqualTo("T4");
+  }
+
+  private String type(StepProfile profile, long generation) {
+    TelemetryReport report = report(profile, 100, 0, List.of(), null);
+    TelemetryReport from =
+        new TelemetryReport(
+            report.namespace(),
+            report.job(),
+            report.pod(),
+            generation,
+            report.sequence(),
+            report.replicas(),
+            report.batch(),
+            report.profiles(),
+            report.gradient(),
+            report.progress(),
+            report.trainingLoss(),
+            report.learningRate(),
+            report.checkpoint(),
+            report.switches(),
+            report.outcome());
+    return bounds
+        .cut(from, Instant.EPOCH, START.plusSeconds(40))
+        .profiles()
+        .getFirst()
+        .typeOrEmpty();
+  }
+
+  private static SeenBounds.Published published(String type, Optional<Instant> at) {
+    return new SeenBounds.Published(1, 2, type, at, at);
+  }
+
+  /** Pause of a start that is reported 10 s after the beginning. */
+  private static double start(SeenBounds bounds, Instant lastStep) {
+    var said = new Switch(2, 0, 2, Switch.Cause.START, 1);
+    TelemetryReport report = report(step(2, 0.1), 100, 0, List.of(said), null);
+    return bounds.cut(report, lastStep, START.plusSeconds(10)).switches().getFirst().pauseSeconds();
+  }
+
   private List<Double> pause(long generation, double seconds, long after) {
     var lived = new Switch(generation, 1, 2, Switch.Cause.RESCALE, seconds);
     return bounds
-        .cut(report(step(2, 0.1), 100, 0, List.of(lived), null), START.plusSeconds(after))
+        .cut(
+            report(step(2, 0.1), 100, 0, List.of(lived), null),
+            Instant.EPOCH,
+            START.plusSeconds(after))
         .switches()
         .stream()
         .map(Switch::pauseSeconds)
@@ -91,12 +170,16 @@ final class SeenBoundsTest {
   private Instant saved(Instant said) {
     var checkpoint = new CheckpointInfo(1, 1, said.toEpochMilli());
     TelemetryReport cut =
-        bounds.cut(report(step(2, 0.1), 100, 0, List.of(), checkpoint), START.plusSeconds(40));
+        bounds.cut(
+            report(step(2, 0.1), 100, 0, List.of(), checkpoint),
+            Instant.EPOCH,
+            START.plusSeconds(40));
     return Instant.ofEpochMilli(Objects.requireNonNull(cut.checkpoint()).savedAtEpochMillis());
   }
 
   private TelemetryReport cut(StepProfile profile, double noise, double steps, long after) {
-    return bounds.cut(report(profile, noise, steps, List.of(), null), START.plusSeconds(after));
+    return bounds.cut(
+        report(profile, noise, steps, List.of(), null), Instant.EPOCH, START.plusSeconds(after));
   }
 
   private static StepProfile step(int replicas, double seconds) {

@@ -11,7 +11,6 @@ import dev.kastor.operator.FakeApiServer;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.cluster.Decisions;
 import dev.kastor.operator.cluster.JobMapper;
-import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.Reports;
@@ -24,6 +23,7 @@ import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.Measured;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -89,6 +89,7 @@ class OverviewResourceTest {
             TestJobs.job("bert", 6, 6, GoodputSpec.Mode.Fixed),
             null,
             Measured.NOTHING,
+            true,
             false,
             CREATED.plusSeconds(60));
     List<Node> one = List.of(new Node("n1", "a100", 4, "", false, 2.5));
@@ -118,6 +119,7 @@ class OverviewResourceTest {
             TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive),
             null,
             Measured.NOTHING,
+            true,
             false,
             CREATED);
     Snapshot snapshot =
@@ -128,7 +130,7 @@ class OverviewResourceTest {
     numbers.put("pricePerSlot", Double.NaN);
     Reason why = new Reason("Waiting", "The GPUs save more time elsewhere.", numbers);
     plan.put(job, new Plan.Assignment(Allocation.NONE, why));
-    decisions.decided(new Round(snapshot, new Plan(plan), List.of(), List.of()));
+    decisions.decided(new Round(snapshot, new Plan(plan), List.of(), List.of(), 0));
     given()
         .port(port)
         .get("/api/v1/jobs/team/bert/decision")

@@ -4,7 +4,6 @@ import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.cluster.JobMapper;
-import dev.kastor.operator.cluster.Measured;
 import dev.kastor.operator.cluster.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
@@ -16,6 +15,7 @@ import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.goodput.Measured;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +82,7 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
             TestJobs.job("bert", 6, 6, GoodputSpec.Mode.Fixed),
             null,
             Measured.NOTHING,
+            true,
             false,
             begin);
     List<Node> nodes =

@@ -2,6 +2,7 @@ package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.Switch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -21,12 +22,14 @@ final class Family {
   private static final double HALF_LIFE_DAYS = 30;
   private static final int MAX_TYPES = 16;
   private static final int MAX_FINISHED = 9;
+  private static final int MAX_PAUSES = 9;
 
   private final String name;
   private final SequencedMap<String, TypeProfiles> types = new LinkedHashMap<>();
   private final SequencedMap<String, RememberedProfiles> remembered = new LinkedHashMap<>();
   private final Deque<Double> finished = new ArrayDeque<>();
   private NoiseBuckets noise = new NoiseBuckets();
+  private Pauses pauses = new Pauses(MAX_PAUSES);
   private int maxProfiledReplicas;
   private double trust = FIRST_TRUST;
   private Instant heard;
@@ -38,8 +41,9 @@ final class Family {
     heard = now;
   }
 
-  void observe(String gpuType, StepProfile profile, Instant now) {
+  void observe(StepProfile profile, Instant now) {
     hear(now);
+    String gpuType = profile.typeOrEmpty();
     TypeProfiles profiles = types.remove(gpuType);
     if (profiles == null) {
       profiles = new TypeProfiles(GoodputEstimator.Merging.NEWEST);
@@ -50,6 +54,12 @@ final class Family {
     }
     profiles.observe(profile);
     maxProfiledReplicas = Math.max(maxProfiledReplicas, profile.replicas());
+    recollection = null;
+  }
+
+  void observe(Switch change, Instant now) {
+    hear(now);
+    pauses.observe(change);
     recollection = null;
   }
 
@@ -98,6 +108,7 @@ final class Family {
     remembered.clear();
     finished.clear();
     noise = new NoiseBuckets();
+    pauses = new Pauses(MAX_PAUSES);
     maxProfiledReplicas = 0;
     trust = FIRST_TRUST;
     life++;
@@ -116,6 +127,8 @@ final class Family {
               maxProfiledReplicas,
               noise.curve(),
               List.copyOf(finished),
+              pauses.rescale(),
+              pauses.restart(),
               life);
       recollection = known;
     }
@@ -132,6 +145,8 @@ final class Family {
         noise.initialBatch(),
         noise.buckets(),
         List.copyOf(finished),
+        pauses.rescales(),
+        pauses.restarts(),
         trust,
         heard);
   }
@@ -141,9 +156,10 @@ final class Family {
     stored
         .profilesByType()
         .forEach((type, profiles) ->
-            profiles.forEach(profile -> family.observe(type, profile, stored.heard())));
+            profiles.forEach(profile -> family.observe(profile.onType(type), stored.heard())));
     family.noise = new NoiseBuckets(stored.initialBatch(), stored.noise());
     stored.finishedSteps().forEach(steps -> family.finished(steps, stored.heard()));
+    family.pauses.restore(stored.rescalePauses(), stored.restartPauses());
     family.maxProfiledReplicas = Math.max(family.maxProfiledReplicas, stored.maxProfiledReplicas());
     family.trust = stored.trust();
     return family;

@@ -2,6 +2,7 @@ package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.FairEviction;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -70,8 +71,12 @@ public final class FamilyMemory {
         : Optional.of(known.recollection());
   }
 
-  synchronized void observe(String family, String gpuType, StepProfile profile, Instant now) {
-    heard(family, now).observe(gpuType, profile, now);
+  synchronized void observe(String family, StepProfile profile, Instant now) {
+    heard(family, now).observe(profile, now);
+  }
+
+  synchronized void observe(String family, Switch change, Instant now) {
+    heard(family, now).observe(change, now);
   }
 
   synchronized void observe(String family, GradientStats gradient, double fraction, Instant now) {

@@ -85,7 +85,8 @@ public final class GoodputEstimator {
     GoodputEstimator estimator = new GoodputEstimator(spec);
     memory
         .profilesByType()
-        .forEach((type, profiles) -> profiles.forEach(profile -> estimator.observe(type, profile)));
+        .forEach((type, profiles) ->
+            profiles.forEach(profile -> estimator.observe(profile.onType(type))));
     memory.gradient().ifPresent(estimator::observe);
     estimator.maxProfiledReplicas =
         Math.max(estimator.maxProfiledReplicas, memory.maxProfiledReplicas());
@@ -100,19 +101,16 @@ public final class GoodputEstimator {
     }
   }
 
-  /** Takes in one profile, measured without regard to GPU types. */
-  public void observe(StepProfile profile) {
-    observe("", profile);
-  }
-
   /**
-   * Takes in one profile measured on GPUs of one type.
+   * Takes in one profile, filed under its GPU type.
    *
    * @return the profile that now stands for all of its key
    */
-  public StepProfile observe(String gpuType, StepProfile profile) {
+  public StepProfile observe(StepProfile profile) {
     maxProfiledReplicas = Math.max(maxProfiledReplicas, profile.replicas());
-    return types.computeIfAbsent(gpuType, type -> new TypeProfiles(merging)).observe(profile);
+    return types
+        .computeIfAbsent(profile.typeOrEmpty(), type -> new TypeProfiles(merging))
+        .observe(profile);
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.goodput;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.JobSpec;
 import java.time.Instant;
@@ -29,6 +30,11 @@ public final class Learner {
   /** The same of noise scales, which depend on the batch and on the run besides. */
   static final double NOISE_FACTOR = 4;
 
+  /** Pauses of each kind that a job keeps. */
+  public static final int PAUSES_KEPT = 64;
+
+  private static final Progress NO_PROGRESS = new Progress(0, 0, 0, 0, 0);
+
   private final String family;
   private final int initialBatch;
   private final GoodputEstimator estimator;
@@ -39,7 +45,9 @@ public final class Learner {
   private boolean confirmed;
   private boolean contradicted;
   private int life;
-  private Progress progress = new Progress(0, 0, 0, 0, 0);
+  private final Pauses pauses;
+  private @Nullable Progress progress;
+  private @Nullable Instant saved;
   private @Nullable Recollection used;
   private Optional<GoodputModel> model = Optional.empty();
   private boolean changed = true;
@@ -52,30 +60,57 @@ public final class Learner {
    *     family
    */
   public Learner(JobSpec spec, GoodputEstimator estimator, Optional<FamilyMemory> memory) {
+    this(spec, estimator, memory, new Pauses(PAUSES_KEPT), Optional.empty());
+  }
+
+  /**
+   * The same of a job that reported to an earlier operator.
+   *
+   * @param pauses those of the job's changes that are known, from now on the learner's own
+   * @param saved when the job last saved its state; empty before the first time
+   */
+  public Learner(
+      JobSpec spec,
+      GoodputEstimator estimator,
+      Optional<FamilyMemory> memory,
+      Pauses pauses,
+      Optional<Instant> saved) {
+    this.pauses = pauses;
+    this.saved = saved.orElse(null);
     family = spec.family();
     initialBatch = spec.batchLimits().initialGlobalBatch();
     this.estimator = estimator;
     this.memory = family.isEmpty() ? null : memory.orElse(null);
   }
 
-  /** Takes in a report, measured without regard to GPU types. */
+  /** Takes in a report whose changes were not reported before. */
   public void observe(TelemetryReport report, Instant now) {
     progress = report.progress();
-    report.profiles().forEach(profile -> observe("", profile, now));
+    report.profiles().forEach(profile -> observe(profile, now));
     if (report.gradient() != null) {
       observe(report.gradient(), report.progress(), now);
     }
+    for (Switch change : report.switches()) {
+      pauses.observe(change);
+      if (memory != null) {
+        memory.observe(family, change, now);
+      }
+    }
+    if (report.checkpoint() != null) {
+      saved = Instant.ofEpochMilli(report.checkpoint().savedAtEpochMillis());
+    }
   }
 
-  /** Takes in one profile measured on GPUs of one type. */
-  public void observe(String gpuType, StepProfile profile, Instant now) {
-    StepProfile merged = estimator.observe(gpuType, profile);
+  /** Takes in one profile. */
+  public void observe(StepProfile profile, Instant now) {
+    String gpuType = profile.typeOrEmpty();
+    StepProfile merged = estimator.observe(profile);
     changed = true;
     if (memory == null) {
       return;
     }
     if (settled(byType.get(gpuType))) {
-      memory.observe(family, gpuType, profile, now);
+      memory.observe(family, profile, now);
       return;
     }
     Recollection known = recall(now);
@@ -86,10 +121,10 @@ public final class Learner {
       double error = remembered.logRatio(merged);
       judged(probation.hear(ProfileKey.of(profile), error), memory, known);
       if (probation.verdict() != Probation.Verdict.OPEN && mayTeach(probation, known)) {
-        estimator.merged(gpuType).forEach(own -> memory.observe(family, gpuType, own, now));
+        estimator.merged(gpuType).forEach(own -> memory.observe(family, own, now));
       }
     } else if (mayTeach(probation, known)) {
-      memory.observe(family, gpuType, profile, now);
+      memory.observe(family, profile, now);
     }
   }
 
@@ -143,7 +178,7 @@ public final class Learner {
       estimator.remember(
           usable(known),
           known == null ? 0 : known.maxProfiledReplicas(),
-          curve(known).map(curve -> curve.at(outlook(known, 0).fraction(progress))));
+          curve(known).map(curve -> curve.at(outlook(known, 0).fraction(progressOrNone()))));
       model = estimator.model();
       used = known;
       changed = false;
@@ -154,6 +189,29 @@ public final class Learner {
   /** Most replicas ever measured, remembered ones included as of the last {@link #model}. */
   public int maxProfiledReplicas() {
     return estimator.maxProfiledReplicas();
+  }
+
+  private Progress progressOrNone() {
+    return progress == null ? NO_PROGRESS : progress;
+  }
+
+  /** Pauses that the job itself has measured. */
+  public Pauses pauses() {
+    return pauses;
+  }
+
+  /** Measurements as of now; of a live change or a start first the job's own, then its family's. */
+  public Measured measured(Instant now) {
+    Optional<GoodputModel> known = model(now);
+    Recollection family = recall(now);
+    return new Measured(
+        known,
+        maxProfiledReplicas(),
+        Optional.ofNullable(progress),
+        pauses.rescale().or(() -> family == null ? Optional.empty() : family.rescalePause()),
+        pauses.restart().or(() -> family == null ? Optional.empty() : family.restartPause()),
+        Optional.ofNullable(saved),
+        outlook(now));
   }
 
   /** What the family's past says of this job's future. */

@@ -43,7 +43,8 @@ final class ProfileWindow {
         any.atomicBatchSize(),
         steps,
         step,
-        Math.min(step, Math.max(0, step - compute)));
+        Math.min(step, Math.max(0, step - compute)),
+        any.gpuType());
   }
 
   /** Remembers that the present medians went into a fit. */

@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.goodput;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,6 +12,8 @@ import java.util.Optional;
  * @param maxProfiledReplicas most replicas measured
  * @param noise its noise curve, if it met any
  * @param finishedSteps scale-invariant steps of jobs that ended, oldest first
+ * @param rescalePause median pause of live changes; empty before the first
+ * @param restartPause median pause of starts; empty before the first
  * @param life how often the family had begun anew
  */
 record Recollection(
@@ -18,4 +21,6 @@ record Recollection(
     int maxProfiledReplicas,
     Optional<NoiseCurve> noise,
     List<Double> finishedSteps,
+    Optional<Duration> rescalePause,
+    Optional<Duration> restartPause,
     int life) {}

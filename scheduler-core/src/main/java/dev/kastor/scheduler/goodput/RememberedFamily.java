@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.StepProfile;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -16,6 +17,8 @@ import java.util.SequencedMap;
  * @param initialBatch M0 of the job that last reported noise
  * @param noise noise scales by share of the work, without those never seen
  * @param finishedSteps scale-invariant steps of the jobs that ended last, oldest first
+ * @param rescalePauses pauses of its newest live changes, oldest first
+ * @param restartPauses pauses of its newest starts, oldest first
  * @param trust in the memory when it was last heard of, in (0, 1]
  * @param heard when a job of it last reported
  */
@@ -26,6 +29,8 @@ public record RememberedFamily(
     int initialBatch,
     List<NoiseBucket> noise,
     List<Double> finishedSteps,
+    List<Duration> rescalePauses,
+    List<Duration> restartPauses,
     double trust,
     Instant heard) {
   public RememberedFamily {
@@ -51,5 +56,20 @@ public record RememberedFamily(
     profilesByType = Collections.unmodifiableSequencedMap(copy);
     noise = List.copyOf(noise);
     finishedSteps = List.copyOf(finishedSteps);
+    rescalePauses = List.copyOf(rescalePauses);
+    restartPauses = List.copyOf(restartPauses);
+    for (Duration pause : rescalePauses) {
+      notNegative("rescalePauses", pause);
+    }
+    for (Duration pause : restartPauses) {
+      notNegative("restartPauses", pause);
+    }
+  }
+
+  private static void notNegative(String field, Duration pause) {
+    if (pause.isNegative()) {
+      throw new IllegalArgumentException(
+          "%s must not be negative but are %s".formatted(field, pause));
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.QuotaAccount;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.ReasonNumber;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
@@ -14,7 +15,7 @@ public final class QuotaReasons {
   public static Reason waits(
       QuotaAccount account, int leastSlots, SequencedMap<String, Double> of) {
     SequencedMap<String, Double> numbers = numbers(account, of);
-    numbers.put("leastSlots", (double) leastSlots);
+    ReasonNumber.LEAST_SLOTS.put(numbers, leastSlots);
     return new Reason(
         "WaitingForQuota",
         "It needs %s, and %s.".formatted(gpus(leastSlots), state(account)),
@@ -24,7 +25,7 @@ public final class QuotaReasons {
   /** No end of another job lets it in. */
   public static Reason exceeds(QuotaAccount account, int leastSlots) {
     SequencedMap<String, Double> numbers = numbers(account, new LinkedHashMap<>());
-    numbers.put("leastSlots", (double) leastSlots);
+    ReasonNumber.LEAST_SLOTS.put(numbers, leastSlots);
     return new Reason(
         "ExceedsQuota",
         "Its least size is %s, but queue %s may never hold more than %d. Lower elastic.minReplicas of the job, or raise quota.gpus or quota.borrowingLimit of the queue."
@@ -80,12 +81,12 @@ public final class QuotaReasons {
   private static SequencedMap<String, Double> numbers(
       QuotaAccount account, SequencedMap<String, Double> others) {
     SequencedMap<String, Double> numbers = new LinkedHashMap<>(others);
-    numbers.put("queueUsed", (double) account.used());
-    numbers.put("queueNominal", (double) account.nominal());
-    numbers.put("queueCeiling", (double) account.ceiling());
+    ReasonNumber.QUEUE_USED.put(numbers, account.used());
+    ReasonNumber.QUEUE_NOMINAL.put(numbers, account.nominal());
+    ReasonNumber.QUEUE_CEILING.put(numbers, account.ceiling());
     if (!account.queue().cohort().isEmpty()) {
-      numbers.put("cohortUsed", (double) account.usedByCohort());
-      numbers.put("cohortNominal", (double) account.nominalOfCohort());
+      ReasonNumber.COHORT_USED.put(numbers, account.usedByCohort());
+      ReasonNumber.COHORT_NOMINAL.put(numbers, account.nominalOfCohort());
     }
     return numbers;
   }

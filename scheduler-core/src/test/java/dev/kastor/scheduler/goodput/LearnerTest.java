@@ -72,7 +72,7 @@ final class LearnerTest {
     Learner teacher = learner(name, family);
     for (int[] shape : SHAPES) {
       for (int atomic : BATCHES) {
-        teacher.observe("", profile(shape[0], shape[1], atomic, 1), START);
+        teacher.observe(profile(shape[0], shape[1], atomic, 1), START);
       }
     }
     for (int i = 0; i <= 100; i++) {
@@ -143,7 +143,7 @@ final class LearnerTest {
     Learner first = learner("first", "resnet");
     for (int step = 0; step <= 10_000; step++) {
       Progress undeclared = new Progress(step, step, 0, (long) step * M0, 0);
-      first.observe("", profile(1, 1, 64, 1), START);
+      first.observe(profile(1, 1, 64, 1), START);
       first.observe(noise(step / 10_000.0, 1), undeclared, START);
     }
     assertThat(learner("second", "resnet").outlook(START).noise()).isEmpty();
@@ -166,7 +166,7 @@ final class LearnerTest {
     second.observe(noise(0, 1.5), progress(1), START);
     for (int[] shape : SHAPES) {
       for (int atomic : BATCHES) {
-        second.observe("", profile(shape[0], shape[1], atomic, 1.3), START);
+        second.observe(profile(shape[0], shape[1], atomic, 1.3), START);
       }
     }
     assertThat(second.model(START).orElseThrow().gradient()).isEqualTo(noise(0, 1.5));
@@ -187,7 +187,7 @@ final class LearnerTest {
       Learner second = learner("second", family);
       assertThat(second.model(START)).isPresent();
       for (int report = 0; report < 3; report++) {
-        second.observe("", random(random, slowdown, 0.1), START);
+        second.observe(random(random, slowdown, 0.1), START);
         second.observe(noise(0, 1), progress(report), START);
       }
       assertThat(memory.confidence(family, START)).as("trial %d", trial).isLessThan(before);
@@ -206,7 +206,7 @@ final class LearnerTest {
       double before = memory.confidence(family, START);
       Learner second = learner("second", family);
       for (int report = 0; report < 10; report++) {
-        second.observe("", random(random, 1, 0.1), START);
+        second.observe(random(random, 1, 0.1), START);
         second.observe(noise(0, Math.exp(0.5 * random.nextGaussian())), progress(report), START);
       }
       assertThat(memory.confidence(family, START)).as("trial %d", trial).isGreaterThan(before);
@@ -228,9 +228,9 @@ final class LearnerTest {
   void aSlowFirstReportIsNoContradiction() {
     teach("first", "resnet");
     Learner second = learner("second", "resnet");
-    second.observe("", profile(1, 1, 64, 8), START);
-    second.observe("", profile(1, 1, 64, 1), START);
-    second.observe("", profile(1, 2, 64, 1), START);
+    second.observe(profile(1, 1, 64, 8), START);
+    second.observe(profile(1, 1, 64, 1), START);
+    second.observe(profile(1, 2, 64, 1), START);
     second.model(START);
     assertThat(second.maxProfiledReplicas()).isEqualTo(8);
     assertThat(memory.confidence("resnet", START)).isEqualTo(0.625);
@@ -241,7 +241,7 @@ final class LearnerTest {
     teach("first", "resnet");
     Learner second = learner("second", "resnet");
     for (int report = 0; report < 3; report++) {
-      second.observe("", profile(1, 1, 64, 1), START);
+      second.observe(profile(1, 1, 64, 1), START);
       second.observe(noise(0, 10), progress(report), START);
     }
     assertThat(second.outlook(START).noise()).isEmpty();
@@ -254,7 +254,7 @@ final class LearnerTest {
     for (String name : new String[] {"second", "third"}) {
       Learner wronged = learner(name, "resnet");
       for (int report = 0; report < 6; report++) {
-        wronged.observe("", profile(1, 1, 64, 3), START);
+        wronged.observe(profile(1, 1, 64, 3), START);
         wronged.observe(noise(0, 1), progress(report), START);
       }
     }
@@ -312,8 +312,8 @@ final class LearnerTest {
     for (int f = 0; f < FamilyMemory.MAX_FAMILIES + 10; f++) {
       Learner learner = learner("a", "family-" + f);
       for (int i = 0; i < (f % 50 == 0 ? 300 : 1); i++) {
-        learner.observe("type-" + i % 20, profile(1, 1, 1 + i, 1), START);
-        learner.observe("", profile(1, 1, 1 + i, 1), START);
+        learner.observe(profile(1, 1, 1 + i, 1).onType("type-" + i % 20), START);
+        learner.observe(profile(1, 1, 1 + i, 1), START);
         learner.finished(progress(1000), START);
       }
     }

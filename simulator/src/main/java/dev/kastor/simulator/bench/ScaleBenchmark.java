@@ -103,7 +103,7 @@ public final class ScaleBenchmark {
                 cluster,
                 workload,
                 Map.of(),
-                Policies.create(policy, PolicyOptions.defaults(1)),
+                () -> Policies.create(policy, PolicyOptions.defaults(1)),
                 1,
                 new Progress(policy))
             .run();

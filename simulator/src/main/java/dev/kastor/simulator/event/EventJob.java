@@ -3,14 +3,18 @@ package dev.kastor.simulator.event;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AllocationHistory;
+import dev.kastor.scheduler.AssumedPauses;
 import dev.kastor.scheduler.Foresight;
+import dev.kastor.scheduler.JobFacts;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
-import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +34,9 @@ final class EventJob implements Foresight {
   private final VirtualClock clock;
   private final EventSettings settings;
   private final Reporter reporter;
+  private final AssumedPauses assumed;
 
+  private AllocationHistory history = AllocationHistory.NONE;
   private Allocation allocation = Allocation.NONE;
   private String gpuType = "";
   private double trainsFrom;
@@ -44,16 +50,14 @@ final class EventJob implements Foresight {
   private double stepsOnCourse;
   private double steps;
   private double examples;
-  private double attainedService;
   private double checkpointProgress;
+  private double checkpointSeconds = Double.NaN;
   private double sinceCheckpoint;
 
   private long version;
   private @Nullable JobState lastState;
   private long stateVersion;
   private double stateUntil;
-  private int restarts = -1;
-  private double changedSeconds = Double.NaN;
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
 
@@ -74,6 +78,10 @@ final class EventJob implements Foresight {
     this.clock = clock;
     this.settings = settings;
     this.reporter = reporter;
+    assumed =
+        new AssumedPauses(
+            settings.liveRescale(),
+            VirtualClock.duration(courses.application().believedRestartSeconds()));
     batch = new BatchPlan(1, 0);
     course = courses.at(spec.batchLimits().targetGlobalBatch());
   }
@@ -138,9 +146,9 @@ final class EventJob implements Foresight {
     return reporter.heard();
   }
 
-  /** When it reports next after now: at whole report intervals of its training. */
+  /** When it reports next after now: as its training begins, then at whole report intervals. */
   double nextReport() {
-    double interval = VirtualClock.seconds(settings.reportInterval());
+    double interval = reporter.begun() ? VirtualClock.seconds(settings.reportInterval()) : 0;
     return Math.max(clock.now(), trainsFrom) + interval;
   }
 
@@ -154,27 +162,15 @@ final class EventJob implements Foresight {
       return known;
     }
     double now = clock.now();
-    JobState state =
-        new JobState(
+    JobFacts facts =
+        new JobFacts(
             spec,
-            allocation,
-            reporter.model(now),
-            reporter.maxProfiledReplicas(),
-            reporter.progress(this, now),
-            VirtualClock.duration(now - submitSeconds),
-            attainedService + (now - settledAt) * allocation.replicas(),
-            Math.max(restarts, 0),
-            allocation.isEmpty()
-                ? VirtualClock.duration(application().believedRestartSeconds())
-                : settings.liveRescale(),
-            VirtualClock.duration(application().believedRestartSeconds()),
-            Double.isNaN(changedSeconds)
-                ? Duration.ZERO
-                : VirtualClock.duration(now - changedSeconds),
+            history,
+            reporter.heard() ? reporter.trains() : now >= trainsFrom,
+            reporter.measured(this, now),
             false,
-            !allocation.isEmpty() && now < trainsFrom,
-            reporter.outlook(now),
             Optional.of(this));
+    JobState state = facts.state(assumed, VirtualClock.instant(now));
     lastState = state;
     stateVersion = version;
     stateUntil = now + VirtualClock.seconds(settings.reportInterval());
@@ -201,8 +197,15 @@ final class EventJob implements Foresight {
         submitSeconds,
         startSeconds,
         finishSeconds,
-        Math.max(restarts, 0),
-        attainedService);
+        history.restarts(),
+        history.servedSeconds());
+  }
+
+  /** When it last saved its state; empty before the first time. */
+  Optional<Instant> saved() {
+    return Double.isNaN(checkpointSeconds)
+        ? Optional.empty()
+        : Optional.of(VirtualClock.instant(checkpointSeconds));
   }
 
   /**
@@ -213,10 +216,15 @@ final class EventJob implements Foresight {
    */
   void reallocate(Allocation to, String type, double nodesPace) {
     settle();
+    if (!allocation.isEmpty()) {
+      measure();
+    }
     boolean live = type.equals(gpuType) && staysSomewhere(to);
-    saveProgress();
-    allocation = to;
-    changedSeconds = clock.now();
+    int before = live ? allocation.replicas() : 0;
+    if (!allocation.isEmpty()) {
+      saveProgress();
+    }
+    become(to);
     gpuType = type;
     version++;
     if (to.isEmpty()) {
@@ -233,8 +241,12 @@ final class EventJob implements Foresight {
             : now + application().restartSeconds();
     rate = 1;
     pace = nodesPace;
-    restarts++;
-    reporter.moved(steps);
+    reporter.moved(
+        steps,
+        before,
+        to.replicas(),
+        live ? Switch.Cause.RESCALE : Switch.Cause.START,
+        trainsFrom - now);
     train(reporter.batch(spec, application(), to, key(), now));
   }
 
@@ -255,9 +267,13 @@ final class EventJob implements Foresight {
     settle();
     stepsOnCourse = course.stepsAt(checkpointProgress);
     sinceCheckpoint = 0;
-    allocation = Allocation.NONE;
-    changedSeconds = clock.now();
+    become(Allocation.NONE);
     version++;
+  }
+
+  private void become(Allocation to) {
+    allocation = to;
+    history = history.next(to, VirtualClock.instant(clock.now()));
   }
 
   /** Goes on at another share of its speed. */
@@ -278,7 +294,16 @@ final class EventJob implements Foresight {
    */
   boolean report() {
     settle();
-    return reporter.send(this, key(), time, application().slowdown() / (rate * pace));
+    return reporter.send(this, key(), time, slowdown());
+  }
+
+  private void measure() {
+    var _ = reporter.measure(this, key(), time, slowdown());
+  }
+
+  /** By how much its true step time exceeds the measured one. */
+  private double slowdown() {
+    return application().slowdown() / (rate * pace);
   }
 
   /**
@@ -293,7 +318,9 @@ final class EventJob implements Foresight {
     if (!allocation.isEmpty()) {
       BatchPlan better = reporter.batch(spec, application(), allocation, key(), now);
       if (!better.equals(batch)) {
+        measure();
         train(better);
+        reporter.rebatched();
         version++;
       }
     }
@@ -306,7 +333,7 @@ final class EventJob implements Foresight {
     stepsOnCourse = course.totalSteps();
     finishSeconds = clock.now();
     reporter.finished(this, finishSeconds);
-    allocation = Allocation.NONE;
+    become(Allocation.NONE);
     version++;
   }
 
@@ -372,11 +399,11 @@ final class EventJob implements Foresight {
       stepsOnCourse += trained;
       steps += trained;
       examples += trained * course.globalBatch();
-      attainedService += (clock.now() - settledAt) * allocation.replicas();
       sinceCheckpoint += seconds;
       double interval = VirtualClock.seconds(settings.checkpointInterval());
       if (sinceCheckpoint >= interval) {
         sinceCheckpoint %= interval;
+        checkpointSeconds = clock.now() - sinceCheckpoint;
         checkpointProgress = course.progressAt(stepsOnCourse - sinceCheckpoint * stepRate());
       }
     }
@@ -385,6 +412,7 @@ final class EventJob implements Foresight {
 
   private void saveProgress() {
     checkpointProgress = course.progressAt(stepsOnCourse);
+    checkpointSeconds = clock.now();
     sinceCheckpoint = 0;
   }
 }

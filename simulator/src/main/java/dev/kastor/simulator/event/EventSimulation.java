@@ -3,6 +3,7 @@ package dev.kastor.simulator.event;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
+import dev.kastor.scheduler.FastPath;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Policy;
@@ -20,6 +21,7 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;
 import dev.kastor.traces.Workload;
 import java.lang.management.ManagementFactory;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -29,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +80,7 @@ public final class EventSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Policy policy,
+      Supplier<Policy> policy,
       long seed,
       ReplayListener listener) {
     this(settings, cluster, workload, applications, policy, Optional.empty(), seed, listener);
@@ -86,6 +89,7 @@ public final class EventSimulation implements Cluster {
   /**
    * A replay of {@code workload}.
    *
+   * @param policies makes a fresh policy: one for rounds, one for new jobs between two rounds
    * @param memory what families remember and jobs add to; empty where jobs learn alone
    * @throws IllegalArgumentException if an application is missing, or a job can never run on the
    *     cluster
@@ -95,7 +99,7 @@ public final class EventSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Policy policy,
+      Supplier<Policy> policies,
       Optional<FamilyMemory> memory,
       long seed,
       ReplayListener listener) {
@@ -103,8 +107,8 @@ public final class EventSimulation implements Cluster {
     this.workload = workload;
     this.seed = seed;
     this.listener = listener;
-    this.policy = new DecisionTimes.Timed(policy);
-    loop = new SchedulingLoop(this, this.policy);
+    policy = new DecisionTimes.Timed(policies.get());
+    loop = new SchedulingLoop(this, policy, policies.get());
     ClusterShape largest = Largest.of(cluster, settings.resizes(), settings.autoscaling());
     scaler = settings.autoscaling().map(follows -> new Scaler(follows, cluster)).orElse(null);
     resizes = new ArrayList<>(settings.resizes());
@@ -129,7 +133,8 @@ public final class EventSimulation implements Cluster {
               courses.computeIfAbsent(application, Courses::new),
               clock,
               settings,
-              new Reporter(settings, spec, policy, declared.next(), memory, random.split()));
+              new Reporter(
+                  settings, spec, policy, declared.next(), memory, random.split(), listener));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }
@@ -201,6 +206,7 @@ public final class EventSimulation implements Cluster {
         for (EventJob job : hit) {
           release(job);
           job.fail();
+          listener.allocated(job.spec().id(), Allocation.NONE, VirtualClock.instant(clock.now()));
         }
         breakdowns.failed(event, agenda);
         wantDecision();
@@ -214,11 +220,14 @@ public final class EventSimulation implements Cluster {
       }
       case JOB_ARRIVES -> {
         clock.set(event.seconds());
-        active.add(jobs.get(event.subject()));
+        EventJob job = jobs.get(event.subject());
+        active.add(job);
         begun = true;
         payNodes();
         state.arrived();
-        wantDecision();
+        if (!placedAlone(job)) {
+          wantDecision();
+        }
       }
       case JOB_ENDS -> {
         EventJob job = jobs.get(event.subject());
@@ -226,6 +235,7 @@ public final class EventSimulation implements Cluster {
           clock.set(event.seconds());
           release(job);
           job.finish();
+          listener.allocated(job.spec().id(), Allocation.NONE, VirtualClock.instant(clock.now()));
           state.left();
           done++;
           payNodes();
@@ -267,6 +277,20 @@ public final class EventSimulation implements Cluster {
         }
       }
     }
+  }
+
+  /** Whether the new job was given slots without a round over all jobs. */
+  private boolean placedAlone(EventJob job) {
+    FastPath fastPath = loop.fastPath();
+    Instant now = VirtualClock.instant(clock.now());
+    Snapshot alone = snapshot(List.of(job.state()));
+    listener.observed(alone);
+    Optional<Round> placed = fastPath.tryPlace(now, alone.jobs(), nodes.availableNames()::contains);
+    placed.ifPresent(round -> {
+      apply(round.changes());
+      fastPath.confirmVisible(round, now);
+    });
+    return placed.isPresent();
   }
 
   /** Nodes cost money from the first arrival on. */
@@ -351,6 +375,12 @@ public final class EventSimulation implements Cluster {
     for (EventJob job : active) {
       states.add(job.state());
     }
+    Snapshot snapshot = snapshot(states);
+    listener.observed(snapshot);
+    return snapshot;
+  }
+
+  private Snapshot snapshot(List<JobState> states) {
     return new Snapshot(
         VirtualClock.instant(clock.now()), nodes.available(), states, settings.queues());
   }
@@ -390,6 +420,7 @@ public final class EventSimulation implements Cluster {
 
   private void occupy(EventJob job, Allocation to) {
     job.reallocate(to, nodes.gpuType(to), nodes.pace(to));
+    listener.allocated(job.spec().id(), to, VirtualClock.instant(clock.now()));
     nodes.add(job);
     state.took(job);
     spending.job(job.index(), nodes.moneyPerHour(to), clock.now());

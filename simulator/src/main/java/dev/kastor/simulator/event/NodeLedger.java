@@ -8,6 +8,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Which nodes there are and who sits on them; refuses more replicas on a node than it has slots,
@@ -35,6 +37,7 @@ final class NodeLedger {
   private final List<Entry> entries = new ArrayList<>();
   private final Map<String, Integer> index = new HashMap<>();
   private List<Node> available = List.of();
+  private Set<String> availableNames = Set.of();
   private int availableSlots;
   private double moneyPerHour;
 
@@ -61,6 +64,11 @@ final class NodeLedger {
   /** Nodes that can hold replicas now; the same list until that changes. */
   List<Node> available() {
     return available;
+  }
+
+  /** Names of those nodes. */
+  Set<String> availableNames() {
+    return availableNames;
   }
 
   /** Slots of those nodes. */
@@ -148,6 +156,7 @@ final class NodeLedger {
             .filter(entry -> entry.present && entry.up)
             .map(entry -> entry.node)
             .toList();
+    availableNames = available.stream().map(Node::name).collect(Collectors.toUnmodifiableSet());
     availableSlots = available.stream().mapToInt(Node::slots).sum();
     moneyPerHour = available.stream().mapToDouble(Node::pricePerHour).sum();
   }

@@ -1,9 +1,11 @@
 package dev.kastor.simulator.event;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.Switch;
+import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.BatchLimits;
@@ -15,12 +17,16 @@ import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.goodput.Outlook;
+import dev.kastor.simulator.ReplayListener;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -36,18 +42,29 @@ final class Reporter {
   private final EventSettings settings;
   private final @Nullable Learner learner;
   private final SplittableRandom random;
+  private final JobSpec spec;
+  private final ReplayListener listener;
   private Optional<Progress> progress = Optional.empty();
+  private Optional<Instant> saved = Optional.empty();
   private double reportedAt;
   private final double declaredFactor;
   private final @Nullable SplittableRandom losses;
-  private final Deque<Message> onTheWay = new ArrayDeque<>();
+  private final Deque<TelemetryReport> onTheWay = new ArrayDeque<>();
+  private final List<Switch> switches = new ArrayList<>();
+  private final List<StepProfile> measured = new ArrayList<>();
   private double stepsReported;
-  private int places;
-  private boolean newPlace = true;
 
-  /** What a report says, and from which of the job's places. */
-  private record Message(
-      int place, String gpuType, StepProfile profile, GradientStats gradient, Progress progress) {}
+  /** Generation of the job's members: grows with each allocation and each batch. */
+  private int generation;
+
+  /** The first generation of the present allocation. */
+  private int placed;
+
+  private int generationBegun;
+  private long generationHeard;
+  private long begunSequence;
+  private long sequence;
+  private boolean measuredHere;
 
   /**
    * Reports of a job.
@@ -60,8 +77,11 @@ final class Reporter {
       Policy policy,
       double declaredFactor,
       Optional<FamilyMemory> memory,
-      SplittableRandom random) {
+      SplittableRandom random,
+      ReplayListener listener) {
     this.settings = settings;
+    this.spec = spec;
+    this.listener = listener;
     this.declaredFactor = declaredFactor;
     this.random = random;
     losses = settings.adversity().reports().lost() > 0 ? random.split() : null;
@@ -83,12 +103,29 @@ final class Reporter {
     return learner == null ? Optional.empty() : learner.model(VirtualClock.instant(now));
   }
 
-  int maxProfiledReplicas() {
-    return learner == null ? 0 : learner.maxProfiledReplicas();
+  /** Whether the job has said that it trains with its present allocation. */
+  boolean begun() {
+    return generationBegun >= placed;
   }
 
-  Outlook outlook(double now) {
-    return learner == null ? Outlook.NONE : learner.outlook(VirtualClock.instant(now));
+  /** Whether a report from the job's present allocation has arrived. */
+  boolean trains() {
+    return placed > 0 && generationHeard >= placed;
+  }
+
+  /** Measurements as far as a policy may use them. */
+  Measured measured(EventJob job, double now) {
+    if (learner != null) {
+      return learner.measured(VirtualClock.instant(now));
+    }
+    if (!job.allocation().isEmpty()
+        && now - reportedAt >= VirtualClock.seconds(settings.reportInterval())) {
+      progress = Optional.of(declared(job.progress()));
+      saved = job.saved();
+      reportedAt = now;
+    }
+    return new Measured(
+        Optional.empty(), 0, progress, Optional.empty(), Optional.empty(), saved, Outlook.NONE);
   }
 
   /** The job's work is done. */
@@ -96,16 +133,6 @@ final class Reporter {
     if (learner != null) {
       learner.finished(job.progress(), VirtualClock.instant(now));
     }
-  }
-
-  Optional<Progress> progress(EventJob job, double now) {
-    if (learner == null
-        && !job.allocation().isEmpty()
-        && now - reportedAt >= VirtualClock.seconds(settings.reportInterval())) {
-      progress = Optional.of(declared(job.progress()));
-      reportedAt = now;
-    }
-    return progress;
   }
 
   /**
@@ -130,21 +157,40 @@ final class Reporter {
                     .formatted(spec.id(), shape.replicas(), spec.batchLimits(gpuType))));
   }
 
-  /** It has another allocation since {@code steps}, of which nothing was reported yet. */
-  void moved(double steps) {
-    newPlace = true;
-    places++;
+  /**
+   * Notes another allocation, of which nothing is reported yet.
+   *
+   * @param steps optimizer steps that the job has taken
+   * @param before replicas that go on; 0 where nothing runs where it ran
+   * @param pause seconds until it trains
+   */
+  void moved(double steps, int before, int after, Switch.Cause cause, double pause) {
+    // A change that never came to training is not lived: the job goes on starting.
+    boolean starting =
+        !begun() && !switches.isEmpty() && switches.removeLast().cause() == Switch.Cause.START;
+    measuredHere = false;
+    generation++;
+    placed = generation;
     stepsReported = steps;
+    if (learner != null) {
+      switches.add(
+          new Switch(
+              generation,
+              starting ? 0 : before,
+              after,
+              starting ? Switch.Cause.START : cause,
+              pause));
+    }
   }
 
   /**
-   * Sends a report; nothing happens if the job has not ended a step since its last.
+   * Measures the steps since the last report, before the job gets another allocation or batch.
    *
    * @param time of a step without accumulation when nobody disturbs
    * @param slowdown by how much the true time exceeds that
-   * @return whether it was sent and not lost
+   * @return whether there was a step
    */
-  boolean send(EventJob job, String gpuType, StepTime time, double slowdown) {
+  boolean measure(EventJob job, String gpuType, StepTime time, double slowdown) {
     double steps = job.steps() - stepsReported;
     if (learner == null || steps < 1) {
       return false;
@@ -152,42 +198,88 @@ final class Reporter {
     stepsReported = job.steps();
     double step = noisy(time.stepSeconds() * slowdown);
     double pass = noisy(time.passSeconds() * slowdown);
+    Allocation allocation = job.allocation();
+    measured.add(
+        new StepProfile(
+            allocation.nodes(),
+            allocation.replicas(),
+            job.batch().atomicBatchSize(),
+            (int) steps,
+            step,
+            Math.max(0, step - pass),
+            gpuType));
+    return true;
+  }
+
+  /** Notes another batch of the same replicas. */
+  void rebatched() {
+    generation++;
+  }
+
+  /**
+   * Sends a report: as training begins one that says so, then one of step times; nothing happens if
+   * the job has not ended a step since its last.
+   *
+   * @return whether it was sent and not lost
+   */
+  boolean send(EventJob job, String gpuType, StepTime time, double slowdown) {
+    boolean begins = !begun();
+    if (!begins && !measure(job, gpuType, time, slowdown)) {
+      return false;
+    }
+    if (learner == null) {
+      return false;
+    }
+    if (begins) {
+      generationBegun = generation;
+      begunSequence = sequence;
+    }
+    long number = sequence++;
     if (losses != null && losses.nextDouble() < settings.adversity().reports().lost()) {
       return false;
     }
-    Allocation allocation = job.allocation();
-    onTheWay.add(
-        new Message(
-            places,
-            gpuType,
-            new StepProfile(
-                allocation.nodes(),
-                allocation.replicas(),
-                job.batch().atomicBatchSize(),
-                (int) steps,
-                step,
-                Math.max(0, step - pass)),
-            job.gradient(),
-            declared(job.progress())));
+    TelemetryReport report =
+        new TelemetryReport(
+            spec.id().namespace(),
+            spec.id().name(),
+            spec.id().name() + "-0",
+            generation,
+            number,
+            job.allocation().replicas(),
+            job.batch(),
+            List.copyOf(measured),
+            begins ? null : job.gradient(),
+            declared(job.progress()),
+            null,
+            null,
+            job.saved()
+                .map(at -> new CheckpointInfo((long) job.steps(), 0, at.toEpochMilli()))
+                .orElse(null),
+            List.copyOf(switches),
+            null);
+    switches.clear();
+    measured.clear();
+    onTheWay.add(report);
     return true;
   }
 
   /**
    * Takes in the report that was sent first of those on the way.
    *
-   * @return whether it is the first from the allocation that the job has now
+   * @return whether it is the first with step times of the allocation that the job has now
    */
   boolean receive(double now) {
-    Message message = onTheWay.remove();
+    TelemetryReport report = onTheWay.remove();
     if (learner == null) {
       throw new IllegalStateException("nobody listens to reports");
     }
     Instant at = VirtualClock.instant(now);
-    learner.observe(message.gpuType(), message.profile(), at);
-    learner.observe(message.gradient(), message.progress(), at);
-    progress = Optional.of(message.progress());
-    boolean news = newPlace && message.place() == places;
-    newPlace &= !news;
+    learner.observe(report, at);
+    listener.reported(report, at);
+    generationHeard = Math.max(generationHeard, report.generation());
+    boolean news =
+        !measuredHere && report.sequence() > begunSequence && report.generation() >= placed;
+    measuredHere |= news;
     return news;
   }
 

@@ -245,14 +245,14 @@ final class TickJob implements Foresight {
       learner.observe(gradient, progress(), instant(now));
       PlacementShape shape = placement.shape("");
       learner.observe(
-          rules.reportedType(placement.gpuType()),
           new StepProfile(
               shape.nodes(),
               shape.replicas(),
               batch.atomicBatchSize(),
               1,
               time.stepSeconds(),
-              time.syncSeconds()),
+              time.syncSeconds(),
+              rules.reportedType(placement.gpuType())),
           instant(now));
     }
   }

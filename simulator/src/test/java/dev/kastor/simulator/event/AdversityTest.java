@@ -80,7 +80,8 @@ final class AdversityTest {
                 ClusterShape.parse("2x4"),
                 workload,
                 APPLICATIONS,
-                watched,
+                List.of(watched, Policies.create(policy, PolicyOptions.defaults(seed))).iterator()
+                    ::next,
                 seed,
                 (seconds, done, all) -> {})
             .run();

@@ -65,7 +65,8 @@ final class AutoscalingTest {
                 ClusterShape.parse(cluster),
                 work,
                 APPLICATIONS,
-                watched,
+                List.of(watched, Policies.create(policy, PolicyOptions.defaults(1))).iterator()
+                    ::next,
                 1,
                 (seconds, done, all) -> {})
             .run();

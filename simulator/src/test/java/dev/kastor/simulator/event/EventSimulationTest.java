@@ -67,7 +67,7 @@ final class EventSimulationTest {
             ClusterShape.parse(cluster),
             workload,
             APPLICATIONS,
-            Policies.create(policy, PolicyOptions.defaults(seed)),
+            () -> Policies.create(policy, PolicyOptions.defaults(seed)),
             seed,
             (seconds, done, all) -> {})
         .run();
@@ -209,7 +209,7 @@ final class EventSimulationTest {
                 ClusterShape.parse("1x4"),
                 two,
                 long1,
-                Policies.create("tiresias", PolicyOptions.defaults(1)),
+                () -> Policies.create("tiresias", PolicyOptions.defaults(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();
@@ -304,7 +304,7 @@ final class EventSimulationTest {
                 workload(
                     job("x", 0, "linear", 2), job("y", 5, "linear", 3), job("z", 9, "linear", 4)),
                 typed,
-                Policies.create(policy, PolicyOptions.defaults(1)),
+                () -> Policies.create(policy, PolicyOptions.defaults(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();
@@ -322,7 +322,7 @@ final class EventSimulationTest {
                 ClusterShape.parse("1x1"),
                 workload(job("a", 0, "linear", 1)),
                 years,
-                Policies.create("fifo", PolicyOptions.defaults(1)),
+                () -> Policies.create("fifo", PolicyOptions.defaults(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();

@@ -50,7 +50,7 @@ final class ShippedTracesTest {
             ClusterShape.parse(cluster),
             workload,
             applications,
-            Policies.create(policy, PolicyOptions.defaults(1)),
+            () -> Policies.create(policy, PolicyOptions.defaults(1)),
             1,
             (seconds, done, all) -> {})
         .run();

@@ -18,6 +18,7 @@ import dev.kastor.traces.Workload;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that cost money, half of them cheaper ones that may be taken away. */
@@ -33,7 +34,8 @@ final class SpotReplayTest {
     Map<String, Application> applications =
         Applications.read(TRACES.resolve("profiles/kastor.csv"));
     Workload workload = Workload.read(TRACES.resolve("workloads/" + name), applications.keySet());
-    Policy policy = Policies.create("kastor", PolicyOptions.defaults(seed).with(options));
+    Supplier<Policy> policy =
+        () -> Policies.create("kastor", PolicyOptions.defaults(seed).with(options));
     return replay(cluster, workload, applications, policy, perDay, seed);
   }
 
@@ -41,7 +43,7 @@ final class SpotReplayTest {
       String cluster,
       Workload workload,
       Map<String, Application> applications,
-      Policy policy,
+      Supplier<Policy> policy,
       double perDay,
       long seed) {
     return new EventSimulation(
@@ -70,7 +72,7 @@ final class SpotReplayTest {
             "2x8:price=36",
             gang(4),
             Map.of("linear", PlainApplication.linear(1000)),
-            Policies.create("fifo", PolicyOptions.defaults(1)),
+            () -> Policies.create("fifo", PolicyOptions.defaults(1)),
             1,
             1);
     assertThat(replay.makespanSeconds()).isCloseTo(280, within(1e-6));
@@ -82,7 +84,8 @@ final class SpotReplayTest {
   void takesAwaySpotNodesOnly() {
     Watched watched = new Watched(Policies.create("fifo", PolicyOptions.defaults(1)));
     Map<String, Application> applications = Map.of("linear", PlainApplication.linear(400_000));
-    Replay replay = replay("1x4:price=1,3x4:price=1:spot", gang(4), applications, watched, 24, 1);
+    Replay replay =
+        replay("1x4:price=1,3x4:price=1:spot", gang(4), applications, () -> watched, 24, 1);
     int away = 0;
     for (Snapshot snapshot : watched.seen()) {
       assertThat(snapshot.nodes()).extracting(Node::name).contains("node-0");

@@ -7,14 +7,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Mean step times by placement and batch; bounded: the oldest make room. Not thread-safe. */
+/**
+ * Mean step times by placement, batch and GPU type; bounded: the oldest make room. Not thread-safe.
+ */
 public final class StepProfiler {
   private final Map<Shape, Sums> sums = new LinkedHashMap<>();
 
   /** Counts one step. */
   public void add(StepSample sample) {
     TrainingStatus status = sample.status();
-    Shape shape = new Shape(status.nodes(), status.replicas(), status.batch().atomicBatchSize());
+    Shape shape =
+        new Shape(
+            status.nodes(), status.replicas(), status.batch().atomicBatchSize(), status.gpuType());
     put(shape, new Sums(1, sample.computeSeconds(), sample.syncSeconds()));
   }
 
@@ -38,12 +42,18 @@ public final class StepProfiler {
       double step = sum.computeSeconds() / sum.steps() + sync;
       profiles.add(
           new StepProfile(
-              shape.nodes(), shape.replicas(), shape.atomicBatchSize(), sum.steps(), step, sync));
+              shape.nodes(),
+              shape.replicas(),
+              shape.atomicBatchSize(),
+              sum.steps(),
+              step,
+              sync,
+              shape.gpuType()));
     });
     return profiles;
   }
 
-  private record Shape(int nodes, int replicas, int atomicBatchSize) {}
+  private record Shape(int nodes, int replicas, int atomicBatchSize, String gpuType) {}
 
   private record Sums(int steps, double computeSeconds, double syncSeconds) {
     Sums plus(Sums more) {

@@ -10,6 +10,7 @@ import java.util.Optional;
  *
  * @param generation membership generation
  * @param nodes distinct nodes of the members
+ * @param gpuType GPU type of those nodes; empty where they have none
  * @param replicas members
  * @param batch batch plan in force
  * @param gradient noise statistics, once known
@@ -19,6 +20,7 @@ import java.util.Optional;
 public record TrainingStatus(
     long generation,
     int nodes,
+    String gpuType,
     int replicas,
     BatchPlan batch,
     Optional<GradientStats> gradient,

@@ -163,9 +163,8 @@ public final class ElasticTrainer implements AutoCloseable {
   private Result train(Ring ring, Sums sum, Membership membership)
       throws IOException, InterruptedException {
     BatchPlan plan = membership.batchPlan();
-    int nodes = (int) membership.members().stream().map(Member::node).distinct().count();
     if (ring.rank() == 0) {
-      telemetry.reached(status(ring, plan, nodes));
+      telemetry.reached(status(ring, membership));
     }
     boolean first = true;
     long again = -1;
@@ -222,7 +221,7 @@ public final class ElasticTrainer implements AutoCloseable {
             all.stream().mapToDouble(each -> each.local().passSeconds()).toArray());
         telemetry.stepped(
             new StepSample(
-                status(ring, plan, nodes), settled && !first && compute > 0, compute, sync, loss));
+                status(ring, membership), settled && !first && compute > 0, compute, sync, loss));
         saveWhenDue();
       }
       first = false;
@@ -245,12 +244,15 @@ public final class ElasticTrainer implements AutoCloseable {
     }
   }
 
-  private TrainingStatus status(Ring ring, BatchPlan plan, int nodes) {
+  private TrainingStatus status(Ring ring, Membership membership) {
+    List<Member> members = membership.members();
+    int nodes = (int) members.stream().map(Member::node).distinct().count();
     return new TrainingStatus(
         generation,
         nodes,
+        Member.gpuType(members),
         ring.size(),
-        plan,
+        membership.batchPlan(),
         replica.gradientStats(),
         replica.progress(),
         replica.learningRate());

@@ -12,16 +12,31 @@ import org.junit.jupiter.api.Test;
 
 class StepProfilerTest {
   static StepSample sample(int replicas, int atomicBatch, double compute, double sync) {
+    return sample("", replicas, atomicBatch, compute, sync);
+  }
+
+  private static StepSample sample(
+      String gpuType, int replicas, int atomicBatch, double compute, double sync) {
     TrainingStatus status =
         new TrainingStatus(
             1,
             1,
+            gpuType,
             replicas,
             new BatchPlan(atomicBatch, 0),
             Optional.empty(),
             new Progress(1, 1, 10, 8, 0),
             Optional.of(0.1));
     return new StepSample(status, true, compute, sync, 2.5);
+  }
+
+  @Test
+  void typesAreMeasuredApart() {
+    StepProfiler profiler = new StepProfiler();
+    profiler.add(sample("a100", 2, 8, 0.2, 0.1));
+    profiler.add(sample("t4", 2, 8, 0.4, 0.1));
+    assertThat(profiler.profiles()).extracting(StepProfile::gpuType).containsExactly("a100", "t4");
+    assertThat(profiler.profiles()).extracting(StepProfile::steps).containsExactly(1, 1);
   }
 
   @Test

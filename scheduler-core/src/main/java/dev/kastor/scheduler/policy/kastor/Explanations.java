@@ -2,6 +2,7 @@ package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.ReasonNumber;
 import dev.kastor.scheduler.policy.QuotaReasons;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -85,7 +86,7 @@ final class Explanations {
     if (next == null) {
       return "Nobody else would gain from them.";
     }
-    numbers.put("nextInLinePerSlot", next.perSlot());
+    ReasonNumber.NEXT_IN_LINE_PER_SLOT.put(numbers, next.perSlot());
     return "Next in line for them: %s.".formatted(next.bid().job.id());
   }
 
@@ -118,11 +119,11 @@ final class Explanations {
           "NoFittingNodes", "No node type that it runs on has room for its least size.");
     }
     int slots = bid.offers.slots()[cheapest];
-    numbers.put("leastSlots", (double) slots);
-    numbers.put("bidPerSlot", bid.value[cheapest] / slots);
+    ReasonNumber.LEAST_SLOTS.put(numbers, slots);
+    ReasonNumber.BID_PER_SLOT.put(numbers, bid.value[cheapest] / slots);
     putPrice(bid, bid.offers.pool()[cheapest], numbers);
     putMoney(numbers, bid.offers.pool()[cheapest], slots);
-    numbers.put("remainingSeconds", bid.remaining);
+    ReasonNumber.REMAINING_SECONDS.put(numbers, bid.remaining);
     if (bid.room != null && slots > bid.room.account.room()) {
       return before.isEmpty()
           ? QuotaReasons.waits(bid.room.account, slots, numbers)
@@ -139,9 +140,9 @@ final class Explanations {
 
   /** What a slot costs, its queue's quota included. */
   private void putPrice(Bid bid, int pool, SequencedMap<String, Double> numbers) {
-    numbers.put("pricePerSlot", price[pool] + bid.queuePrice);
+    ReasonNumber.PRICE_PER_SLOT.put(numbers, price[pool] + bid.queuePrice);
     if (bid.queuePrice > 0) {
-      numbers.put("quotaPricePerSlot", bid.queuePrice);
+      ReasonNumber.QUOTA_PRICE_PER_SLOT.put(numbers, bid.queuePrice);
     }
   }
 
@@ -157,8 +158,8 @@ final class Explanations {
     }
     if (offer >= 0 && next >= 0) {
       int more = bid.offers.slots()[next] - slots;
-      numbers.put("moreSlots", (double) more);
-      numbers.put("bidPerMoreSlot", (bid.value[next] - bid.value[offer]) / more);
+      ReasonNumber.MORE_SLOTS.put(numbers, more);
+      ReasonNumber.BID_PER_MORE_SLOT.put(numbers, (bid.value[next] - bid.value[offer]) / more);
     }
   }
 
@@ -166,7 +167,7 @@ final class Explanations {
   private void putMoney(SequencedMap<String, Double> numbers, int pool, int slots) {
     double perHour = pools.kinds().get(pool).pricePerSlotHour() * slots;
     if (perHour > 0) {
-      numbers.put("moneyPerHour", perHour);
+      ReasonNumber.MONEY_PER_HOUR.put(numbers, perHour);
     }
     if (pools.money()[pool] > 0) {
       numbers.put("moneyPerSlot", pools.money()[pool]);
@@ -177,7 +178,7 @@ final class Explanations {
     SequencedMap<String, Double> numbers = new LinkedHashMap<>();
     if (offer >= 0) {
       numbers.put("goodput", bid.offers.rate()[offer]);
-      numbers.put("remainingSeconds", bid.left(bid.offers.rate()[offer]));
+      ReasonNumber.REMAINING_SECONDS.put(numbers, bid.left(bid.offers.rate()[offer]));
       numbers.put("value", bid.value[offer]);
     }
     putMore(bid, offer, pool, slots, numbers);

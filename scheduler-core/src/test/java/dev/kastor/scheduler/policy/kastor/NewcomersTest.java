@@ -4,14 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Change;
+import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.PlanDiff;
+import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.Vacancies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -45,10 +47,10 @@ final class NewcomersTest {
         continue;
       }
       ample++;
-      Vacancies vacancies = new Vacancies(new KastorPolicy(KastorOptions.DEFAULT));
-      vacancies.decided(new Round(after, plan, List.of(), changes));
+      SchedulingLoop loop = afterRound(after, plan);
       JobState newcomer = newcomer(RandomScene.of(seed + SCENES).jobs().getFirst());
-      Optional<Round> alone = vacancies.serve(after.now(), List.of(newcomer), node -> true);
+      Optional<Round> alone =
+          loop.fastPath().tryPlace(after.now(), List.of(newcomer), node -> true);
       if (alone.isEmpty()) {
         continue;
       }
@@ -110,5 +112,36 @@ final class NewcomersTest {
         false,
         job.outlook(),
         Optional.empty());
+  }
+
+  /** A loop whose newest round saw this and decided that. */
+  private static SchedulingLoop afterRound(Snapshot seen, Plan decided) {
+    Cluster still =
+        new Cluster() {
+          @Override
+          public Snapshot observe() {
+            return seen;
+          }
+
+          @Override
+          public void apply(List<Change> changes) {
+            throw new AssertionError("a plan without changes changes " + changes);
+          }
+        };
+    Policy fixed =
+        new Policy() {
+          @Override
+          public String name() {
+            return "fixed";
+          }
+
+          @Override
+          public Plan plan(Snapshot snapshot) {
+            return decided;
+          }
+        };
+    SchedulingLoop loop = new SchedulingLoop(still, fixed, new KastorPolicy(KastorOptions.DEFAULT));
+    assertThat(loop.tick().violations()).isEmpty();
+    return loop;
   }
 }

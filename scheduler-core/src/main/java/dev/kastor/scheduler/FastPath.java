@@ -14,29 +14,30 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * The slots that the newest round over all jobs left free, and decisions on jobs that come after it
- * and before the next.
+ * Scheduler of new jobs between two rounds over all jobs: it decides on them alone, from the slots
+ * that the newest round left free.
  *
- * <p>Where a plan is {@linkplain Plan#ample ample} those who come take nothing from anybody, so
- * that they get what a round over all would give them; and looking at them alone takes the same
- * time in a cluster of ten thousand jobs as in an empty one. To the policy all that is taken looks
- * like one job that must stay as it is.
+ * <p>Where a plan is {@linkplain Plan#ample ample}, new jobs take nothing from other jobs, so that
+ * they get what a round over all jobs would give them; and to decide on them alone takes the same
+ * time in a cluster of ten thousand jobs as in an empty one. The policy is shown all taken slots as
+ * one job that must stay as it is.
  *
- * <p>A round over all goes on meanwhile: its changes come through {@link #fitting}, which lets none
- * take slots that somebody was given since it looked. Thread-safe.
+ * <p>A round over all jobs may be under way meanwhile: the loop drops those of its changes that
+ * would take slots given to new jobs since the round observed the cluster. Part of {@link
+ * SchedulingLoop}; thread-safe.
  */
-public final class Vacancies {
+public final class FastPath {
   private static final JobId TAKEN = new JobId("", "taken");
 
   /**
-   * What a newcomer was given.
+   * Allocation of a new job.
    *
-   * @param shown from when on the cluster shows it to those who look
+   * @param visible from when on the cluster shows the allocation to its observers
    */
-  private record Served(Allocation allocation, Instant shown) {}
+  private record Placed(Allocation allocation, Instant visible) {}
 
   private final Policy policy;
-  private final Map<JobId, Served> served = new HashMap<>();
+  private final Map<JobId, Placed> placed = new HashMap<>();
   private Snapshot seen = new Snapshot(Instant.MIN, List.of(), List.of());
   private Map<String, Integer> taken = Map.of();
   private Set<JobId> changed = Set.of();
@@ -45,22 +46,23 @@ public final class Vacancies {
   /**
    * Nothing is free before the first round.
    *
-   * @param policy decides on newcomers; used by nobody else, as it may remember what it saw
+   * @param policy decides on new jobs; not shared, as a policy may remember snapshots
    */
-  public Vacancies(Policy policy) {
+  FastPath(Policy policy) {
     this.policy = policy;
   }
 
   /**
-   * Decides on jobs that came since the last round over all, if a round over all would give them
-   * the same. Rounds over all leave them what they got; call {@link #shown} once they see it.
+   * Decides on jobs that came since the last round over all jobs, if such a round would give them
+   * the same. Later rounds leave them what they got; call {@link #confirmVisible} once the cluster
+   * shows it.
    *
    * @param newcomers jobs that hold nothing
    * @param usable whether a node that the last round saw may still be used
-   * @return a round over these jobs alone, in which each gets slots; empty if all jobs have to be
-   *     looked at
+   * @return a round over these jobs alone, in which each gets slots; empty if a round over all jobs
+   *     is needed
    */
-  public synchronized Optional<Round> serve(
+  public synchronized Optional<Round> tryPlace(
       Instant now, List<JobState> newcomers, Predicate<String> usable) {
     boolean known = newcomers.stream().anyMatch(job -> changed.contains(job.id()));
     if (!ample || known || newcomers.isEmpty()) {
@@ -82,60 +84,57 @@ public final class Vacancies {
       assignments.put(job.id(), new Plan.Assignment(given, plan.reason(job.id())));
     }
     assignments.forEach((job, assignment) -> {
-      // A round that looks before the decision is begun on must not take it for one that failed.
-      served.put(job, new Served(assignment.allocation(), Instant.MAX));
+      // A round that observes the cluster before the decision is begun on must not take it for one
+      // that failed.
+      placed.put(job, new Placed(assignment.allocation(), Instant.MAX));
       add(taken, assignment.allocation());
     });
     Snapshot alone = new Snapshot(now, seen.nodes(), newcomers, seen.queues());
     Plan theirs = new Plan(assignments, true);
-    return Optional.of(new Round(alone, theirs, List.of(), PlanDiff.changes(alone, theirs)));
+    return Optional.of(new Round(alone, theirs, List.of(), PlanDiff.changes(alone, theirs), 0));
   }
 
   /**
-   * Newcomers that were served are shown by the cluster with what they got, or it failed: whoever
-   * looks after this moment knows.
+   * Notes that the cluster shows the changes of {@link #tryPlace}, or that they failed: whoever
+   * observes it after {@code now} knows.
    */
-  public synchronized void shown(Round round, Instant now) {
+  public synchronized void confirmVisible(Round round, Instant now) {
     round
         .changes()
         .forEach(change ->
-            served.computeIfPresent(
-                change.job(), (job, given) -> new Served(given.allocation(), now)));
+            placed.computeIfPresent(
+                change.job(), (job, given) -> new Placed(given.allocation(), now)));
   }
 
   /**
-   * Those of a round's changes that have room beside the newcomers who were served since the round
-   * looked at the cluster, and what is taken once they are carried out. The rest is for the next
-   * round.
+   * Those of a round's changes that have room beside the jobs placed since the round observed the
+   * cluster. The rest is for the next round.
    *
-   * @param observed what the round looked at
+   * @param observed what the round decided on
    */
-  public synchronized List<Change> fitting(Snapshot observed, List<Change> changes) {
+  synchronized List<Change> dropConflicting(Snapshot observed, List<Change> changes) {
     forget(observed);
     SequencedMap<JobId, Change> open = new LinkedHashMap<>();
     changes.stream()
-        // Who was served needs no other start.
-        .filter(change -> !served.containsKey(change.job()))
+        // A job that was placed needs no other start.
+        .filter(change -> !placed.containsKey(change.job()))
         .forEach(change -> open.put(change.job(), change));
     Map<String, Integer> slots = HashMap.newHashMap(observed.nodes().size());
     observed.nodes().forEach(node -> slots.put(node.name(), node.slots()));
     Map<String, Integer> use = use(observed, open);
-    while (!served.isEmpty() && dropped(open, use, slots)) {
-      // Who does not leave after all holds slots that others were to have.
+    while (!placed.isEmpty() && dropped(open, use, slots)) {
+      // A job that does not leave after all holds slots that others were to have.
       use = use(observed, open);
     }
     taken = use;
-    // Whoever looked at them a moment ago may not know yet what this round gave them.
+    // A caller that read these jobs a moment ago may not know yet what this round gives them.
     changed = Set.copyOf(open.keySet());
     return List.copyOf(open.values());
   }
 
-  /** A round over all ended; its changes went through {@link #fitting}, if there were any. */
-  public synchronized void decided(Round round) {
+  /** Notes the end of a round over all jobs; its changes went through {@link #dropConflicting}. */
+  synchronized void roundFinished(Round round) {
     if (round.violations().isEmpty()) {
-      if (round.changes().isEmpty()) {
-        var _ = fitting(round.snapshot(), List.of());
-      }
       seen = round.snapshot();
       ample = round.plan().ample();
     } else {
@@ -143,12 +142,12 @@ public final class Vacancies {
     }
   }
 
-  /** Forgets newcomers whom the rounds over all know by now, and those who were gone since. */
+  /** Forgets placed jobs that the rounds over all jobs know by now, and those that are gone. */
   private void forget(Snapshot observed) {
-    served.values().removeIf(each -> each.shown().isBefore(observed.now()));
+    placed.values().removeIf(each -> each.visible().isBefore(observed.now()));
     for (JobState job : observed.jobs()) {
       if (!job.allocation().isEmpty()) {
-        served.remove(job.id());
+        placed.remove(job.id());
       }
     }
   }
@@ -160,7 +159,7 @@ public final class Vacancies {
       Change change = changes.get(job.id());
       add(use, change == null ? job.allocation() : change.to());
     }
-    served.values().forEach(each -> add(use, each.allocation()));
+    placed.values().forEach(each -> add(use, each.allocation()));
     return use;
   }
 

@@ -14,7 +14,7 @@ import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-final class VacanciesTest {
+final class FastPathTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final Reason WHY = Reason.of("Test", ".");
   private static final List<Node> NODES = List.of(new Node("n0", "a", 4), new Node("n1", "a", 4));
@@ -56,7 +56,7 @@ final class VacanciesTest {
   }
 
   private final FirstFit policy = new FirstFit();
-  private final Vacancies vacancies = new Vacancies(policy);
+  private final FastPath fastPath = new FastPath(policy);
   private Instant now = START;
 
   @Test
@@ -94,19 +94,20 @@ final class VacanciesTest {
   void aRefusedPlanLeavesNothing() {
     decided(job("old").on("n0", 1).build());
     Snapshot snapshot = snapshot(job("old").on("n0", 1).build());
-    vacancies.decided(
+    fastPath.roundFinished(
         new Round(
             snapshot,
             policy.plan(snapshot),
             List.of(new PlanViolation.UnknownJob(id("x"))),
-            List.of()));
+            List.of(),
+            0));
     assertThat(serve(job("new").build())).isEmpty();
   }
 
   @Test
   void aNodeThatWentIsNotUsed() {
     decided(job("old").on("n0", 1).build());
-    assertThat(vacancies.serve(now, List.of(job("new").build()), node -> false)).isEmpty();
+    assertThat(fastPath.tryPlace(now, List.of(job("new").build()), node -> false)).isEmpty();
     // Nothing was taken for it.
     for (int j = 0; j < 7; j++) {
       assertThat(serve(job("new" + j).build())).isPresent();
@@ -120,9 +121,9 @@ final class VacanciesTest {
     tick();
     assertThat(serve(job("new").build())).isPresent();
     Change grow = rescale("old", Allocation.on("n0", 2), Allocation.on("n0", 4));
-    assertThat(vacancies.fitting(before, List.of(grow))).isEmpty();
+    assertThat(fastPath.dropConflicting(before, List.of(grow))).isEmpty();
     Change less = rescale("old", Allocation.on("n0", 2), Allocation.on("n0", 3));
-    assertThat(vacancies.fitting(before, List.of(less))).containsExactly(less);
+    assertThat(fastPath.dropConflicting(before, List.of(less))).containsExactly(less);
   }
 
   @Test
@@ -135,7 +136,7 @@ final class VacanciesTest {
     // The mover finds n1 full, so that nobody may have what it was to leave.
     Change move = new Change.Migrate(id("mover"), on("n0", 3), on("n1", 3), WHY);
     Change swap = new Change.Migrate(id("other"), on("n1", 2), on("n0", 2), WHY);
-    assertThat(vacancies.fitting(before, List.of(move, swap))).isEmpty();
+    assertThat(fastPath.dropConflicting(before, List.of(move, swap))).isEmpty();
   }
 
   @Test
@@ -157,26 +158,26 @@ final class VacanciesTest {
     tick();
     assertThat(serve(job("new").build())).isPresent();
     Change start = new Change.Start(id("new"), on("n1", 4), WHY);
-    assertThat(vacancies.fitting(before, List.of(start))).isEmpty();
+    assertThat(fastPath.dropConflicting(before, List.of(start))).isEmpty();
   }
 
   @Test
   void aRoundThatLooksBeforeItIsShownLeavesANewcomerAlone() {
     decided(job("old").on("n0", 2).build());
     Round given =
-        vacancies
-            .serve(now, List.of(job("new").replicas(2, 2).build()), node -> true)
+        fastPath
+            .tryPlace(now, List.of(job("new").replicas(2, 2).build()), node -> true)
             .orElseThrow();
     tick();
     Snapshot later = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
     Change start = new Change.Start(id("new"), on("n1", 2), WHY);
     Change grow = rescale("old", on("n0", 2), on("n0", 3));
-    assertThat(vacancies.fitting(later, List.of(start, grow))).isEmpty();
-    vacancies.shown(given, now);
+    assertThat(fastPath.dropConflicting(later, List.of(start, grow))).isEmpty();
+    fastPath.confirmVisible(given, now);
     tick();
     // It was not stored: who looks now sees a job that waits like any other.
     Snapshot after = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
-    assertThat(vacancies.fitting(after, List.of(start, grow))).containsExactly(start, grow);
+    assertThat(fastPath.dropConflicting(after, List.of(start, grow))).containsExactly(start, grow);
   }
 
   @Test
@@ -184,7 +185,7 @@ final class VacanciesTest {
     decided(job("old").on("n0", 2).build());
     Snapshot with = snapshot(job("old").on("n0", 2).build(), job("new").build());
     Change start = new Change.Start(id("new"), on("n1", 1), WHY);
-    assertThat(vacancies.fitting(with, List.of(start))).containsExactly(start);
+    assertThat(fastPath.dropConflicting(with, List.of(start))).containsExactly(start);
     // Whoever asks has looked at the job before it was started.
     assertThat(serve(job("new").build())).isEmpty();
     assertThat(serve(job("other").build())).isPresent();
@@ -197,7 +198,7 @@ final class VacanciesTest {
     int dropped = 0;
     for (int seed = 0; seed < 500; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
-      Vacancies book = new Vacancies(policy);
+      FastPath book = new FastPath(policy);
       Map<JobId, JobState> jobs = new LinkedHashMap<>();
       Map<JobId, Round> unseen = new LinkedHashMap<>();
       int number = 0;
@@ -208,14 +209,14 @@ final class VacanciesTest {
         for (int j = random.nextInt(3); j > 0; j--) {
           tick();
           JobState one = job("j" + number++).replicas(1 + random.nextInt(3), 4).build();
-          var round = book.serve(now, List.of(one), node -> true);
+          var round = book.tryPlace(now, List.of(one), node -> true);
           if (round.isPresent()) {
             served++;
             jobs.put(one.id(), one);
             unseen.put(one.id(), round.get());
           }
         }
-        List<Change> fitting = book.fitting(seen, changes);
+        List<Change> fitting = book.dropConflicting(seen, changes);
         dropped += changes.size() - fitting.size();
         fitting.forEach(
             change -> jobs.computeIfPresent(change.job(), (id, job) -> with(job, change.to())));
@@ -237,10 +238,11 @@ final class VacanciesTest {
               JobId id = entry.getKey();
               jobs.computeIfPresent(
                   id, (same, job) -> with(job, entry.getValue().plan().allocation(id)));
-              book.shown(entry.getValue(), now);
+              book.confirmVisible(entry.getValue(), now);
               return true;
             });
-        book.decided(new Round(seen, new Plan(new LinkedHashMap<>(), true), List.of(), fitting));
+        book.roundFinished(
+            new Round(seen, new Plan(new LinkedHashMap<>(), true), List.of(), fitting, 0));
         if (random.nextInt(4) == 0 && !jobs.isEmpty()) {
           jobs.remove(jobs.keySet().iterator().next());
         }
@@ -271,14 +273,15 @@ final class VacanciesTest {
   }
 
   private Optional<Round> serve(JobState... newcomers) {
-    Optional<Round> round = vacancies.serve(now, List.of(newcomers), node -> true);
-    round.ifPresent(given -> vacancies.shown(given, now));
+    Optional<Round> round = fastPath.tryPlace(now, List.of(newcomers), node -> true);
+    round.ifPresent(given -> fastPath.confirmVisible(given, now));
     return round;
   }
 
   private void decided(JobState... jobs) {
     Snapshot snapshot = snapshot(jobs);
-    vacancies.decided(new Round(snapshot, policy.plan(snapshot), List.of(), List.of()));
+    assertThat(fastPath.dropConflicting(snapshot, List.of())).isEmpty();
+    fastPath.roundFinished(new Round(snapshot, policy.plan(snapshot), List.of(), List.of(), 0));
   }
 
   private Snapshot snapshot(JobState... jobs) {

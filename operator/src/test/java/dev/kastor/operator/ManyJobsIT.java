@@ -1,0 +1,119 @@
+package dev.kastor.operator;
+
+import static dev.kastor.operator.TestBench.NAMESPACE;
+import static dev.kastor.operator.TestBench.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.JobRecords;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.quarkus.arc.Arc;
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.junit.QuarkusTest;
+import jakarta.inject.Inject;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Memory of the operator after many jobs that are gone. */
+// What the test waits for is there; a null would fail it as it should.
+@NullUnmarked
+@QuarkusTest
+@QuarkusTestResource(FakeApiServer.class)
+@Tag("slow")
+class ManyJobsIT {
+  private static final int JOBS = 10_000;
+
+  /** What is bounded may hold something, but by its bound and not by the jobs that there were. */
+  private static final int MOST = 2500;
+
+  private static final int AT_ONCE = 8;
+
+  @Inject JobRecords records;
+
+  private final KubernetesClient client = FakeApiServer.client();
+
+  @Test
+  void jobsThatAreGoneLeaveNothing() throws Exception {
+    each(number -> new TestBench("many-" + number).program(""));
+    await("a record of each is begun", () -> records.size() >= JOBS);
+    each(number ->
+        client
+            .resources(TrainingJob.class)
+            .inNamespace(NAMESPACE)
+            .withName("many-" + number)
+            .delete());
+    await("no record is left", () -> records.size() == 0);
+    assertThat(held()).as("sizes of collections by field, those above %d", MOST).isEmpty();
+  }
+
+  private interface Work {
+    void of(int number);
+  }
+
+  private static void each(Work work) throws Exception {
+    try (ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
+      threads
+          .invokeAll(
+              IntStream.range(0, JOBS)
+                  .mapToObj(number -> Executors.callable(() -> work.of(number)))
+                  .toList())
+          .forEach(done -> assertThat(done.state()).hasToString("SUCCESS"));
+    }
+  }
+
+  /** Collections in the fields of all beans of the operator, and of the objects that they hold. */
+  private static Map<String, Integer> held() throws IllegalAccessException {
+    Map<String, Integer> large = new HashMap<>();
+    Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    int beans = 0;
+    for (var handle : Arc.container().listAll(Object.class)) {
+      if (handle.getBean().getBeanClass().getName().startsWith("dev.kastor.operator")) {
+        beans++;
+        look(handle.get(), large, seen);
+      }
+    }
+    assertThat(beans).as("beans looked at").isGreaterThan(50);
+    return large;
+  }
+
+  private static void look(Object object, Map<String, Integer> large, Set<Object> seen)
+      throws IllegalAccessException {
+    if (object == null || !seen.add(object)) {
+      return;
+    }
+    for (Class<?> type = object.getClass();
+        type != null && type.getName().startsWith("dev.kastor");
+        type = type.getSuperclass()) {
+      for (Field field : type.getDeclaredFields()) {
+        if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
+          continue;
+        }
+        field.setAccessible(true);
+        Object value = field.get(object);
+        int size =
+            switch (value) {
+              case Map<?, ?> map -> map.size();
+              case Collection<?> all -> all.size();
+              case null, default -> 0;
+            };
+        if (size > MOST) {
+          large.put(type.getSimpleName() + "." + field.getName(), size);
+        }
+        look(value, large, seen);
+      }
+    }
+  }
+}

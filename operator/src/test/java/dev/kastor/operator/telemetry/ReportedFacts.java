@@ -1,0 +1,53 @@
+package dev.kastor.operator.telemetry;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.goodput.GoodputEstimator;
+import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.PolicyOptions;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Telemetry of one job as the operator keeps it, for tests of other packages. */
+public final class ReportedFacts {
+  private final JobTelemetry telemetry;
+
+  public ReportedFacts(TrainingJob job, String policy, Instant now) {
+    telemetry =
+        new JobTelemetry(
+            job,
+            new Learner(
+                JobSpecs.of(job),
+                new GoodputEstimator(
+                    JobSpecs.of(job),
+                    GoodputEstimator.Merging.NEWEST,
+                    Policies.create(policy, PolicyOptions.defaults(1)).learning()),
+                Optional.empty()),
+            now);
+  }
+
+  /** A generation of as many members as the allocation has. */
+  public void published(
+      long generation, Allocation given, String gpuType, Instant at, Instant allocated) {
+    telemetry.published(
+        generation,
+        new SeenBounds.Published(
+            given.nodes(), given.replicas(), gpuType, Optional.of(at), Optional.of(allocated)));
+  }
+
+  public void accept(TelemetryReport report, Instant now) {
+    telemetry.accept(report, now);
+  }
+
+  public boolean trained(Instant since, int replicas) {
+    return telemetry.trained(since, replicas);
+  }
+
+  public Measured measured(Instant now) {
+    return telemetry.measured(now);
+  }
+}
