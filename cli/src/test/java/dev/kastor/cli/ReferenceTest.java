@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -77,7 +78,7 @@ final class ReferenceTest {
         rows.add(
             row(
                 label.isEmpty() ? names : names + " `" + label.strip() + "`",
-                option.description(),
+                described(option),
                 option.defaultValue()));
       }
     }
@@ -98,6 +99,16 @@ final class ReferenceTest {
       }
       text.append("```\n");
     }
+  }
+
+  /** Its description, with the values that help lists. */
+  private static String[] described(OptionSpec option) {
+    Iterable<String> candidates = option.completionCandidates();
+    return candidates == null
+        ? option.description()
+        : Arrays.stream(option.description())
+            .map(line -> line.replace("${COMPLETION-CANDIDATES}", String.join(", ", candidates)))
+            .toArray(String[]::new);
   }
 
   private static String row(String what, String[] description, @Nullable String fallback) {

@@ -1,4 +1,4 @@
-package dev.kastor.engine.program;
+package dev.kastor.testkit;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -6,7 +6,6 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.jar.JarEntry;
@@ -15,21 +14,22 @@ import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
-/** Makes jars of sources as a project of its own would. */
-public final class TestJar {
-  private static final String SERVICES = "META-INF/services/dev.kastor.engine.train.Program";
-
-  private TestJar() {}
+/** Jar of plug-ins that a test makes of Java sources, as a project of its own would. */
+public final class SourceJar {
+  private SourceJar() {}
 
   /**
    * Compiles sources against what this test runs with.
    *
-   * @param services classes to name as programs
+   * @param service name of the interface of the plug-ins
+   * @param plugins names of the classes that are plug-ins
+   * @throws IOException if a source does not compile; the message says why
    */
-  public static void make(Path jar, List<Path> sources, List<String> services) throws IOException {
+  public static void make(Path jar, List<Path> sources, String service, List<String> plugins)
+      throws IOException {
     Path classes = Files.createTempDirectory("classes");
     try {
-      make(jar, sources, services, classes);
+      make(jar, sources, service, plugins, classes);
     } finally {
       try (Stream<Path> all = Files.walk(classes)) {
         for (Path file : all.sorted(Comparator.reverseOrder()).toList()) {
@@ -39,7 +39,8 @@ public final class TestJar {
     }
   }
 
-  private static void make(Path jar, List<Path> sources, List<String> services, Path classes)
+  private static void make(
+      Path jar, List<Path> sources, String service, List<String> plugins, Path classes)
       throws IOException {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter said = new StringWriter();
@@ -61,8 +62,8 @@ public final class TestJar {
         entries.putNextEntry(new JarEntry(classes.relativize(file).toString()));
         entries.write(Files.readAllBytes(file));
       }
-      entries.putNextEntry(new JarEntry(SERVICES));
-      entries.write(String.join("\n", new ArrayList<>(services)).getBytes(StandardCharsets.UTF_8));
+      entries.putNextEntry(new JarEntry("META-INF/services/" + service));
+      entries.write(String.join("\n", plugins).getBytes(StandardCharsets.UTF_8));
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
@@ -9,6 +8,7 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.Vacancies;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.time.Instant;
@@ -74,8 +74,8 @@ public final class Arrivals {
   /** What rounds over all leave free. */
   @Produces
   @Singleton
-  static Vacancies vacancies(OperatorConfig config) {
-    return new Vacancies(ConfiguredPolicy.of(config));
+  static Vacancies vacancies(PolicyFactory policy) {
+    return new Vacancies(policy.create());
   }
 
   /** Begins to decide; call once the cluster's first lists are in. */

@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
@@ -8,6 +7,7 @@ import dev.kastor.operator.leader.Mandate;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Vacancies;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -47,6 +47,7 @@ public final class LoopDriver {
 
   public LoopDriver(
       KubernetesCluster cluster,
+      PolicyFactory policy,
       Metrics metrics,
       StandingAdvice advice,
       Decisions decisions,
@@ -61,7 +62,7 @@ public final class LoopDriver {
     this.advice = advice;
     this.decisions = decisions;
     this.signals = signals;
-    loop = new SchedulingLoop(cluster, ConfiguredPolicy.of(config));
+    loop = new SchedulingLoop(cluster, policy.create());
     this.metrics = metrics;
     this.clock = clock;
     this.newcomers = newcomers;

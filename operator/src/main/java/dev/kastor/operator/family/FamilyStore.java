@@ -1,7 +1,6 @@
 package dev.kastor.operator.family;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
@@ -11,6 +10,7 @@ import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.RememberedFamily;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -56,11 +56,12 @@ public final class FamilyStore {
   private List<RememberedFamily> written = List.of();
   private Instant due = Instant.EPOCH;
 
-  public FamilyStore(KubernetesClient client, OperatorConfig config, InstantSource clock) {
+  public FamilyStore(
+      KubernetesClient client, OperatorConfig config, PolicyFactory policy, InstantSource clock) {
     this.client = client;
     this.clock = clock;
     image = config.agent().image();
-    learning = ConfiguredPolicy.of(config).learning();
+    learning = policy.traits().learning();
   }
 
   /** One that learns a job from its family and teaches it. */

@@ -18,26 +18,21 @@ import java.util.SequencedMap;
  * <p>In submission order each job gets a fixed number of replicas and keeps them to its end. The
  * first job that does not fit holds up all behind it that do not run yet.
  */
-public final class FifoPolicy implements Policy {
-  static final String NAME = "fifo";
+final class FifoPolicy implements Policy {
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "fifo",
+          "First in, first out with the sizes that owners asked for; running jobs "
+              + "are never stopped.",
+          PolicyTraits.of(Control.PLACEMENT),
+          List.of(),
+          (context, options) -> new FifoPolicy());
 
   private static final Reason KEPT = Reason.of("Kept", "Fixed size: keeps what it was given.");
   private static final Reason STARTED = Reason.of("Started", "Its turn came.");
   private static final Reason IMPOSSIBLE =
       Reason.of("Waiting", "No count within its bounds is allowed.");
   private static final Reason NONE_WAIT = Reason.of("Waiting", "Waits for its turn.");
-
-  FifoPolicy(PolicyOptions options) {}
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public Control control() {
-    return Control.PLACEMENT;
-  }
 
   @Override
   public Plan plan(Snapshot snapshot) {

@@ -30,8 +30,17 @@ import org.jspecify.annotations.Nullable;
  * are what their owners asked for. Jobs keep their GPUs where they can; a job that sits out a round
  * is stopped.
  */
-public final class GavelPolicy implements Policy {
-  static final String NAME = "gavel";
+final class GavelPolicy implements Policy {
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "gavel",
+          "The largest sum of relative rates over GPU types, approached by rounds, "
+              + "with the sizes that owners asked for (OSDI 2020).",
+          PolicyTraits.of(Control.PLACEMENT)
+              .withGpuTypes()
+              .withPublishedRound(Duration.ofMinutes(6)),
+          List.of(),
+          (context, options) -> new GavelPolicy());
 
   private static final double ROUNDING = 1e5;
 
@@ -44,28 +53,6 @@ public final class GavelPolicy implements Policy {
   private final ReceivedRounds received = new ReceivedRounds();
   private Map<JobId, Seated> seated = new HashMap<>();
   private List<Node> nodes = List.of();
-
-  GavelPolicy(PolicyOptions options) {}
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public Control control() {
-    return Control.PLACEMENT;
-  }
-
-  @Override
-  public boolean seesGpuTypes() {
-    return true;
-  }
-
-  @Override
-  public Duration round() {
-    return Duration.ofMinutes(6);
-  }
 
   @Override
   public Plan plan(Snapshot snapshot) {

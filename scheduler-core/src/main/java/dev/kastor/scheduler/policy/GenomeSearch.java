@@ -16,19 +16,18 @@ final class GenomeSearch {
   private static final int FAITHFUL_MATING_ROUNDS = 101;
 
   private final PolluxProblem problem;
-  private final PolicyOptions.GeneticSearch options;
+  private final GeneticSearch options;
   private final Draws draws;
   private final GenomeMutation mutation;
   private final GenomeRepair repair;
   private final GenomeScore score;
 
-  GenomeSearch(
-      PolluxProblem problem, PolicyOptions.GeneticSearch options, SplittableRandom random) {
+  GenomeSearch(PolluxProblem problem, GeneticSearch options, SplittableRandom random) {
     this.problem = problem;
     this.options = options;
     draws = new Draws(random);
     mutation = new GenomeMutation(problem, draws);
-    repair = new GenomeRepair(problem, options.faithful(), draws);
+    repair = new GenomeRepair(problem, options.published(), draws);
     score = new GenomeScore(problem);
   }
 
@@ -147,7 +146,7 @@ final class GenomeSearch {
     /** Fills slots after the population with offspring that are not known; returns how many. */
     private int mate() {
       int wanted = options.population();
-      int rounds = options.faithful() ? FAITHFUL_MATING_ROUNDS : MATING_ROUNDS;
+      int rounds = options.published() ? FAITHFUL_MATING_ROUNDS : MATING_ROUNDS;
       int born = 0;
       for (int round = 0; round < rounds && born < wanted; round++) {
         int pairs = (wanted - born + 1) / 2;

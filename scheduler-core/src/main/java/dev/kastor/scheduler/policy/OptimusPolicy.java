@@ -32,22 +32,16 @@ import java.util.SequencedMap;
  * where the job has {@link Foresight} (the artifact's "Optimus+Oracle"), else from its fitted model
  * and its declared work. Changes are thought to cost nothing, so there are many.
  */
-public final class OptimusPolicy implements Policy {
-  static final String NAME = "optimus";
+final class OptimusPolicy implements Policy {
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "optimus",
+          "One GPU at a time to the job whose remaining time it shortens most (EuroSys " + "2018).",
+          PolicyTraits.of(Control.SIZE),
+          List.of(),
+          (context, options) -> new OptimusPolicy());
 
   private static final double EPSILON = 1e-8;
-
-  OptimusPolicy(PolicyOptions options) {}
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public Control control() {
-    return Control.SIZE;
-  }
 
   @Override
   public Plan plan(Snapshot snapshot) {

@@ -1,51 +1,60 @@
 package dev.kastor.scheduler.policy;
 
+import dev.kastor.plugin.Chosen;
+import dev.kastor.plugin.Registry;
 import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
-import java.util.LinkedHashMap;
+import dev.kastor.scheduler.policy.kastor.KastorPlugin;
 import java.util.List;
-import java.util.SequencedMap;
-import java.util.function.Function;
 
-/** The registry of policies by name. */
+/** Registry of the policies that Kastor ships. */
 public final class Policies {
-  /** The policy used where none is named. */
-  public static final String DEFAULT = KastorPolicy.NAME;
+  /** Name of the policy that is used where none is named. */
+  public static final String DEFAULT = KastorPlugin.NAME;
 
-  private static final SequencedMap<String, Function<PolicyOptions, Policy>> FACTORIES =
-      new LinkedHashMap<>();
-
-  static {
-    FACTORIES.put(KastorPolicy.NAME, options -> new KastorPolicy(options.kastor()));
-    FACTORIES.put(PolluxPolicy.NAME, PolluxPolicy::new);
-    FACTORIES.put(FifoPolicy.NAME, FifoPolicy::new);
-    FACTORIES.put(TiresiasPolicy.NAME, TiresiasPolicy::new);
-    FACTORIES.put(OptimusPolicy.NAME, OptimusPolicy::new);
-    FACTORIES.put(SrtfPolicy.NAME, SrtfPolicy::new);
-    FACTORIES.put(SiaPolicy.NAME, SiaPolicy::new);
-    FACTORIES.put(ShockwavePolicy.NAME, ShockwavePolicy::new);
-    FACTORIES.put(GavelPolicy.NAME, GavelPolicy::new);
-  }
+  /** All of them; a host adds those of its plug-in jars. */
+  public static final Registry<PolicyPlugin> BUILT_IN =
+      Registry.of(
+          "policy",
+          List.of(
+              new KastorPlugin(),
+              PolluxPolicy.PLUGIN,
+              FifoPolicy.PLUGIN,
+              TiresiasPolicy.PLUGIN,
+              OptimusPolicy.PLUGIN,
+              SrtfPolicy.PLUGIN,
+              SiaPolicy.PLUGIN,
+              ShockwavePolicy.PLUGIN,
+              GavelPolicy.PLUGIN));
 
   private Policies() {}
 
-  /** All names. */
+  /** Names of all. */
   public static List<String> names() {
-    return List.copyOf(FACTORIES.keySet());
+    return BUILT_IN.names();
   }
 
   /**
-   * A fresh policy, which keeps the quotas of queues.
+   * What a text such as {@code kastor:hold=1000} chooses.
    *
-   * @throws IllegalArgumentException if there is none of that name; the message lists all names
+   * @throws IllegalArgumentException if there is no such policy or option, or a value is not valid;
+   *     the message says what is
    */
-  public static Policy create(String name, PolicyOptions options) {
-    Function<PolicyOptions, Policy> factory = FACTORIES.get(name);
-    if (factory == null) {
-      throw new IllegalArgumentException(
-          "there is no policy '%s'. Use one of: %s".formatted(name, String.join(", ", names())));
-    }
-    // Kastor's own has quotas among the limits of its market.
-    return new QuotaPolicy(factory.apply(options), name.equals(KastorPolicy.NAME));
+  public static Chosen<PolicyPlugin> choose(String text) {
+    return BUILT_IN.choose(text);
+  }
+
+  /** Policies of a text such as {@code kastor:hold=1000}; see {@link #choose}. */
+  public static PolicyFactory factory(String text, PolicyContext context) {
+    return PolicyFactory.of(choose(text), context);
+  }
+
+  /** A new policy of a text such as {@code kastor:hold=1000}; see {@link #choose}. */
+  public static Policy create(String text, PolicyContext context) {
+    return factory(text, context).create();
+  }
+
+  /** Traits of a policy with its options. */
+  public static PolicyTraits traits(Chosen<PolicyPlugin> chosen) {
+    return chosen.plugin().traits(chosen.options());
   }
 }

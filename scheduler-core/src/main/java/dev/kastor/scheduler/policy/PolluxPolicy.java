@@ -1,6 +1,9 @@
 package dev.kastor.scheduler.policy;
 
+import dev.kastor.plugin.Option;
+import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
@@ -19,40 +22,74 @@ import java.util.SplittableRandom;
  * Pollux's cluster-wide optimisation of goodput (OSDI 2021, section 4.2): a genetic search for the
  * allocation matrix with the best power mean of speedups.
  *
- * <p>Unless the search is {@code faithful} we differ from the published simulator: solutions of the
- * last round are carried over by job; the matrix in force, one with room made for waiting jobs and
- * one made greedily join the first generation; idle slots are filled greedily at the end; and
+ * <p>Unless a replay keeps to published rules we differ from the published simulator: solutions of
+ * the last round are carried over by job; the matrix in force, one with room made for waiting jobs
+ * and one made greedily join the first generation; idle slots are filled greedily at the end; and
  * today's allocation (with idle slots filled) is kept unless the plan beats it by {@value #MARGIN}
  * of its fitness. The cost of a re-allocation is the job's measured one in both.
  */
-public final class PolluxPolicy implements Policy {
-  static final String NAME = "pollux";
+final class PolluxPolicy implements Policy {
+  private static final Option<Integer> POPULATION =
+      Option.count(
+              "population",
+              0,
+              "individuals that survive a generation of the search; 0: 60, in a replay by"
+                  + " published rules 100")
+          .where(value -> value == 0 || (value >= 2 && value <= 10_000), "from 2 to 10000, or 0");
+
+  private static final Option<Integer> GENERATIONS =
+      Option.count(
+              "generations",
+              0,
+              "most generations of the search; 0: 60, in a replay by published rules 100")
+          .where(value -> value >= 0, "of at least 1, or 0");
+
+  private static final Option<Integer> PATIENCE =
+      Option.count(
+              "patience",
+              0,
+              "generations without a better best after which the search ends; 0: 12, in a replay by"
+                  + " published rules 100")
+          .where(value -> value >= 0, "of at least 1, or 0");
+
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "pollux",
+          "A genetic search for the allocation with the best goodput (OSDI 2021).",
+          PolicyTraits.of(Control.SIZE_AND_BATCH).withRandomness(),
+          List.of(POPULATION, GENERATIONS, PATIENCE),
+          PolluxPolicy::new);
 
   private static final double MARGIN = 0.005;
 
   private record Memory(List<JobId> jobs, List<String> nodes, List<int[]> genomes) {}
 
-  private final PolicyOptions.GeneticSearch options;
+  private final GeneticSearch search;
   private final SplittableRandom random;
   private final GoodputMemo goodputs = new GoodputMemo();
   private Memory memory = new Memory(List.of(), List.of(), List.of());
 
-  PolluxPolicy(PolicyOptions options) {
-    this.options = options.search();
-    random = new SplittableRandom(options.seed());
+  private PolluxPolicy(PolicyContext context, Options options) {
+    boolean published = context.published();
+    search =
+        new GeneticSearch(
+            chosen(options.get(POPULATION), published ? 100 : 60),
+            chosen(options.get(GENERATIONS), published ? 100 : 60),
+            chosen(options.get(PATIENCE), published ? 100 : 12),
+            published);
+    random = new SplittableRandom(context.seed());
   }
 
-  @Override
-  public String name() {
-    return NAME;
+  private static int chosen(int value, int usual) {
+    return value == 0 ? usual : value;
   }
 
   @Override
   public Plan plan(Snapshot snapshot) {
-    PolluxProblem problem = new PolluxProblem(snapshot, options.faithful(), goodputs);
+    PolluxProblem problem = new PolluxProblem(snapshot, search.published(), goodputs);
     int[] chosen = new int[0];
     if (problem.jobs > 0 && problem.nodes > 0) {
-      chosen = options.faithful() ? searchFaithfully(problem) : search(problem);
+      chosen = search.published() ? searchFaithfully(problem) : search(problem);
     }
     return plan(snapshot, problem, chosen);
   }
@@ -62,21 +99,21 @@ public final class PolluxPolicy implements Policy {
     if (seeds.isEmpty()) {
       seeds.add(problem.current);
     }
-    List<int[]> front = new GenomeSearch(problem, options, random.split()).run(seeds);
+    List<int[]> front = new GenomeSearch(problem, search, random.split()).run(seeds);
     remember(problem, front);
     return front.getFirst();
   }
 
   private int[] search(PolluxProblem problem) {
-    GenomeSearch search = new GenomeSearch(problem, options, random.split());
+    GenomeSearch genomes = new GenomeSearch(problem, search, random.split());
     SlotFiller filler = new SlotFiller(problem);
-    int[] kept = filler.fill(search.repaired(problem.current));
+    int[] kept = filler.fill(genomes.repaired(problem.current));
     List<int[]> seeds = new ArrayList<>();
     seeds.add(kept);
     seeds.add(filler.fill(filler.makeRoom(kept)));
     seeds.add(filler.fill(new int[problem.jobs * problem.nodes]));
     seeds.addAll(remembered(problem));
-    List<int[]> front = search.run(seeds);
+    List<int[]> front = genomes.run(seeds);
     remember(problem, front);
     int[] best = filler.fill(front.getFirst());
     boolean better = problem.fitness(best) > problem.fitness(kept) * (1 + MARGIN);
@@ -110,7 +147,7 @@ public final class PolluxPolicy implements Policy {
         to.add(j);
       }
     }
-    if (options.faithful()) {
+    if (search.published()) {
       // The published simulator matches survivors by rank, not by identity.
       to.sort(null);
     }

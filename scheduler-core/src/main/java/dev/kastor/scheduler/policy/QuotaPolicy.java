@@ -4,7 +4,6 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.PlanCheck;
 import dev.kastor.scheduler.PlanViolation;
@@ -15,7 +14,6 @@ import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.StopPolicy;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,41 +29,19 @@ import java.util.SequencedMap;
  */
 final class QuotaPolicy implements Policy {
   private final Policy policy;
+  private final Control control;
   private final boolean keepsQuotas;
 
   /**
    * A policy in force.
    *
+   * @param control what it decides for its jobs
    * @param keepsQuotas whether its plans keep all quotas by themselves
    */
-  QuotaPolicy(Policy policy, boolean keepsQuotas) {
+  QuotaPolicy(Policy policy, Control control, boolean keepsQuotas) {
     this.policy = policy;
+    this.control = control;
     this.keepsQuotas = keepsQuotas;
-  }
-
-  @Override
-  public String name() {
-    return policy.name();
-  }
-
-  @Override
-  public Control control() {
-    return policy.control();
-  }
-
-  @Override
-  public Learning learning() {
-    return policy.learning();
-  }
-
-  @Override
-  public boolean seesGpuTypes() {
-    return policy.seesGpuTypes();
-  }
-
-  @Override
-  public Duration round() {
-    return policy.round();
   }
 
   @Override
@@ -94,7 +70,7 @@ final class QuotaPolicy implements Policy {
             : new Snapshot(snapshot.now(), snapshot.nodes(), open, snapshot.queues());
     Plan plan = policy.plan(admitted);
     if (!quotas.none() && (!keepsQuotas || exceeded(admitted, plan, quotas))) {
-      plan = new QuotaPass(admitted, plan, policy.control()).kept();
+      plan = new QuotaPass(admitted, plan, control).kept();
     }
     if (barred.isEmpty()) {
       return plan;
@@ -142,7 +118,7 @@ final class QuotaPolicy implements Policy {
     if (account == null) {
       return Optional.empty();
     }
-    int least = Sizes.leastSlots(job.spec(), policy.control());
+    int least = Sizes.leastSlots(job.spec(), control);
     return least > account.ceiling()
         ? Optional.of(QuotaReasons.exceeds(account, least))
         : Optional.empty();

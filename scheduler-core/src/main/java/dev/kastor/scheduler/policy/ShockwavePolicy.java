@@ -31,11 +31,18 @@ import org.jspecify.annotations.Nullable;
  * it is a weight from the start, as in the paper's objective, and one program orders the rounds
  * too.
  */
-public final class ShockwavePolicy implements Policy {
-  static final String NAME = "shockwave";
-
+final class ShockwavePolicy implements Policy {
   private static final Duration ROUND = Duration.ofMinutes(6);
   private static final double ROUND_SECONDS = ROUND.toMillis() / 1000.0;
+
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "shockwave",
+          "Plans for several rounds at once that weigh efficiency against fairness, "
+              + "with the sizes that owners asked for (NSDI 2023).",
+          PolicyTraits.of(Control.PLACEMENT).withPublishedRound(ROUND),
+          List.of(),
+          (context, options) -> new ShockwavePolicy());
 
   /** Powers of lateness that the artifact weighs with; the second if the job can end at once. */
   private static final double LATE = 12;
@@ -53,23 +60,6 @@ public final class ShockwavePolicy implements Policy {
   private @Nullable Solved solved;
   private final RemainingTime remaining = new RemainingTime();
   private final WelfarePlan program = new WelfarePlan();
-
-  ShockwavePolicy(PolicyOptions options) {}
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public Control control() {
-    return Control.PLACEMENT;
-  }
-
-  @Override
-  public Duration round() {
-    return ROUND;
-  }
 
   @Override
   public Plan plan(Snapshot snapshot) {

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
@@ -25,11 +26,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Goodput is relative to the least that the job may get, and lower by the share of its life that
  * another restart would waste wherever it does not stay as it is; waiting costs {@value #WAITING}.
- * Where the options are {@code faithful} we keep what the published artifact does: it rounds costs
- * to hundredths and believes that a job's batch never exceeds the one it was submitted with.
+ * In a replay by published rules we keep what the published artifact does: it rounds costs to
+ * hundredths and believes that a job's batch never exceeds the one it was submitted with.
  */
-public final class SiaPolicy implements Policy {
-  static final String NAME = "sia";
+final class SiaPolicy implements Policy {
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "sia",
+          "An integer program for the best goodput over GPU types (SOSP 2023).",
+          PolicyTraits.of(Control.SIZE_AND_BATCH).withGpuTypes(),
+          List.of(),
+          (context, options) -> new SiaPolicy(context.published()));
 
   private static final double POWER = -0.5;
   private static final double WAITING = 1.1;
@@ -45,18 +52,8 @@ public final class SiaPolicy implements Policy {
   private GoodputRows rows = new GoodputRows();
   private List<Node> nodes = List.of();
 
-  SiaPolicy(PolicyOptions options) {
-    faithful = options.faithful();
-  }
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public boolean seesGpuTypes() {
-    return true;
+  SiaPolicy(boolean published) {
+    faithful = published;
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
+import java.util.List;
 
 /**
  * Shortest remaining time first, with preemption and requested sizes: optimal for mean completion
@@ -15,26 +16,21 @@ import dev.kastor.scheduler.Snapshot;
  * dev.kastor.scheduler.Foresight}, else the declared work and the fitted model. Whoever fits runs,
  * so a short gang that is too large for what is left may be passed by a longer, smaller one.
  */
-public final class SrtfPolicy implements Policy {
-  static final String NAME = "srtf";
+final class SrtfPolicy implements Policy {
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "srtf",
+          "Shortest remaining time first, with preemption and the sizes that owners "
+              + "asked for.",
+          PolicyTraits.of(Control.PLACEMENT),
+          List.of(),
+          (context, options) -> new SrtfPolicy());
 
   private static final Reason KEPT = Reason.of("Kept", "Is among those that end soonest.");
   private static final Reason STARTED = Reason.of("Started", "Is among those that end soonest.");
   private static final Reason WAITING = Reason.of("Waiting", "Jobs that end sooner took the GPUs.");
 
   private final RemainingTime remaining = new RemainingTime();
-
-  SrtfPolicy(PolicyOptions options) {}
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public Control control() {
-    return Control.PLACEMENT;
-  }
 
   @Override
   public Plan plan(Snapshot snapshot) {

@@ -21,8 +21,15 @@ import java.util.SequencedSet;
  * in the order in which they passed that mark. Whoever fits runs, so smaller jobs may pass larger
  * ones; whoever does not fit any more is suspended. Running jobs never move.
  */
-public final class TiresiasPolicy implements Policy {
-  static final String NAME = "tiresias";
+final class TiresiasPolicy implements Policy {
+  static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "tiresias",
+          "Least attained service first in two queues, with the sizes that owners "
+              + "asked for (NSDI 2019).",
+          PolicyTraits.of(Control.PLACEMENT),
+          List.of(),
+          (context, options) -> new TiresiasPolicy());
 
   private static final double THRESHOLD_GPU_SECONDS = 16 * 3600;
   private static final Reason KEPT = Reason.of("Kept", "Has least attained service.");
@@ -31,18 +38,6 @@ public final class TiresiasPolicy implements Policy {
       Reason.of("Waiting", "Jobs with less attained service took the GPUs.");
 
   private final SequencedSet<JobId> served = new LinkedHashSet<>();
-
-  TiresiasPolicy(PolicyOptions options) {}
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public Control control() {
-    return Control.PLACEMENT;
-  }
 
   @Override
   public Plan plan(Snapshot snapshot) {

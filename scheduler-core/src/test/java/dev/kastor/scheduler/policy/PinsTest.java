@@ -59,7 +59,7 @@ final class PinsTest {
   }
 
   private static Plan plan(String policy, Pins pins) {
-    Plan plan = Policies.create(policy, PolicyOptions.defaults(1)).plan(pins.snapshot());
+    Plan plan = Policies.create(policy, PolicyContext.online(1)).plan(pins.snapshot());
     assertThat(PlanCheck.violations(pins.snapshot(), plan)).isEmpty();
     return plan;
   }

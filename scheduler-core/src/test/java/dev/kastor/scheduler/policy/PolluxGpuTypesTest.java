@@ -81,7 +81,7 @@ final class PolluxGpuTypesTest {
     for (int seed = 0; seed < 6; seed++) {
       Policy policy =
           Policies.create(
-              "pollux", faithful ? PolicyOptions.faithful(seed) : PolicyOptions.defaults(seed));
+              "pollux", faithful ? PolicyContext.published(seed) : PolicyContext.online(seed));
       List<SequencedMap<String, GpuTraits>> kinds =
           List.of(traits(1, 1), traits(0, 1), traits(2, 2), traits(2, 1), new LinkedHashMap<>());
       List<Allocation> held = new ArrayList<>();
@@ -106,7 +106,7 @@ final class PolluxGpuTypesTest {
   void usesWhatIsKnownOfOneTypeForAll() {
     JobState job = job("job", traits(1, 1), true, Allocation.NONE);
     Plan plan =
-        Policies.create("pollux", PolicyOptions.defaults(1))
+        Policies.create("pollux", PolicyContext.online(1))
             .plan(new Snapshot(Instant.EPOCH, NODES.subList(0, 2), List.of(job)));
     assertThat(plan.allocation(job.id()).replicas()).isGreaterThan(1);
   }

@@ -22,15 +22,15 @@ final class PolluxPolicyTest {
   private static final List<Node> TWO_BY_FOUR =
       List.of(new Node("n0", "", 4), new Node("n1", "", 4));
 
-  private static Plan plan(PolicyOptions options, JobState... jobs) {
+  private static Plan plan(PolicyContext context, JobState... jobs) {
     Snapshot snapshot = new Snapshot(Instant.EPOCH, TWO_BY_FOUR, List.of(jobs));
-    Plan plan = Policies.create("pollux", options).plan(snapshot);
+    Plan plan = Policies.create("pollux", context).plan(snapshot);
     assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
     return plan;
   }
 
   private static Plan plan(JobState... jobs) {
-    return plan(PolicyOptions.defaults(1), jobs);
+    return plan(PolicyContext.online(1), jobs);
   }
 
   @Test
@@ -103,7 +103,7 @@ final class PolluxPolicyTest {
 
   @Test
   void isStableOnceNothingCanBeGained() {
-    Policy policy = Policies.create("pollux", PolicyOptions.defaults(5));
+    Policy policy = Policies.create("pollux", PolicyContext.online(5));
     JobState one = job("a").model(TestJob.SCALABLE, 8).build();
     JobState two = job("b").model(TestJob.SCALABLE, 8).build();
     Plan first = policy.plan(new Snapshot(Instant.EPOCH, TWO_BY_FOUR, List.of(one, two)));
@@ -122,7 +122,7 @@ final class PolluxPolicyTest {
   void faithfulSearchAlsoSharesTheCluster() {
     JobState one = job("a").model(TestJob.SCALABLE, 8).build();
     JobState two = job("b").model(TestJob.SCALABLE, 8).build();
-    Plan plan = plan(PolicyOptions.faithful(3), one, two);
+    Plan plan = plan(PolicyContext.published(3), one, two);
     assertThat(plan.allocation(one.id()).replicas()).isEqualTo(4);
     assertThat(plan.allocation(two.id()).replicas()).isEqualTo(4);
   }

@@ -40,7 +40,7 @@ final class QuotaContractTest {
   }
 
   private static Policy create(String name) {
-    return Policies.create(name, PolicyOptions.defaults(7));
+    return Policies.create(name, PolicyContext.online(7));
   }
 
   /** Those that search take some milliseconds a decision. */
@@ -83,7 +83,7 @@ final class QuotaContractTest {
         if (byQuota
             && plan.allocation(job.id()).isEmpty()
             && snapshot.queue(job.spec().queue()).stop() == StopPolicy.NONE) {
-          int size = least(job, policy.control());
+          int size = least(job, Policies.traits(Policies.choose(name)).control());
           boolean fits =
               job.spec().elasticity().allows(size)
                   && size <= quotas.room(job)
@@ -176,7 +176,7 @@ final class QuotaContractTest {
         if (account != null
             && plan.allocation(job.id()).isEmpty()
             && account.queue().stop() == StopPolicy.NONE) {
-          assertThat(account.used() + least(job, policy.control()))
+          assertThat(account.used() + least(job, Policies.traits(Policies.choose(name)).control()))
               .as("seed %d: %s waits: %s", seed, job.id(), plan.reason(job.id()))
               .isGreaterThan(account.nominal());
         }

@@ -5,11 +5,11 @@ import dev.kastor.scheduler.Change;
 import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.FamilyMemory;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.DeclaredWork;
@@ -43,6 +43,7 @@ public final class EventSimulation implements Cluster {
   private final Workload workload;
   private final long seed;
   private final ReplayListener listener;
+  private final String name;
   private final DecisionTimes.Timed policy;
   private final SchedulingLoop loop;
   private final VirtualClock clock = new VirtualClock();
@@ -77,7 +78,7 @@ public final class EventSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Policy policy,
+      PolicyFactory policy,
       long seed,
       ReplayListener listener) {
     this(settings, cluster, workload, applications, policy, Optional.empty(), seed, listener);
@@ -95,7 +96,7 @@ public final class EventSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Policy policy,
+      PolicyFactory policy,
       Optional<FamilyMemory> memory,
       long seed,
       ReplayListener listener) {
@@ -103,7 +104,8 @@ public final class EventSimulation implements Cluster {
     this.workload = workload;
     this.seed = seed;
     this.listener = listener;
-    this.policy = new DecisionTimes.Timed(policy);
+    name = policy.name();
+    this.policy = new DecisionTimes.Timed(policy.create());
     loop = new SchedulingLoop(this, this.policy);
     ClusterShape largest = Largest.of(cluster, settings.resizes(), settings.autoscaling());
     scaler = settings.autoscaling().map(follows -> new Scaler(follows, cluster)).orElse(null);
@@ -119,7 +121,7 @@ public final class EventSimulation implements Cluster {
     IdentityHashMap<Application, Courses> courses = new IdentityHashMap<>();
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
-      var spec = EventSpecs.of(job, application, policy.control(), largest);
+      var spec = EventSpecs.of(job, application, policy.traits().control(), largest);
       EventJob added =
           new EventJob(
               jobs.size(),
@@ -129,7 +131,8 @@ public final class EventSimulation implements Cluster {
               courses.computeIfAbsent(application, Courses::new),
               clock,
               settings,
-              new Reporter(settings, spec, policy, declared.next(), memory, random.split()));
+              new Reporter(
+                  settings, spec, policy.traits(), declared.next(), memory, random.split()));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }
@@ -152,18 +155,14 @@ public final class EventSimulation implements Cluster {
         throw new IllegalStateException(
             "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
                 .formatted(
-                    policy.name(),
-                    jobs.size() - done,
-                    jobs.size(),
-                    workload.name(),
-                    settings.limit()));
+                    name, jobs.size() - done, jobs.size(), workload.name(), settings.limit()));
       }
       happen(event);
     }
     double cpuSeconds =
         (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
     return new Replay(
-        policy.name(),
+        name,
         workload.name(),
         Mode.EVENTS,
         seed,
@@ -326,7 +325,7 @@ public final class EventSimulation implements Cluster {
       if (!decided.violations().isEmpty()) {
         throw new IllegalStateException(
             "policy %s broke a rule at %.0f s: %s"
-                .formatted(policy.name(), clock.now(), decided.violations().getFirst().message()));
+                .formatted(name, clock.now(), decided.violations().getFirst().message()));
       }
       samples.offer(() -> state.sample(clock.now(), nodes.availableSlots(), meanEfficiency()));
       decideAt(clock.now() + VirtualClock.seconds(settings.round()));

@@ -9,7 +9,8 @@ import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Replay;
@@ -73,7 +74,9 @@ final class AdversityTest {
   }
 
   private static Seen replay(EventSettings settings, String policy, Workload workload, long seed) {
-    Watched watched = new Watched(Policies.create(policy, PolicyOptions.defaults(seed)));
+    List<Snapshot> seen = new ArrayList<>();
+    PolicyFactory watched =
+        Policies.factory(policy, PolicyContext.online(seed)).map(made -> new Watched(made, seen));
     Replay replay =
         new EventSimulation(
                 settings,
@@ -84,7 +87,7 @@ final class AdversityTest {
                 seed,
                 (seconds, done, all) -> {})
             .run();
-    return new Seen(replay, watched.seen());
+    return new Seen(replay, seen);
   }
 
   private static Adversity declaring(DeclaredWork work) {

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.advice.NodeRules;
 import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
@@ -58,7 +59,9 @@ final class AutoscalingTest {
         EventSettings.defaults()
             .withAutoscaling(
                 Optional.of(new Autoscaling(NodeRules.parse(rules), Duration.ofSeconds(delay))));
-    Watched watched = new Watched(Policies.create(policy, PolicyOptions.defaults(1)));
+    List<Snapshot> seen = new ArrayList<>();
+    PolicyFactory watched =
+        Policies.factory(policy, PolicyContext.online(1)).map(made -> new Watched(made, seen));
     Replay replay =
         new EventSimulation(
                 settings,
@@ -69,7 +72,7 @@ final class AutoscalingTest {
                 1,
                 (seconds, done, all) -> {})
             .run();
-    return new Seen(replay, watched.seen());
+    return new Seen(replay, seen);
   }
 
   @Test

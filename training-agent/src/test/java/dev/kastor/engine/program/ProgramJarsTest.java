@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.testkit.SourceJar;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ProgramFolderTest {
+class ProgramJarsTest {
   @TempDir Path folder;
   @TempDir Path sources;
 
@@ -35,9 +36,10 @@ class ProgramFolderTest {
   }
 
   private void jar(String className, String program) throws IOException {
-    TestJar.make(
+    SourceJar.make(
         folder.resolve(className + ".jar"),
         List.of(source(className, program)),
+        Program.class.getName(),
         List.of(className));
   }
 
@@ -87,8 +89,11 @@ class ProgramFolderTest {
 
   @Test
   void aClassThatIsNotThereOrNoJarAtAllIsNamed() throws Exception {
-    TestJar.make(
-        folder.resolve("mine.jar"), List.of(source("Mine", "my-program")), List.of("Absent"));
+    SourceJar.make(
+        folder.resolve("mine.jar"),
+        List.of(source("Mine", "my-program")),
+        Program.class.getName(),
+        List.of("Absent"));
     assertThatThrownBy(() -> Programs.get("my-program", folder))
         .isInstanceOf(ProgramException.class)
         .hasMessageContaining("Absent")
@@ -96,6 +101,6 @@ class ProgramFolderTest {
     Files.writeString(folder.resolve("mine.jar"), "no jar");
     assertThatThrownBy(() -> Programs.get("my-program", folder))
         .isInstanceOf(ProgramException.class)
-        .hasMessageContaining("'my-program' is unknown");
+        .hasMessageContaining("no program 'my-program'");
   }
 }

@@ -33,7 +33,7 @@ final class NewcomersTest {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot scene = RandomScene.of(seed);
       Snapshot few = with(scene, scene.jobs().subList(0, Math.min(2, scene.jobs().size())));
-      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);
       Snapshot rested = few;
       for (int round = 0; round < 4; round++) {
         rested = RandomScene.after(rested, policy.plan(rested));
@@ -45,7 +45,7 @@ final class NewcomersTest {
         continue;
       }
       ample++;
-      Vacancies vacancies = new Vacancies(new KastorPolicy(KastorOptions.DEFAULT));
+      Vacancies vacancies = new Vacancies(new KastorPolicy(TestOptions.USUAL));
       vacancies.decided(new Round(after, plan, List.of(), changes));
       JobState newcomer = newcomer(RandomScene.of(seed + SCENES).jobs().getFirst());
       Optional<Round> alone = vacancies.serve(after.now(), List.of(newcomer), node -> true);
