@@ -1,8 +1,8 @@
 package dev.kastor.cli;
 
 import dev.kastor.plugin.Registry;
-import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.bench.DecideBenchmark;
 import dev.kastor.simulator.bench.DecideCase;
 import dev.kastor.simulator.bench.DecideJson;

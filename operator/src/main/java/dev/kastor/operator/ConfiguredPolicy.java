@@ -2,10 +2,10 @@ package dev.kastor.operator;
 
 import dev.kastor.plugin.jar.PluginException;
 import dev.kastor.plugin.jar.PluginFolder;
-import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 

@@ -1,7 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.event.Largest;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;

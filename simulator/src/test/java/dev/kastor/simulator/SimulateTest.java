@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.report.RunsJson;
 import dev.kastor.traces.TraceException;
 import java.nio.file.Files;

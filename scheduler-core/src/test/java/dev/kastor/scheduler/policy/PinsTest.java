@@ -16,6 +16,7 @@ import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.StopPolicy;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -16,6 +16,8 @@ import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.policy.support.FreeSlots;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.kastor.simulator.bench;
 
-import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
 import dev.kastor.simulator.ReplayListener;

@@ -1,9 +1,9 @@
 package dev.kastor.simulator.evaluate;
 
 import dev.kastor.plugin.Chosen;
-import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.kastor.KastorPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;

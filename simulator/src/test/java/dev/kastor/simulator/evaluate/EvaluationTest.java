@@ -3,7 +3,7 @@ package dev.kastor.simulator.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;

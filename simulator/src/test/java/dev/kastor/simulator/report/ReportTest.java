@@ -2,7 +2,7 @@ package dev.kastor.simulator.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DecisionTimes;
