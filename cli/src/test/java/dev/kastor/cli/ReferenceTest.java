@@ -3,6 +3,7 @@ package dev.kastor.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,9 +102,12 @@ final class ReferenceTest {
     }
   }
 
-  /** Its description, with the values that help lists. */
+  /** Its description, with the values that help lists where there are no plug-ins of users. */
   private static String[] described(OptionSpec option) {
-    Iterable<String> candidates = option.completionCandidates();
+    Iterable<String> candidates =
+        option.completionCandidates() instanceof KnownPolicies.Names
+            ? Policies.names()
+            : option.completionCandidates();
     return candidates == null
         ? option.description()
         : Arrays.stream(option.description())
