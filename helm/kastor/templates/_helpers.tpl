@@ -75,3 +75,8 @@ app.kubernetes.io/managed-by: kastor
   resources: [events]
   verbs: [create]
 {{- end }}
+
+{{/* The policy and its options as the operator reads them: name:option=value:option=value. */}}
+{{- define "kastor.policy" -}}
+{{ .Values.policy.name }}{{ range $option, $value := .Values.policy.options }}:{{ $option }}={{ $value }}{{ end }}
+{{- end }}

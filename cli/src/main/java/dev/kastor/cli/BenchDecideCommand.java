@@ -1,6 +1,8 @@
 package dev.kastor.cli;
 
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.plugin.Registry;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.bench.DecideBenchmark;
 import dev.kastor.simulator.bench.DecideCase;
 import dev.kastor.simulator.bench.DecideJson;
@@ -41,9 +43,11 @@ final class BenchDecideCommand implements Callable<Integer> {
       names = "--policies",
       paramLabel = "NAME",
       split = ",",
-      converter = ReplayTexts.PolicyName.class,
-      description = "Policies to measure, joined by commas (default: kastor).")
-  private List<String> policies = List.of(KastorPolicy.NAME);
+      completionCandidates = KnownPolicies.Names.class,
+      description =
+          "Policies to measure, joined by commas: ${COMPLETION-CANDIDATES}. Options follow as"
+              + " NAME:OPTION=VALUE (default: kastor).")
+  private List<String> policies = List.of(Policies.DEFAULT);
 
   @Option(
       names = "--sizes",
@@ -89,7 +93,8 @@ final class BenchDecideCommand implements Callable<Integer> {
             "--decisions (%d) must not be negative, --limit (%d) at least 1"
                 .formatted(decisions, limitSeconds));
       }
-      cases = DecideCase.parse(policies, sizes, decisions);
+      Registry<PolicyPlugin> known = KnownPolicies.read();
+      cases = DecideCase.parse(policies.stream().map(known::choose).toList(), sizes, decisions);
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
@@ -140,7 +145,7 @@ final class BenchDecideCommand implements Callable<Integer> {
     for (DecideResult r : results) {
       table.row(
           List.of(
-              r.measured().policy(),
+              r.measured().policy().toString(),
               Integer.toString(r.measured().jobs()),
               Integer.toString(r.measured().gpus()),
               Integer.toString(r.measured().decisions()),

@@ -1,7 +1,8 @@
 package dev.kastor.cli;
 
 import dev.kastor.local.StateFolder;
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.plugin.Registry;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.evaluate.Evaluation;
@@ -27,11 +28,9 @@ import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code kastor bench policy}. */
 @Command(
@@ -122,15 +121,12 @@ final class BenchPolicyCommand implements Callable<Integer> {
       names = "--policies",
       paramLabel = "NAME",
       split = ",",
-      converter = Tried.class,
+      completionCandidates = KnownPolicies.Names.class,
       description =
-          "Policies of the part loads, joined by commas; NAME@LOAD is not tried at more than this"
-              + " load (default: all, and shockwave@1, which takes minutes for each crowded"
-              + " workload).")
-  private List<TriedPolicy> policies =
-      Policies.names().stream()
-          .map(name -> TriedPolicy.parse(name.equals("shockwave") ? name + "@1" : name))
-          .toList();
+          "Policies of the part loads, joined by commas: ${COMPLETION-CANDIDATES}. Options follow"
+              + " as NAME:OPTION=VALUE; NAME@LOAD is not tried at more than this load (default:"
+              + " all, and shockwave@1, which takes minutes for each crowded workload).")
+  private List<String> policies = List.of();
 
   @Option(
       names = "--seeds",
@@ -240,17 +236,29 @@ final class BenchPolicyCommand implements Callable<Integer> {
           Evaluation.prepare(
               chosen(),
               parts.stream().map(Part::of).distinct().toList(),
-              policies,
+              tried(),
               LongStream.rangeClosed(1, seeds).boxed().toList(),
               known);
       if (plot != null && !LoadPicture.possible(evaluation)) {
         throw new IllegalArgumentException(
-            "--plot needs the part loads and two loads or more: --load 0.5,1 or --set pollux-0.5,pollux-1.0");
+            "--plot needs the part loads and two loads or more: --load 0.5,1 or --set"
+                + " pollux-0.5,pollux-1.0");
       }
       return evaluation;
     } catch (TraceException | IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private List<TriedPolicy> tried() {
+    Registry<PolicyPlugin> known = KnownPolicies.read();
+    List<String> texts =
+        policies.isEmpty()
+            ? known.names().stream()
+                .map(name -> name.equals("shockwave") ? name + "@1" : name)
+                .toList()
+            : policies;
+    return texts.stream().map(text -> TriedPolicy.parse(text, known)).toList();
   }
 
   private List<WorkloadSet> chosen() throws IOException {
@@ -273,20 +281,9 @@ final class BenchPolicyCommand implements Callable<Integer> {
   private Path published() {
     if (traces == null) {
       throw new IllegalArgumentException(
-          "name the folder of the published traces with --traces or KASTOR_TRACES, or workloads of your own with --workload and --profiles");
+          "name the folder of the published traces with --traces or KASTOR_TRACES, or workloads of"
+              + " your own with --workload and --profiles");
     }
     return traces;
-  }
-
-  /** A policy, or one and the most load it is tried at. */
-  static final class Tried implements ITypeConverter<TriedPolicy> {
-    @Override
-    public TriedPolicy convert(String text) {
-      try {
-        return TriedPolicy.parse(text);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(String.valueOf(e.getMessage()));
-      }
-    }
   }
 }

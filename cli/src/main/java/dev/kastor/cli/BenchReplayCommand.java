@@ -73,7 +73,7 @@ final class BenchReplayCommand implements Callable<Integer> {
               + "        start  mean JCT s");
     }
     for (PublishedReplay replay : PublishedReplay.all(traces)) {
-      if (only.isEmpty() || only.contains(replay.run().policy())) {
+      if (only.isEmpty() || only.contains(replay.run().policy().name())) {
         measure(out, replay);
       }
     }

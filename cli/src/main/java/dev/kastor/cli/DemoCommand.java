@@ -35,8 +35,10 @@ final class DemoCommand implements Callable<Integer> {
       names = "--policy",
       paramLabel = "NAME",
       defaultValue = "kastor",
+      completionCandidates = KnownPolicies.Names.class,
       description =
-          "Scheduling policy: kastor, pollux or another of those of kastor simulate (default: ${DEFAULT-VALUE}).")
+          "Scheduling policy: ${COMPLETION-CANDIDATES}. Options follow as NAME:OPTION=VALUE, such"
+              + " as kastor:hold=1000 (default: ${DEFAULT-VALUE}).")
   private String policy = "kastor";
 
   @Option(

@@ -2,7 +2,9 @@ package dev.kastor.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.Mode;
@@ -33,7 +35,7 @@ record PublishedReplay(Run run, List<Reference> references) {
     references = List.copyOf(references);
   }
 
-  /** All that this build has the policies for. */
+  /** All of them. */
   static List<PublishedReplay> all(Path traces) throws IOException {
     List<PublishedReplay> replays = new ArrayList<>();
     for (String policy : List.of("pollux", "tiresias")) {
@@ -47,21 +49,20 @@ record PublishedReplay(Run run, List<Reference> references) {
                   policy),
               pollux(traces.resolve("pollux/results/baselines.json"), policy)));
     }
-    if (Policies.names().contains("sia")) {
-      replays.add(
-          new PublishedReplay(
-              run(
-                  Mode.SIA,
-                  traces.resolve("sia/profiles"),
-                  traces.resolve("sia/workloads/philly/workload-1.csv"),
-                  "aws=6x4,dgx-ext=2x8,rtx=3x8",
-                  "sia"),
-              sia(traces.resolve("sia/baselines.json"))));
-    }
+    replays.add(
+        new PublishedReplay(
+            run(
+                Mode.SIA,
+                traces.resolve("sia/profiles"),
+                traces.resolve("sia/workloads/philly/workload-1.csv"),
+                "aws=6x4,dgx-ext=2x8,rtx=3x8",
+                "sia"),
+            sia(traces.resolve("sia/baselines.json"))));
     return replays;
   }
 
-  private static Run run(Mode mode, Path profiles, Path workload, String cluster, String policy) {
+  private static Run run(Mode mode, Path profiles, Path workload, String cluster, String name) {
+    Chosen<PolicyPlugin> policy = Policies.choose(name);
     return new Run(
         mode,
         profiles,
@@ -69,7 +70,7 @@ record PublishedReplay(Run run, List<Reference> references) {
         ClusterShape.parse(cluster),
         policy,
         1,
-        TickSettings.publishedRound(mode, policy),
+        TickSettings.publishedRound(mode, Policies.traits(policy)),
         1,
         Conditions.PLAIN);
   }

@@ -2,16 +2,16 @@ package dev.kastor.cli;
 
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.plugin.Registry;
+import dev.kastor.plugin.Selection;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.advice.NodeRules;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.PolicyVariant;
-import dev.kastor.simulator.Run;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.NodeFailures;
@@ -25,7 +25,7 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.StringJoiner;
+import java.util.SequencedSet;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -34,6 +34,9 @@ import picocli.CommandLine.Option;
 final class ReplayOptions {
   private static final String WORKLOAD = "workloads/mixed-40.csv";
   private static final String PROFILES = "profiles/kastor.csv";
+
+  /** Option of policies that reckon with what {@code --interruptions-per-day} does. */
+  private static final String INTERRUPTIONS = "interruptionsPerDay";
 
   @Option(
       names = "--mode",
@@ -63,8 +66,10 @@ final class ReplayOptions {
       names = "--policy",
       paramLabel = "NAME",
       split = ",",
-      converter = ReplayTexts.PolicyName.class,
-      description = "Policies to compare, joined by commas (default: all).")
+      completionCandidates = KnownPolicies.Names.class,
+      description =
+          "Policies to compare, joined by commas: ${COMPLETION-CANDIDATES}. Options follow as"
+              + " NAME:OPTION=VALUE, such as kastor:hold=1000:fairness=3 (default: all).")
   private List<String> policies = List.of();
 
   @Option(
@@ -134,8 +139,8 @@ final class ReplayOptions {
       paramLabel = "LOW:HIGH:[TYPE=]MIN-MAX",
       converter = ReplayTexts.Rules.class,
       description =
-          "Follow the advice on how many nodes keep the cluster's utility between LOW and HIGH, such"
-              + " as 0.55:0.75:1-16 (mode events).")
+          "Follow the advice on how many nodes keep the cluster's utility between LOW and HIGH,"
+              + " such as 0.55:0.75:1-16 (mode events).")
   private @Nullable NodeRules autoscale;
 
   @Option(
@@ -152,17 +157,10 @@ final class ReplayOptions {
       paramLabel = "N",
       defaultValue = "1",
       description =
-          "How often each spot node is taken away in a day; policy kastor reckons with it (mode"
-              + " events; default: ${DEFAULT-VALUE}).")
+          "How often each spot node is taken away in a day; policies with an option of this name"
+              + " reckon with it unless they are given another (mode events; default:"
+              + " ${DEFAULT-VALUE}).")
   private double interruptionsPerDay = 1;
-
-  @Option(
-      names = "--job-hour-value",
-      paramLabel = "MONEY",
-      description =
-          "What policy kastor takes an hour of one job's waiting to be worth, in the currency of the"
-              + " nodes' prices (default: prices only decide between equals).")
-  private @Nullable Double jobHourValue;
 
   @Option(
       names = "--declared-work",
@@ -210,8 +208,9 @@ final class ReplayOptions {
       paramLabel = "NAME=WEIGHT|FILE",
       defaultValue = "",
       description =
-          "Weights of queues that the workload names, joined by commas, such as research=3,night=0.5"
-              + " (default: 1 each), or a YAML file of Queue objects with quotas.")
+          "Weights of queues that the workload names, joined by commas, such as"
+              + " research=3,night=0.5 (default: 1 each), or a YAML file of Queue objects with"
+              + " quotas.")
   private String queues = "";
 
   @Option(names = "--quiet", description = "Show no progress.")
@@ -236,8 +235,27 @@ final class ReplayOptions {
     return workloads.isEmpty() ? List.of(shipped().resolve(WORKLOAD).toString()) : workloads;
   }
 
-  List<String> policies() {
-    return policies.isEmpty() ? Policies.names() : List.copyOf(new LinkedHashSet<>(policies));
+  /**
+   * The policies that were asked for, each with its options.
+   *
+   * @throws IllegalArgumentException if there is no such policy or option; the message lists those
+   *     that there are
+   */
+  List<Chosen<PolicyPlugin>> policies() {
+    Registry<PolicyPlugin> known = KnownPolicies.read();
+    SequencedSet<Chosen<PolicyPlugin>> chosen = new LinkedHashSet<>();
+    for (String text : policies.isEmpty() ? known.names() : policies) {
+      Selection selection = Selection.parse(text);
+      boolean reckons =
+          known.get(selection.name()).options().stream()
+              .anyMatch(option -> option.name().equals(INTERRUPTIONS));
+      chosen.add(
+          known.choose(
+              reckons
+                  ? selection.orElse(INTERRUPTIONS, Double.toString(interruptionsPerDay))
+                  : selection));
+    }
+    return List.copyOf(chosen);
   }
 
   List<Long> seeds() {
@@ -245,9 +263,9 @@ final class ReplayOptions {
     return LongStream.range(seed, seed + seeds).boxed().toList();
   }
 
-  Duration round(String policy) {
+  Duration round(Chosen<PolicyPlugin> policy) {
     if (roundSeconds == null) {
-      return TickSettings.publishedRound(mode, policy);
+      return TickSettings.publishedRound(mode, Policies.traits(policy));
     }
     atLeastOne("--round", roundSeconds);
     return Duration.ofSeconds(roundSeconds);
@@ -285,32 +303,6 @@ final class ReplayOptions {
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
-  }
-
-  /** The same, with what the policy of Kastor's own is told of money and interruptions. */
-  List<Run> informed(List<Run> runs) {
-    PolicyVariant variant = variant();
-    return runs.stream()
-        .map(run -> run.policy().equals(KastorPolicy.NAME) ? run.withVariant(variant) : run)
-        .toList();
-  }
-
-  private PolicyVariant variant() {
-    KastorOptions options = KastorOptions.DEFAULT;
-    StringJoiner name = new StringJoiner(", ");
-    try {
-      if (interruptionsPerDay != options.interruptionsPerDay()) {
-        options = options.withInterruptionsPerDay(interruptionsPerDay);
-        name.add("%s interruptions a day".formatted(interruptionsPerDay));
-      }
-      if (jobHourValue != null && jobHourValue < Double.POSITIVE_INFINITY) {
-        options = options.withJobHourValue(jobHourValue);
-        name.add("job hour worth %s".formatted(jobHourValue));
-      }
-    } catch (IllegalArgumentException e) {
-      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
-    }
-    return new PolicyVariant(name.toString(), options);
   }
 
   private static Duration seconds(double seconds) {

@@ -1,5 +1,7 @@
 package dev.kastor.cli;
 
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.simulator.Outcome;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.RunListener;
@@ -164,7 +166,7 @@ final class ReplayProgress implements RunListener, AutoCloseable {
     if (isRunning(run) && share[run] >= TELLING_SHARE) {
       return OptionalDouble.of((nanos.getAsLong() - started[run]) / NANOS / share[run]);
     }
-    String policy = runs.get(run).policy();
+    Chosen<PolicyPlugin> policy = runs.get(run).policy();
     OptionalDouble alike =
         IntStream.range(0, runs.size())
             .filter(r -> runs.get(r).policy().equals(policy) && !Double.isNaN(took[r]))

@@ -1,7 +1,6 @@
 package dev.kastor.cli;
 
 import dev.kastor.scheduler.advice.NodeRules;
-import dev.kastor.scheduler.policy.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
@@ -27,19 +26,6 @@ final class ReplayTexts {
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(String.valueOf(e.getMessage()));
       }
-    }
-  }
-
-  /** A policy that exists. */
-  static final class PolicyName implements ITypeConverter<String> {
-    @Override
-    public String convert(String text) {
-      if (!Policies.names().contains(text)) {
-        throw new TypeConversionException(
-            "there is no policy '%s'. Use one of: %s"
-                .formatted(text, String.join(", ", Policies.names())));
-      }
-      return text;
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.kastor.cli;
 
 import dev.kastor.local.LocalException;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Outcome;
 import dev.kastor.simulator.Run;
@@ -35,6 +37,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor simulate",
       "  kastor simulate --workload traces/workloads/burst-8.csv --cluster 2x8 --policy pollux",
+      "  kastor simulate --policy kastor:hold=1000:fairness=3,kastor,pollux",
       "  kastor simulate --mode pollux --profiles pollux/applications --cluster 16x4 \\",
       "    --workload pollux/workloads/workload-1.csv --policy tiresias,pollux --json out.json"
     })
@@ -117,9 +120,10 @@ final class SimulateCommand implements Callable<Integer> {
   private List<Run> runs() {
     List<Run> runs = new ArrayList<>();
     try {
+      List<Chosen<PolicyPlugin>> policies = options.policies();
       for (String workload : options.workloads()) {
         for (long seed : options.seeds()) {
-          for (String policy : options.policies()) {
+          for (Chosen<PolicyPlugin> policy : policies) {
             runs.add(
                 new Run(
                     options.mode(),
@@ -140,7 +144,7 @@ final class SimulateCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
-    return options.informed(runs);
+    return runs;
   }
 
   static Simulate prepare(List<Run> runs) {

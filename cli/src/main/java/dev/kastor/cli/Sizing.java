@@ -1,6 +1,5 @@
 package dev.kastor.cli;
 
-import dev.kastor.scheduler.policy.Policies;
 import org.jspecify.annotations.Nullable;
 
 /** Checks of the options that shape a local cluster. */
@@ -20,12 +19,11 @@ final class Sizing {
   }
 
   static String policy(String policy) {
-    if (!Policies.names().contains(policy)) {
-      throw new CliException(
-          ExitCode.USAGE,
-          "--policy must be one of %s but is %s".formatted(Policies.names(), policy));
+    try {
+      return KnownPolicies.read().choose(policy).toString();
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, "--policy: " + e.getMessage(), e);
     }
-    return policy;
   }
 
   static int port(int port) {

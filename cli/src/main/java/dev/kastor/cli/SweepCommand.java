@@ -114,7 +114,7 @@ final class SweepCommand implements Callable<Integer> {
               options::round,
               options.conditions(),
               options.familyMemory());
-      return options.informed(grid.runs());
+      return grid.runs();
     } catch (LocalException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     } catch (IllegalArgumentException e) {

@@ -2,8 +2,10 @@ package dev.kastor.cli;
 
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.format.TraceContent;
+import dev.kastor.traces.format.TraceFormat;
 import dev.kastor.traces.format.TraceFormats;
 import java.nio.file.Path;
+import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,8 +22,9 @@ final class TraceSource {
   @Option(
       names = "--format",
       paramLabel = "NAME",
+      completionCandidates = Names.class,
       description =
-          "kastor, pollux (its artifact's workloads, and Sia's), philly, philly-csv, helios, alibaba or swf (default: told from the content).")
+          "Format of the trace: ${COMPLETION-CANDIDATES} (default: told from the content).")
   private @Nullable String format;
 
   TraceContent read() {
@@ -29,6 +32,14 @@ final class TraceSource {
       return TraceFormats.read(file, format == null ? null : TraceFormats.named(format), null);
     } catch (TraceException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Names of all formats, for help and completion. */
+  static final class Names implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return TraceFormats.all().stream().map(TraceFormat::name).iterator();
     }
   }
 

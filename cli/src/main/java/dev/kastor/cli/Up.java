@@ -24,7 +24,9 @@ final class Up {
       try (StateFolder state = StateFolder.lock(StateFolder.home());
           LocalCluster cluster =
               LocalCluster.start(
-                  installation, state, new LocalOptions(slots, policy, port, ROUND))) {
+                  installation,
+                  state,
+                  new LocalOptions(slots, policy, state.plugins(), port, ROUND))) {
         say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
         cluster.awaitReady();
         say("web page   " + Ink.BOLD.on(cluster.webPage().toString()));
@@ -32,7 +34,8 @@ final class Up {
         say("logs       " + state.logs());
         say("Submit jobs from another terminal: kastor submit -f examples/glyph-cnn.yaml");
         say(
-            "Ctrl-C ends all of it; the next kastor up lets unfinished jobs go on from their checkpoints.");
+            "Ctrl-C ends all of it; the next kastor up lets unfinished jobs go on from their"
+                + " checkpoints.");
         new CountDownLatch(1).await();
         return ExitCode.OK;
       } finally {

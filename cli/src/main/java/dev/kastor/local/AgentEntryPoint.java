@@ -8,17 +8,17 @@ import java.util.List;
 final class AgentEntryPoint implements EntryPoint {
   private final String classPath;
   private final Path nativeLibraries;
-  private final Path programs;
+  private final Path plugins;
 
   /**
    * @param nativeLibraries folder for the native libraries that the agent unpacks from its jars,
    *     which would otherwise go to the user's home
-   * @param programs folder with the user's own programs, if it exists
+   * @param plugins folder with the jars of the user, if it exists
    */
-  AgentEntryPoint(String classPath, Path nativeLibraries, Path programs) {
+  AgentEntryPoint(String classPath, Path nativeLibraries, Path plugins) {
     this.classPath = classPath;
     this.nativeLibraries = nativeLibraries;
-    this.programs = programs;
+    this.plugins = plugins;
   }
 
   @Override
@@ -29,7 +29,7 @@ final class AgentEntryPoint implements EntryPoint {
         "-XX:+UseSerialGC",
         "--enable-native-access=ALL-UNNAMED",
         "-Dorg.bytedeco.javacpp.cachedir=" + nativeLibraries,
-        "-Dkastor.programs=" + programs,
+        "-Dkastor.plugins=" + plugins,
         "-cp",
         classPath,
         "dev.kastor.agent.Agent");

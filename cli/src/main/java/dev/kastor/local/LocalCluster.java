@@ -60,7 +60,7 @@ public final class LocalCluster implements AutoCloseable {
         new AgentEntryPoint(
             installation.agentClassPath(),
             PrivateFiles.directory(state.nativeLibraries()),
-            state.programs());
+            options.plugins());
     Deque<AutoCloseable> parts = new ArrayDeque<>();
     boolean whole = false;
     try {
@@ -154,6 +154,7 @@ public final class LocalCluster implements AutoCloseable {
             "KASTOR_AGENT_CHECKPOINT_HOST_PATH",
             PrivateFiles.directory(state.checkpoints()).toString()),
         Map.entry("KASTOR_POLICY", options.policy()),
+        Map.entry("KASTOR_PLUGINS", options.plugins().toString()),
         Map.entry("KASTOR_ROUND_INTERVAL", options.roundInterval().toMillis() + "ms"),
         Map.entry("KASTOR_SLOT_RESOURCE", LocalNode.SLOT),
         Map.entry(Leftovers.FOLDER, state.pods().resolve("operator").toString()),

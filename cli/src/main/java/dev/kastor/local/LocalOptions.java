@@ -1,16 +1,19 @@
 package dev.kastor.local;
 
+import java.nio.file.Path;
 import java.time.Duration;
 
 /**
  * What a local cluster is like.
  *
  * @param slots replicas that the machine holds
- * @param policy scheduling policy
+ * @param policy scheduling policy with its options, such as {@code kastor:hold=1000}
+ * @param plugins folder with jars of policies and programs; it need not exist
  * @param webPort port of the web page; another free one is taken when it is in use
  * @param roundInterval time between scheduling rounds
  */
-public record LocalOptions(int slots, String policy, int webPort, Duration roundInterval) {
+public record LocalOptions(
+    int slots, String policy, Path plugins, int webPort, Duration roundInterval) {
   /** The node's name. */
   public static final String NODE = "local";
 

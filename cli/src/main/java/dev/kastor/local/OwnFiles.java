@@ -10,7 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * Files that only the user may change. Jars of the folder of programs are code that runs as the
+ * Files that only the user may change. Jars of the folder of plug-ins are code that runs as the
  * user, so whoever can write there could run his own.
  */
 final class OwnFiles {
@@ -19,12 +19,12 @@ final class OwnFiles {
 
   private OwnFiles() {}
 
-  /** Refuses a state folder, or a file of its folder of programs, that others may write to. */
-  static void check(Path root, Path programs) throws IOException, LocalException {
+  /** Refuses a state folder, or a file of its folder of plug-ins, that others may write to. */
+  static void check(Path root, Path plugins) throws IOException, LocalException {
     check(root);
-    if (Files.isDirectory(programs)) {
-      check(programs);
-      try (DirectoryStream<Path> files = Files.newDirectoryStream(programs)) {
+    if (Files.isDirectory(plugins)) {
+      check(plugins);
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(plugins)) {
         for (Path file : files) {
           check(file);
         }

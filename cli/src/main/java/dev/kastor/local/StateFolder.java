@@ -40,7 +40,7 @@ public final class StateFolder implements AutoCloseable {
    */
   public static StateFolder lock(Path root) throws IOException, LocalException {
     PrivateFiles.directory(root);
-    OwnFiles.check(root, root.resolve("programs"));
+    OwnFiles.check(root, plugins(root));
     Path file = PrivateFiles.touch(root.resolve("lock"));
     FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
     try {
@@ -79,9 +79,23 @@ public final class StateFolder implements AutoCloseable {
     return kubeconfig(root);
   }
 
-  /** Where the user puts jars with programs of their own. */
-  public Path programs() {
-    return root.resolve("programs");
+  /** Folder for jars with programs and policies of the user. */
+  public Path plugins() {
+    return plugins(root);
+  }
+
+  /** Folder for jars with programs and policies of the user, in a state folder. */
+  public static Path plugins(Path root) {
+    return root.resolve("plugins");
+  }
+
+  /**
+   * Refuses a state folder, or jars of it, that others may write to.
+   *
+   * @throws LocalException if others may
+   */
+  public static void check(Path root) throws IOException, LocalException {
+    OwnFiles.check(root, plugins(root));
   }
 
   /** Where pods' and the operator's output goes. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.scheduler.policy.Policies;
+import dev.kastor.scheduler.policy.registry.Policies;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -62,7 +62,11 @@ final class KastorTest {
     assertThat(Terminal.runPlain("up", "--slots", "0").err())
         .contains("--slots must be 1 to 256 but is 0");
     assertThat(Terminal.runPlain("up", "--policy", "best").err())
-        .contains("--policy must be one of " + Policies.names() + " but is best");
+        .contains("there is no policy 'best'. Use one of: " + String.join(", ", Policies.names()));
+    assertThat(Terminal.runPlain("up", "--policy", "kastor:hodl=3").err())
+        .contains("policy kastor has no option 'hodl'. Use one of: hold, ");
+    assertThat(Terminal.runPlain("demo", "--policy", "kastor:hold=0").err())
+        .contains("hold must be a number above 0 but is '0'");
   }
 
   @Test

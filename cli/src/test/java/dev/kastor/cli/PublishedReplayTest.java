@@ -46,7 +46,7 @@ final class PublishedReplayTest {
   void takesTheReferencesFromTheFiles() throws Exception {
     var replays = PublishedReplay.all(folder);
     assertThat(replays)
-        .extracting(r -> r.run().policy())
+        .extracting(r -> r.run().policy().name())
         .containsExactly("pollux", "tiresias", "sia");
     assertThat(replays.get(0).references())
         .containsExactly(new PublishedReplay.Reference("reference", 7.5));

@@ -3,10 +3,12 @@ package dev.kastor.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -77,7 +79,7 @@ final class ReferenceTest {
         rows.add(
             row(
                 label.isEmpty() ? names : names + " `" + label.strip() + "`",
-                option.description(),
+                described(option),
                 option.defaultValue()));
       }
     }
@@ -98,6 +100,19 @@ final class ReferenceTest {
       }
       text.append("```\n");
     }
+  }
+
+  /** Its description, with the values that help lists where there are no plug-ins of users. */
+  private static String[] described(OptionSpec option) {
+    Iterable<String> candidates =
+        option.completionCandidates() instanceof KnownPolicies.Names
+            ? Policies.names()
+            : option.completionCandidates();
+    return candidates == null
+        ? option.description()
+        : Arrays.stream(option.description())
+            .map(line -> line.replace("${COMPLETION-CANDIDATES}", String.join(", ", candidates)))
+            .toArray(String[]::new);
   }
 
   private static String row(String what, String[] description, @Nullable String fallback) {

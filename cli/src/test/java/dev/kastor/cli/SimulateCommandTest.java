@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.Mode;
@@ -280,7 +281,7 @@ final class SimulateCommandTest {
             Path.of("p"),
             "w.csv",
             ClusterShape.parse("4x4"),
-            "pollux",
+            Policies.choose("pollux"),
             1,
             Duration.ofSeconds(60),
             1,

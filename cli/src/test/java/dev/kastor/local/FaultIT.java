@@ -103,7 +103,7 @@ final class FaultIT {
             new Installation(
                 Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
-            new LocalOptions(2, "pollux", 0, Duration.ofSeconds(2)));
+            new LocalOptions(2, "pollux", state.plugins(), 0, Duration.ofSeconds(2)));
     cluster.awaitReady();
     return cluster;
   }

@@ -33,20 +33,20 @@ final class StateFolderTest {
   }
 
   @Test
-  void refusesProgramsThatOthersMayReplace() throws Exception {
+  void refusesPluginsThatOthersMayReplace() throws Exception {
     Path root = folder.resolve("home");
-    Path programs = Files.createDirectories(root.resolve("programs"));
-    Path jar = Files.createFile(programs.resolve("own.jar"));
+    Path plugins = Files.createDirectories(root.resolve("plugins"));
+    Path jar = Files.createFile(plugins.resolve("own.jar"));
     mode(root, "rwx------");
-    mode(programs, "rwx------");
+    mode(plugins, "rwx------");
     mode(jar, "rw-rw-r--");
     assertThatThrownBy(() -> StateFolder.lock(root)).hasMessageContaining("chmod go-w " + jar);
     mode(jar, "rw-r--r--");
-    mode(programs, "rwxrwxrwx");
-    assertThatThrownBy(() -> StateFolder.lock(root)).hasMessageContaining("chmod go-w " + programs);
-    mode(programs, "rwxr-xr-x");
+    mode(plugins, "rwxrwxrwx");
+    assertThatThrownBy(() -> StateFolder.lock(root)).hasMessageContaining("chmod go-w " + plugins);
+    mode(plugins, "rwxr-xr-x");
     try (StateFolder state = StateFolder.lock(root)) {
-      assertThat(state.programs()).isEqualTo(programs);
+      assertThat(state.plugins()).isEqualTo(plugins);
     }
   }
 }

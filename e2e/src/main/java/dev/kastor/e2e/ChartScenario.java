@@ -123,7 +123,7 @@ final class ChartScenario {
         "-f",
         "-");
     chart.upgrade(
-        "policy=fifo,metrics.dashboards.enabled=true,networkPolicy.jobNamespaces={%s}"
+        "policy.name=fifo,metrics.dashboards.enabled=true,networkPolicy.jobNamespaces={%s}"
             .formatted(TEAM));
     assertThat(secret()).isEqualTo(certificate);
     assertThat(operators())

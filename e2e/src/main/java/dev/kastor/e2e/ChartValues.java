@@ -56,12 +56,13 @@ final class ChartValues {
     sets.put(
         "scheduling",
         List.of(
-            "policy=pollux",
+            "policy.name=kastor",
+            "policy.options.jobHourValue=20",
+            "policy.options.interruptionsPerDay=0",
+            "plugins.volume.persistentVolumeClaim.claimName=plugins",
             "roundInterval=5s",
             "summaryInterval=1m",
             "queues=research=3\\,night=0.5",
-            "jobHourValue=20",
-            "interruptionsPerDay=0",
             "nodeAdvice=0.55:0.75:1-16",
             "slotResource=amd.com/gpu",
             "checkpoints.hostPath=/data/checkpoints"));
@@ -74,6 +75,8 @@ final class ChartValues {
         Map.entry("repliccas=2", "repliccas"),
         Map.entry("image.pullPolicy=Sometimes", "pullPolicy"),
         Map.entry("roundInterval=soon", "roundInterval"),
+        Map.entry("policy=fifo", "policy"),
+        Map.entry("policy.options.hold=1:2", "hold"),
         Map.entry("slotResource=gpu", "slotResource"),
         Map.entry("checkpoints.hostPath=data", "hostPath"),
         Map.entry("tls.certManager.enabled=true", "issuerRef"),

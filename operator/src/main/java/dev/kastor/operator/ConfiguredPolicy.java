@@ -1,28 +1,38 @@
 package dev.kastor.operator;
 
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.plugin.jar.PluginException;
+import dev.kastor.plugin.jar.PluginFolder;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
 
-/** The policy that the settings ask for. */
+/** Policy that the settings ask for: one of Kastor's own, or of the jars of the plug-ins folder. */
+@Singleton
 public final class ConfiguredPolicy {
-  private ConfiguredPolicy() {}
+  ConfiguredPolicy() {}
 
   /**
-   * A fresh one.
+   * A factory of it.
    *
-   * @throws IllegalArgumentException if there is none of that name, or a number is out of range
+   * @throws IllegalArgumentException if there is no such policy or option, a value is not valid, or
+   *     a jar cannot be used; the message says what is valid
    */
-  public static Policy of(OperatorConfig config) {
-    return Policies.create(
-        config.policy(), PolicyOptions.defaults(config.seed()).with(options(config)));
-  }
-
-  static KastorOptions options(OperatorConfig config) {
-    KastorOptions usual = KastorOptions.DEFAULT;
-    return usual
-        .withJobHourValue(config.jobHourValue().orElse(usual.jobHourValue()))
-        .withInterruptionsPerDay(config.interruptionsPerDay());
+  @Produces
+  @Singleton
+  public static PolicyFactory of(OperatorConfig config) {
+    try {
+      return PolicyFactory.of(
+          new PluginFolder(config.plugins())
+              .addTo(Policies.BUILT_IN, PolicyPlugin.class)
+              .choose(config.policy()),
+          PolicyContext.online(config.seed()));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("kastor.policy: " + e.getMessage(), e);
+    } catch (PluginException e) {
+      throw new IllegalArgumentException("kastor.plugins: " + e.getMessage(), e);
+    }
   }
 }

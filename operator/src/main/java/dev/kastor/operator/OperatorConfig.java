@@ -7,14 +7,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalDouble;
 
 /** What can be set on the operator; {@code docs/operator-configuration.md} explains each. */
 @ConfigMapping(prefix = "kastor")
 public interface OperatorConfig {
-  /** Name of the scheduling policy. */
+  /** Scheduling policy with its options, such as {@code kastor:hold=1000}. */
   @WithDefault("kastor")
   String policy();
+
+  /** Folder with jars of policies. */
+  @WithDefault("/app/plugins")
+  Path plugins();
 
   /** Seed of the policy's random choices. */
   @WithDefault("1")
@@ -48,15 +51,6 @@ public interface OperatorConfig {
 
   /** When to advise more or fewer nodes, such as {@code 0.55:0.75:1-16}; empty for no advice. */
   Optional<String> nodeAdvice();
-
-  /**
-   * What policy kastor takes an hour of one job's waiting to be worth; empty: prices break ties.
-   */
-  OptionalDouble jobHourValue();
-
-  /** How often a preemptible node is expected to be taken away in a day. */
-  @WithDefault("1")
-  double interruptionsPerDay();
 
   /** Shortest time between two summaries of one job in its status. */
   @WithDefault("2s")

@@ -8,6 +8,7 @@ import dev.kastor.operator.job.ProfileStore;
 import dev.kastor.operator.leader.Leadership;
 import dev.kastor.operator.leader.Mandate;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
@@ -34,6 +35,7 @@ public final class OperatorLifecycle {
   private final ProfileStore profiles;
   private final Metrics metrics;
   private final String version;
+  private final PolicyFactory policy;
   private final Leadership leadership;
   private final Mandate mandate;
   private final MembershipService membership;
@@ -46,6 +48,7 @@ public final class OperatorLifecycle {
       Housekeeping housekeeping,
       FamilyStore families,
       ProfileStore profiles,
+      PolicyFactory policy,
       Leadership leadership,
       Mandate mandate,
       MembershipService membership,
@@ -59,6 +62,7 @@ public final class OperatorLifecycle {
     this.profiles = profiles;
     this.metrics = metrics;
     this.version = version;
+    this.policy = policy;
     this.leadership = leadership;
     this.mandate = mandate;
     this.membership = membership;
@@ -66,6 +70,8 @@ public final class OperatorLifecycle {
 
   void start(@Observes StartupEvent event) {
     metrics.built(version, Runtime.version().toString());
+    // Named here, a policy or option that does not exist ends a standby too, before it leads.
+    LOG.info("policy {}", policy.name());
     if (leadership.contested()) {
       Thread.ofPlatform().daemon().name("election").start(this::stand);
     } else {

@@ -60,7 +60,7 @@ public final class SchedulingLoop {
     List<PlanViolation> violations = PlanCheck.violations(snapshot, plan);
     if (!violations.isEmpty()) {
       for (PlanViolation violation : violations) {
-        LOG.error("plan of policy {} refused: {}", policy.name(), violation.message());
+        LOG.error("plan of the policy refused: {}", violation.message());
       }
       return finished(new Round(snapshot, plan, violations, List.of(), 0));
     }

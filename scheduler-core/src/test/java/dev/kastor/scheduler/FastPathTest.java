@@ -24,11 +24,6 @@ final class FastPathTest {
     private boolean ample = true;
 
     @Override
-    public String name() {
-      return "first-fit";
-    }
-
-    @Override
     public Plan plan(Snapshot snapshot) {
       Map<String, Integer> free = new HashMap<>();
       snapshot.nodes().forEach(node -> free.put(node.name(), node.slots()));

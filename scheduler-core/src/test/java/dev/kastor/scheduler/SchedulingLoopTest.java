@@ -36,11 +36,6 @@ final class SchedulingLoopTest {
 
   private record FixedPolicy(Function<Snapshot, Plan> planner) implements Policy {
     @Override
-    public String name() {
-      return "fixed";
-    }
-
-    @Override
     public Plan plan(Snapshot snapshot) {
       return planner.apply(snapshot);
     }

@@ -2,7 +2,6 @@ package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.EventSettings;
@@ -50,7 +49,7 @@ public record Conditions(
           List.of(),
           Adversity.USUAL,
           Optional.empty(),
-          KastorOptions.DEFAULT.interruptionsPerDay(),
+          1,
           new LinkedHashMap<>());
 
   public Conditions {

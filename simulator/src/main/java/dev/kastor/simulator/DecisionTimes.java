@@ -1,11 +1,8 @@
 package dev.kastor.simulator;
 
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import java.time.Duration;
 import java.util.Arrays;
 
 /**
@@ -26,31 +23,6 @@ public record DecisionTimes(int count, double mean, double p99, double max) {
     /** Times {@code policy}. */
     public Timed(Policy policy) {
       this.policy = policy;
-    }
-
-    @Override
-    public String name() {
-      return policy.name();
-    }
-
-    @Override
-    public Control control() {
-      return policy.control();
-    }
-
-    @Override
-    public Learning learning() {
-      return policy.learning();
-    }
-
-    @Override
-    public boolean seesGpuTypes() {
-      return policy.seesGpuTypes();
-    }
-
-    @Override
-    public Duration round() {
-      return policy.round();
     }
 
     @Override

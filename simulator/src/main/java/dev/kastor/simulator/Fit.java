@@ -1,9 +1,7 @@
 package dev.kastor.simulator;
 
 import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.event.Largest;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Applications;
@@ -21,7 +19,7 @@ final class Fit {
 
   static void check(Run run, Workload workload, Map<String, Application> applications)
       throws TraceException {
-    Control control = Policies.create(run.policy(), PolicyOptions.defaults(run.seed())).control();
+    Control control = Policies.traits(run.policy()).control();
     ClusterShape largest = largest(run);
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
@@ -41,16 +39,16 @@ final class Fit {
   }
 
   /**
-   * GPUs that one job could ever hold: a job that knows types uses one of them at a time, and
-   * Kastor's policy nodes of one kind.
+   * GPUs that one job could ever hold: a job that knows types uses one of them at a time, and some
+   * policies nodes of one kind.
    */
   private static int usable(Run run, ClusterShape largest, Application application) {
     Map<Object, Integer> pools = new HashMap<>();
-    boolean alone = run.policy().equals(KastorPolicy.NAME);
+    boolean uniform = Policies.traits(run.policy()).uniformNodes();
     for (ClusterShape.Group group : largest.groups()) {
       if (anyType(application) || application.gpuTypes().contains(group.gpuType())) {
         Object pool =
-            alone
+            uniform
                 ? List.of(group.gpuType(), group.spot(), group.pricePerHour() / group.gpusPerNode())
                 : anyType(application) ? "" : group.gpuType();
         pools.merge(pool, group.gpus(), Integer::sum);

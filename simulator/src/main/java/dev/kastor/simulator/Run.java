@@ -1,6 +1,7 @@
 package dev.kastor.simulator;
 
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -12,13 +13,12 @@ import java.util.Optional;
  * @param profiles the applications' file or folder
  * @param workload the workload's path, as given
  * @param cluster the nodes
- * @param policy its name
+ * @param policy the policy with its options
  * @param seed of all random choices
  * @param round time between decisions
  * @param load how many times faster than in the file jobs arrive
  * @param conditions what disturbs it
  * @param familyMemory whether jobs of one family learn from each other
- * @param variant knobs of Kastor's own policy
  * @param categories what policies may change about each job, where the workload's own word does not
  *     hold
  */
@@ -27,13 +27,12 @@ public record Run(
     Path profiles,
     String workload,
     ClusterShape cluster,
-    String policy,
+    Chosen<PolicyPlugin> policy,
     long seed,
     Duration round,
     double load,
     Conditions conditions,
     boolean familyMemory,
-    PolicyVariant variant,
     Optional<DrawnCategories> categories) {
   public Run {
     if (!round.isPositive() || !round.equals(Duration.ofSeconds(round.toSeconds()))) {
@@ -42,10 +41,6 @@ public record Run(
     }
     if (!(load > 0 && Double.isFinite(load))) {
       throw new IllegalArgumentException("a load must be above 0, not " + load);
-    }
-    if (!variant.equals(PolicyVariant.USUAL) && !policy.equals(KastorPolicy.NAME)) {
-      throw new IllegalArgumentException(
-          "policy %s has no variant '%s'".formatted(policy, variant.name()));
     }
     if (mode != Mode.EVENTS && cluster.hasAttributes()) {
       throw new IllegalArgumentException(
@@ -59,13 +54,13 @@ public record Run(
     }
   }
 
-  /** A replay under a policy as it is usually used. */
+  /** A replay whose jobs may be changed as the workload says. */
   public Run(
       Mode mode,
       Path profiles,
       String workload,
       ClusterShape cluster,
-      String policy,
+      Chosen<PolicyPlugin> policy,
       long seed,
       Duration round,
       double load,
@@ -82,7 +77,6 @@ public record Run(
         load,
         conditions,
         familyMemory,
-        PolicyVariant.USUAL,
         Optional.empty());
   }
 
@@ -92,7 +86,7 @@ public record Run(
       Path profiles,
       String workload,
       ClusterShape cluster,
-      String policy,
+      Chosen<PolicyPlugin> policy,
       long seed,
       Duration round,
       double load,
@@ -113,30 +107,12 @@ public record Run(
         load,
         conditions,
         familyMemory,
-        variant,
-        categories);
-  }
-
-  /** The same under another variant of the policy. */
-  public Run withVariant(PolicyVariant other) {
-    return new Run(
-        mode,
-        profiles,
-        workload,
-        cluster,
-        policy,
-        seed,
-        round,
-        load,
-        conditions,
-        familyMemory,
-        other,
         categories);
   }
 
   /** Short, for a line of progress. */
   public String label() {
-    String named = variant.name().isEmpty() ? policy : policy + " " + variant.name();
-    return "%s%s, %s, seed %d".formatted(named, familyMemory ? " with memory" : "", workload, seed);
+    return "%s%s, %s, seed %d"
+        .formatted(policy, familyMemory ? " with memory" : "", workload, seed);
   }
 }

@@ -1,9 +1,8 @@
 package dev.kastor.simulator;
 
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.goodput.FamilyMemory;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.simulator.event.EventSimulation;
 import dev.kastor.simulator.tick.TickSettings;
 import dev.kastor.simulator.tick.TickSimulation;
@@ -41,7 +40,6 @@ public final class Simulate {
    * Reads all that the runs name.
    *
    * @throws TraceException if a file is bad or a job can never fit its cluster
-   * @throws IllegalArgumentException if there is no such policy; the message lists all
    */
   public static Simulate prepare(List<Run> runs) throws TraceException {
     Inputs inputs = new Inputs();
@@ -168,18 +166,13 @@ public final class Simulate {
                 .withFamilyMemory(run.familyMemory())
                 .withDeclaredWork(run.conditions().adversity().declaredWork())
                 .withQueues(run.conditions().queues());
-        Policy policy =
-            Policies.create(
-                run.policy(), PolicyOptions.faithful(run.seed()).with(run.variant().options()));
+        PolicyFactory policy = PolicyFactory.of(run.policy(), PolicyContext.published(run.seed()));
         yield new TickSimulation(
                 settings, run.cluster(), workload, applications, policy, run.seed(), listener)
             ::run;
       }
       case EVENTS -> {
-        Supplier<Policy> policy =
-            () ->
-                Policies.create(
-                    run.policy(), PolicyOptions.defaults(run.seed()).with(run.variant().options()));
+        PolicyFactory policy = PolicyFactory.of(run.policy(), PolicyContext.online(run.seed()));
         yield new EventSimulation(
                 run.conditions().settings(run.round()),
                 run.cluster(),

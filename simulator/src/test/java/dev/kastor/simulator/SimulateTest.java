@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.report.RunsJson;
 import dev.kastor.traces.TraceException;
 import java.nio.file.Files;
@@ -35,7 +36,7 @@ final class SimulateTest {
         TRACES.resolve("profiles/kastor.csv"),
         workload,
         ClusterShape.parse(cluster),
-        policy,
+        Policies.choose(policy),
         seed,
         Duration.ofSeconds(60),
         1,
@@ -134,7 +135,7 @@ final class SimulateTest {
                 TRACES.resolve("profiles/kastor.csv"),
                 burst(),
                 ClusterShape.parse("4x4:spot"),
-                "kastor",
+                Policies.choose("kastor"),
                 1,
                 Duration.ofSeconds(60),
                 1,

@@ -48,7 +48,7 @@ public record JobSettings(
     return new TrainingSettings(
         initialBatch,
         baseLearningRate,
-        LearningRateRules.get(scaling),
+        LearningRateRules.BUILT_IN.get(scaling),
         work,
         seed,
         checkpointInterval);
@@ -76,7 +76,8 @@ public record JobSettings(
     int initialBatch = (int) fields.number("goodput.batchSize.initial");
     double rate = fields.decimal("goodput.learningRate.base");
     String scaling = fields.at("goodput.learningRate.scaling").asText("AdaScale");
-    fields.check("goodput.learningRate.scaling", LearningRateRules.names().contains(scaling));
+    fields.check(
+        "goodput.learningRate.scaling", LearningRateRules.BUILT_IN.names().contains(scaling));
     Work work = fields.work();
     int minReplicas = fields.at("elastic.minReplicas").asInt(1);
     int least = fields.at("goodput.batchSize.perDevice.min").asInt(1);

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.TestCertificate;
-import dev.kastor.engine.program.TestJar;
+import dev.kastor.engine.train.Program;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.testkit.SourceJar;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,10 +24,11 @@ class OwnProgramIT {
 
   @Test
   void theExampleLearns() throws Exception {
-    Path jars = Files.createDirectory(folder.resolve("programs"));
-    TestJar.make(
+    Path jars = Files.createDirectory(folder.resolve("plugins"));
+    SourceJar.make(
         jars.resolve("own.jar"),
         List.of(EXAMPLE.resolve("java/com/example/Spirals.java")),
+        Program.class.getName(),
         Files.readAllLines(
             EXAMPLE.resolve("resources/META-INF/services/dev.kastor.engine.train.Program")));
     String spec =
@@ -39,7 +41,7 @@ class OwnProgramIT {
         """;
     try (FakeOperator operator = new FakeOperator(AgentProcess.JOB, TestCertificate.shared())) {
       AgentProcess agent =
-          AgentProcess.start("job-0", operator, spec, folder, "-Dkastor.programs=" + jars);
+          AgentProcess.start("job-0", operator, spec, folder, "-Dkastor.plugins=" + jars);
       try {
         operator.want(new BatchPlan(32, 0), List.of("job-0"));
         Outcome outcome = agent.outcome();

@@ -1,6 +1,5 @@
 package dev.kastor.operator.cluster;
 
-import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.Metrics;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.Signals;
@@ -10,6 +9,7 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.time.Instant;
@@ -75,8 +75,8 @@ public final class Arrivals {
   /** The loop of this operator: its rounds and its fast path run on two threads. */
   @Produces
   @Singleton
-  static SchedulingLoop loop(KubernetesCluster cluster, OperatorConfig config) {
-    return new SchedulingLoop(cluster, ConfiguredPolicy.of(config), ConfiguredPolicy.of(config));
+  static SchedulingLoop loop(KubernetesCluster cluster, PolicyFactory policy) {
+    return new SchedulingLoop(cluster, policy.create(), policy.create());
   }
 
   /** Begins to decide; call once the cluster's first lists are in. */

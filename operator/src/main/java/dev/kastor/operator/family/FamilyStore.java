@@ -3,7 +3,6 @@ package dev.kastor.operator.family;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
-import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.cluster.JobSpecs;
 import dev.kastor.operator.cluster.Labels;
@@ -15,6 +14,7 @@ import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.Pauses;
 import dev.kastor.scheduler.goodput.RememberedFamily;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -61,11 +61,12 @@ public final class FamilyStore {
   private List<RememberedFamily> written = List.of();
   private Instant due = Instant.EPOCH;
 
-  public FamilyStore(KubernetesClient client, OperatorConfig config, InstantSource clock) {
+  public FamilyStore(
+      KubernetesClient client, OperatorConfig config, PolicyFactory policy, InstantSource clock) {
     this.client = client;
     this.clock = clock;
     image = config.agent().image();
-    learning = ConfiguredPolicy.of(config).learning();
+    learning = policy.traits().learning();
   }
 
   /** One that learns a job from its family and teaches it. */

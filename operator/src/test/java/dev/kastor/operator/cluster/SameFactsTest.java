@@ -26,8 +26,8 @@ import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.ThroughputParams;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.ReplayListener;
 import dev.kastor.simulator.event.EventSettings;
@@ -225,7 +225,7 @@ final class SameFactsTest {
                 ClusterShape.parse("fast=2x4,slow=2x4"),
                 new Workload("contract", jobs),
                 Map.of("two", new TwoTypes()),
-                () -> Policies.create(policy, PolicyOptions.defaults(seed)),
+                Policies.factory(policy, PolicyContext.online(seed)),
                 seed,
                 books)
             .run();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.operator.ConfiguredPolicy;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.OperatorConfig;
 import dev.kastor.operator.TestJobs;
@@ -50,7 +51,7 @@ final class FamilyStoreTest {
             .withDefaultValues(Map.of("kastor.agent.image", "agent:1"))
             .build()
             .getConfigMapping(OperatorConfig.class);
-    return new FamilyStore(client, config, () -> now);
+    return new FamilyStore(client, config, ConfiguredPolicy.of(config), () -> now);
   }
 
   private static TrainingJob job(String name, @Nullable String family) {

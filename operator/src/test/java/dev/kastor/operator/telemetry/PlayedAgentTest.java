@@ -28,8 +28,8 @@ import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.ThroughputParams;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -377,7 +377,7 @@ final class PlayedAgentTest {
     private final Player honest;
     private final Player liar;
     private final SchedulingLoop loop =
-        new SchedulingLoop(this, new KastorPolicy(KastorOptions.DEFAULT));
+        new SchedulingLoop(this, Policies.create("kastor", PolicyContext.online(1)));
     private Instant now = START;
     private int second;
 

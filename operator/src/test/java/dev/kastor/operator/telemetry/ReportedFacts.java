@@ -7,8 +7,8 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.Measured;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.policy.PolicyContext;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -25,7 +25,7 @@ public final class ReportedFacts {
                 new GoodputEstimator(
                     JobSpecs.of(job),
                     GoodputEstimator.Merging.NEWEST,
-                    Policies.create(policy, PolicyOptions.defaults(1)).learning()),
+                    Policies.factory(policy, PolicyContext.online(1)).traits().learning()),
                 Optional.empty()),
             now);
   }

@@ -1,8 +1,9 @@
 /**
- * Scheduling policies: pure functions from a snapshot to a plan.
+ * Description of scheduling policies: pure functions from a snapshot to a plan.
  *
- * <p>Entry type: {@link dev.kastor.scheduler.policy.Policies}, the registry. A policy depends on
- * the scheduler's types and the goodput model only.
+ * <p>Entry type: {@link dev.kastor.scheduler.policy.PolicyPlugin}, which describes and creates a
+ * policy. Each policy has a package of its own below, the registry of all is in {@code registry},
+ * and what policies are built from is in {@code support}.
  */
 @NullMarked
 package dev.kastor.scheduler.policy;

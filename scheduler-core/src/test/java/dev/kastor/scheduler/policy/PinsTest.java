@@ -16,6 +16,7 @@ import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.StopPolicy;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -59,7 +60,7 @@ final class PinsTest {
   }
 
   private static Plan plan(String policy, Pins pins) {
-    Plan plan = Policies.create(policy, PolicyOptions.defaults(1)).plan(pins.snapshot());
+    Plan plan = Policies.create(policy, PolicyContext.online(1)).plan(pins.snapshot());
     assertThat(PlanCheck.violations(pins.snapshot(), plan)).isEmpty();
     return plan;
   }

@@ -8,6 +8,7 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllowedReplicas;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.PlanCheck;
@@ -15,6 +16,8 @@ import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.policy.support.FreeSlots;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,7 +39,7 @@ final class PolicyContractTest {
   }
 
   private static Policy create(String name) {
-    return Policies.create(name, PolicyOptions.defaults(7));
+    return Policies.create(name, PolicyContext.online(7));
   }
 
   private static List<Node> nodes(int count, int slots) {
@@ -238,8 +241,39 @@ final class PolicyContractTest {
 
   @Test
   void listsValidNamesForAnUnknownOne() {
-    assertThatThrownBy(() -> Policies.create("tetris", PolicyOptions.defaults(1)))
+    assertThatThrownBy(() -> Policies.create("tetris", PolicyContext.online(1)))
         .hasMessageContaining("tetris")
         .hasMessageContaining("pollux, fifo");
+    assertThatThrownBy(() -> Policies.choose("kastor:hodl=3"))
+        .hasMessageContaining("policy kastor has no option 'hodl'. Use one of: hold, ");
+    assertThatThrownBy(() -> Policies.choose("fifo:hold=3"))
+        .hasMessageContaining("policy fifo has no option 'hold'. It has none.");
+    assertThatThrownBy(() -> Policies.choose("kastor:growth=1"))
+        .hasMessageContaining("policy kastor: growth must be a number above 1 but is '1'");
+  }
+
+  @Test
+  void optionsReachThePolicy() {
+    List<Node> nodes = nodes(2, 4);
+    Snapshot snapshot = snapshot(nodes, mixedJobs(12, nodes, 3));
+    PolicyContext context = PolicyContext.online(1);
+    assertThat(Policies.create("kastor:hold=2000", context).plan(snapshot))
+        .isEqualTo(Policies.create("kastor", context).plan(snapshot));
+    assertThat(Policies.create("kastor:firstReplicas=1", context).plan(snapshot))
+        .isNotEqualTo(Policies.create("kastor", context).plan(snapshot));
+    assertThat(Policies.traits(Policies.choose("kastor:learning=faithful")).learning())
+        .isEqualTo(Learning.FAITHFUL);
+  }
+
+  @Test
+  void aFactoryMakesPoliciesThatDoNotShareWhatTheySaw() {
+    List<Node> nodes = nodes(2, 4);
+    Snapshot snapshot = snapshot(nodes, mixedJobs(12, nodes, 3));
+    PolicyFactory factory = Policies.factory("pollux:population=20", PolicyContext.online(1));
+    assertThat(factory.name()).isEqualTo("pollux:population=20");
+    Policy first = factory.create();
+    Plan plan = first.plan(snapshot);
+    first.plan(snapshot);
+    assertThat(factory.create().plan(snapshot)).isEqualTo(plan);
   }
 }

@@ -19,6 +19,9 @@ import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.StopPolicy;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.policy.support.FreeSlots;
+import dev.kastor.scheduler.policy.support.Sizes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -40,7 +43,7 @@ final class QuotaContractTest {
   }
 
   private static Policy create(String name) {
-    return Policies.create(name, PolicyOptions.defaults(7));
+    return Policies.create(name, PolicyContext.online(7));
   }
 
   /** Those that search take some milliseconds a decision. */
@@ -83,7 +86,7 @@ final class QuotaContractTest {
         if (byQuota
             && plan.allocation(job.id()).isEmpty()
             && snapshot.queue(job.spec().queue()).stop() == StopPolicy.NONE) {
-          int size = least(job, policy.control());
+          int size = least(job, Policies.traits(Policies.choose(name)).control());
           boolean fits =
               job.spec().elasticity().allows(size)
                   && size <= quotas.room(job)
@@ -176,7 +179,7 @@ final class QuotaContractTest {
         if (account != null
             && plan.allocation(job.id()).isEmpty()
             && account.queue().stop() == StopPolicy.NONE) {
-          assertThat(account.used() + least(job, policy.control()))
+          assertThat(account.used() + least(job, Policies.traits(Policies.choose(name)).control()))
               .as("seed %d: %s waits: %s", seed, job.id(), plan.reason(job.id()))
               .isGreaterThan(account.nominal());
         }

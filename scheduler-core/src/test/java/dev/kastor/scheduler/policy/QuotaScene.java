@@ -13,6 +13,7 @@ import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.StopPolicy;
 import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.policy.support.FreeSlots;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

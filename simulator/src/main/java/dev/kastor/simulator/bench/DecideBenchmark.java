@@ -7,8 +7,8 @@ import dev.kastor.scheduler.PlanDiff;
 import dev.kastor.scheduler.PlanViolation;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -39,8 +39,10 @@ public final class DecideBenchmark {
     this.measured = measured;
     this.progress = progress;
     longestNanos = longest.toNanos();
-    policy = Policies.create(measured.policy(), PolicyOptions.defaults(seed));
-    scene = new DecisionScene(policy.control(), measured.jobs(), measured.gpus(), TURNOVER);
+    PolicyFactory factory = PolicyFactory.of(measured.policy(), PolicyContext.online(seed));
+    policy = factory.create();
+    scene =
+        new DecisionScene(factory.traits().control(), measured.jobs(), measured.gpus(), TURNOVER);
     snapshot = scene.snapshot();
   }
 
@@ -113,7 +115,8 @@ public final class DecideBenchmark {
     long end = System.nanoTime();
     if (!violations.isEmpty()) {
       throw new IllegalStateException(
-          "policy %s broke a rule: %s".formatted(policy.name(), violations.getFirst().message()));
+          "policy %s broke a rule: %s"
+              .formatted(measured.policy(), violations.getFirst().message()));
     }
     times.add((after - before) * 1e-6, (cpuAfter - cpuBefore) * 1e-6);
     aroundMillis += (end - after + before - start) * 1e-6;

@@ -1,5 +1,7 @@
 package dev.kastor.simulator.bench;
 
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -8,12 +10,12 @@ import java.util.regex.Pattern;
 /**
  * One policy at one size.
  *
- * @param policy its name
+ * @param policy the policy with its options
  * @param jobs unfinished jobs at any time
  * @param gpus of the cluster, eight on each node
  * @param decisions how many are measured
  */
-public record DecideCase(String policy, int jobs, int gpus, int decisions) {
+public record DecideCase(Chosen<PolicyPlugin> policy, int jobs, int gpus, int decisions) {
   private static final int GPUS_PER_NODE = 8;
   private static final Pattern SIZE = Pattern.compile("(\\d{1,6})x(\\d{1,7})");
 
@@ -36,9 +38,10 @@ public record DecideCase(String policy, int jobs, int gpus, int decisions) {
    *     largest
    * @throws IllegalArgumentException with what is wrong and how it should look
    */
-  public static List<DecideCase> parse(List<String> policies, List<String> sizes, int decisions) {
+  public static List<DecideCase> parse(
+      List<Chosen<PolicyPlugin>> policies, List<String> sizes, int decisions) {
     List<DecideCase> cases = new ArrayList<>();
-    for (String policy : policies) {
+    for (Chosen<PolicyPlugin> policy : policies) {
       for (String size : sizes) {
         Matcher matcher = SIZE.matcher(size.strip());
         if (!matcher.matches()) {

@@ -23,7 +23,7 @@ public final class DecideJson {
     for (DecideResult result : results) {
       DecideCase measured = result.measured();
       ObjectNode json = cases.addObject();
-      json.put("policy", measured.policy());
+      json.put("policy", measured.policy().toString());
       json.put("jobs", measured.jobs());
       json.put("gpus", measured.gpus());
       json.put("decisions", measured.decisions());

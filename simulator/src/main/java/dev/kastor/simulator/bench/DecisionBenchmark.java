@@ -3,8 +3,9 @@ package dev.kastor.simulator.bench;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -84,8 +85,9 @@ public final class DecisionBenchmark {
   }
 
   private static OptionalDouble median(String name, int jobs, int gpus) {
-    Policy policy = Policies.create(name, PolicyOptions.defaults(1));
-    DecisionScene scene = new DecisionScene(policy.control(), jobs, gpus);
+    PolicyFactory factory = Policies.factory(name, PolicyContext.online(1));
+    Policy policy = factory.create();
+    DecisionScene scene = new DecisionScene(factory.traits().control(), jobs, gpus);
     List<Double> millis = new ArrayList<>();
     long began = System.nanoTime();
     int decisions = 0;

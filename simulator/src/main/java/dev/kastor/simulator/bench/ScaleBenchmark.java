@@ -1,7 +1,7 @@
 package dev.kastor.simulator.bench;
 
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
 import dev.kastor.simulator.ReplayListener;
@@ -82,7 +82,8 @@ public final class ScaleBenchmark {
         running.add(pool.submit(() -> replay(settings, cluster, workload, policy)));
       }
       System.out.println(
-          "policy      wall s   CPU s   jobs/s  decisions  mean ms   max ms  mean active  most active  util  JCT h");
+          "policy      wall s   CPU s   jobs/s  decisions  mean ms   max ms  mean active  most"
+              + " active  util  JCT h");
       for (Future<Measured> one : running) {
         print(one.get());
       }
@@ -103,7 +104,7 @@ public final class ScaleBenchmark {
                 cluster,
                 workload,
                 Map.of(),
-                () -> Policies.create(policy, PolicyOptions.defaults(1)),
+                Policies.factory(policy, PolicyContext.online(1)),
                 1,
                 new Progress(policy))
             .run();

@@ -1,11 +1,12 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.kastor.KastorPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.PolicyVariant;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.tick.TickSettings;
@@ -18,42 +19,38 @@ import java.util.Optional;
  * A policy as it is tried on workloads.
  *
  * @param name in tables
- * @param policy its name in the registry
- * @param variant knobs of Kastor's own policy
+ * @param policy the policy with its options
  * @param familyMemory whether jobs of one family learn from each other
  * @param events whether it decides from event to event and rescales live; else by the set's mode
  * @param adversity what it does not know
  */
 public record Contender(
     String name,
-    String policy,
-    PolicyVariant variant,
+    Chosen<PolicyPlugin> policy,
     boolean familyMemory,
     boolean events,
     Adversity adversity) {
   private static final Duration LIVE_RESCALE = Duration.ofSeconds(2);
 
   /** Kastor's own policy by the rules of the published one. */
-  public static final Contender KASTOR = of(KastorPolicy.NAME);
+  public static final Contender KASTOR = of(KastorPlugin.NAME);
 
   /** The same with family memory. */
   public static final Contender REMEMBERING =
-      new Contender(
-          "kastor, memory", KastorPolicy.NAME, PolicyVariant.USUAL, true, false, Adversity.USUAL);
+      new Contender("kastor, memory", KASTOR.policy, true, false, Adversity.USUAL);
 
   /** Besides, it decides when something happens, and most changes of a size take 2 s. */
   public static final Contender LIVE =
-      new Contender(
-          "kastor, memory, live",
-          KastorPolicy.NAME,
-          PolicyVariant.USUAL,
-          true,
-          true,
-          Adversity.USUAL);
+      new Contender("kastor, memory, live", KASTOR.policy, true, true, Adversity.USUAL);
 
-  /** A policy as published or as shipped. */
+  /** A shipped policy, with options as in {@code kastor:hold=1000}. */
   public static Contender of(String policy) {
-    return new Contender(policy, policy, PolicyVariant.USUAL, false, false, Adversity.USUAL);
+    return of(Policies.choose(policy));
+  }
+
+  /** A policy with options. */
+  static Contender of(Chosen<PolicyPlugin> policy) {
+    return new Contender(policy.toString(), policy, false, false, Adversity.USUAL);
   }
 
   /** The published policy of a mode. */
@@ -63,19 +60,24 @@ public record Contender(
 
   /** What it is without what sets it apart from {@code kastor} in a table of its own. */
   Contender reference() {
-    if (!policy.equals(KastorPolicy.NAME)) {
+    if (!own()) {
       return KASTOR;
     }
     return events ? LIVE : familyMemory ? REMEMBERING : KASTOR;
   }
 
-  Contender without(String idea, KastorOptions options) {
+  private boolean own() {
+    return policy.name().equals(KastorPlugin.NAME);
+  }
+
+  /** The same with other options, such as {@code ranking=false}. */
+  Contender without(String idea, String options) {
     return new Contender(
-        idea, policy, new PolicyVariant(idea, options), familyMemory, events, adversity);
+        idea, Policies.choose(policy.name() + ":" + options), familyMemory, events, adversity);
   }
 
   Contender disturbed(String by, Adversity other) {
-    return new Contender(name + ": " + by, policy, variant, familyMemory, events, other);
+    return new Contender(name + ": " + by, policy, familyMemory, events, other);
   }
 
   /**
@@ -95,8 +97,7 @@ public record Contender(
     String named = mode.label() + ", live";
     return new Contender(
         noticed.equals(Adversity.USUAL) ? named : named + ": " + name,
-        mode.label(),
-        PolicyVariant.USUAL,
+        Policies.choose(mode.label()),
         false,
         true,
         noticed);
@@ -104,7 +105,8 @@ public record Contender(
 
   /** The seeds that matter to it: others would give the same replay again. */
   List<Long> seeds(List<Long> all) {
-    boolean drawn = events || policy.equals("pollux") || adversity.declaredWork().error() > 0;
+    boolean drawn =
+        events || Policies.traits(policy).randomised() || adversity.declaredWork().error() > 0;
     return drawn ? all : all.subList(0, 1);
   }
 
@@ -117,7 +119,9 @@ public record Contender(
         set.cluster(),
         policy,
         seed,
-        events ? Duration.ofSeconds(60) : TickSettings.publishedRound(mode, policy),
+        events
+            ? Duration.ofSeconds(60)
+            : TickSettings.publishedRound(mode, Policies.traits(policy)),
         set.factor(),
         new Conditions(
             0,
@@ -129,7 +133,6 @@ public record Contender(
             Conditions.PLAIN.interruptionsPerDay(),
             new LinkedHashMap<>()),
         familyMemory,
-        variant,
         set.categories(workload));
   }
 }

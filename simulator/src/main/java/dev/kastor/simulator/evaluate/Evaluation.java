@@ -220,7 +220,7 @@ public final class Evaluation {
 
   /** Who was tried on any of some sets as load grows. */
   List<Contender> tried(List<WorkloadSet> sets) {
-    return Part.LOADS.contenders().stream()
+    return Part.LOADS.contenders(policies).stream()
         .filter(one -> sets.stream().anyMatch(set -> contenders(Part.LOADS, set).contains(one)))
         .toList();
   }
@@ -234,7 +234,7 @@ public final class Evaluation {
     if (part == Part.FAIRNESS) {
       set.rivals().forEach(rival -> all.add(Contender.of(rival)));
     }
-    part.contenders().stream()
+    part.contenders(policies).stream()
         .filter(one ->
             part != Part.LOADS || policies.stream().anyMatch(policy -> policy.tries(one, set)))
         .forEach(all::add);

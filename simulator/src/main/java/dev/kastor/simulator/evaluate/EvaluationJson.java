@@ -32,8 +32,7 @@ public final class EvaluationJson {
         .forEach((run, why) -> {
           ObjectNode json = failed.addObject();
           json.put("workload", run.workload());
-          json.put("policy", run.policy());
-          json.put("variant", run.variant().name());
+          json.put("policy", run.policy().toString());
           json.put("mode", run.mode().label());
           json.put("seed", run.seed());
           json.put("why", why);
@@ -67,11 +66,10 @@ public final class EvaluationJson {
     evaluation.parts().stream()
         .filter(part -> part.asks(set) && evaluation.contenders(part, set).contains(contender))
         .forEach(part -> parts.add(part.label()));
-    json.put("policy", run.policy());
+    json.put("policy", run.policy().name());
     json.put("mode", run.mode().label());
     json.put("familyMemory", run.familyMemory());
-    json.put("variant", run.variant().name());
-    json.put("options", run.variant().options().toString());
+    json.put("options", run.policy().options().toString());
     json.put("conditions", run.conditions().toString());
     run.categories().ifPresent(drawn -> json.put("categories", drawn.toString()));
     json.put("seeds", contender.seeds(evaluation.seeds()).size());

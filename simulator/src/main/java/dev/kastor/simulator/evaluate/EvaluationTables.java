@@ -37,7 +37,8 @@ public final class EvaluationTables {
   private void fairness(List<WorkloadSet> sets) {
     text.heading("Fairness");
     text.paragraph(
-        "Share of the jobs with a finish-time fairness above 1, and the largest ratio of a job: in the mean over workloads and seeds, and of all.");
+        "Share of the jobs with a finish-time fairness above 1, and the largest ratio of a job: in"
+            + " the mean over workloads and seeds, and of all.");
     text.row("set", "policy", "FTF > 1", "worst, mean", "worst of all", "mean JCT, s");
     text.ruler(2, 4);
     for (WorkloadSet set : sets) {
@@ -67,7 +68,7 @@ public final class EvaluationTables {
     text.row(header);
     text.ruler(1, header.size() - 1);
     List<Contender> rows = new ArrayList<>(List.of(Contender.KASTOR));
-    rows.addAll(Part.ABLATION.contenders());
+    rows.addAll(Part.ABLATION.contenders(List.of()));
     for (Contender contender : rows) {
       List<String> cells =
           new ArrayList<>(
@@ -116,7 +117,7 @@ public final class EvaluationTables {
       Run run = failed.getKey();
       text.row(
           run.workload(),
-          run.variant().name().isEmpty() ? run.policy() : run.policy() + " " + run.variant().name(),
+          run.policy().toString(),
           run.mode().label(),
           Long.toString(run.seed()),
           "failed: " + failed.getValue());

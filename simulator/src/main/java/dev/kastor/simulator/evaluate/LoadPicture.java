@@ -1,6 +1,6 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.scheduler.policy.kastor.KastorPlugin;
 import dev.kastor.simulator.report.LoadChart;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -47,6 +47,6 @@ public final class LoadPicture {
                     : "mean of %d workloads".formatted(first.workloads().size())),
         loads,
         hours,
-        (int) hours.keySet().stream().filter(name -> name.startsWith(KastorPolicy.NAME)).count());
+        (int) hours.keySet().stream().filter(name -> name.startsWith(KastorPlugin.NAME)).count());
   }
 }

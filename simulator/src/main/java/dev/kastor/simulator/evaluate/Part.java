@@ -1,8 +1,5 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.scheduler.Learning;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.ReportFaults;
@@ -52,13 +49,17 @@ public enum Part {
                         String.join(", ", Arrays.stream(values()).map(Part::label).toList()))));
   }
 
-  /** Who is tried, in the order of its table, without what they are held to. */
-  public List<Contender> contenders() {
+  /**
+   * Who is tried, in the order of its table, without what they are held to.
+   *
+   * @param policies those that {@link #LOADS} compares
+   */
+  public List<Contender> contenders(List<TriedPolicy> policies) {
     return switch (this) {
       case COMPARISON, FAIRNESS -> List.of(Contender.KASTOR, Contender.REMEMBERING, Contender.LIVE);
       case ROBUSTNESS -> disturbed();
       case ABLATION -> ablated();
-      case LOADS -> all();
+      case LOADS -> tried(policies);
     };
   }
 
@@ -114,28 +115,28 @@ public enum Part {
   }
 
   private static List<Contender> ablated() {
-    KastorOptions usual = KastorOptions.DEFAULT;
     Contender kastor = Contender.KASTOR;
     return List.of(
-        kastor.without("no ranking", usual.withRanking(false)),
-        kastor.without("no pricing", usual.withPricing(false)),
-        kastor.without("no hysteresis", usual.withHysteresis(false)),
-        kastor.without("no fairness", usual.withFairness(Double.POSITIVE_INFINITY)),
-        kastor.without("first replicas 1", usual.withFirstReplicas(1)),
-        kastor.without("growth 2", usual.withGrowth(2)),
-        kastor.without("prices alone", usual.withBudget(0)),
-        kastor.without("hold x 3", usual.withHold(usual.hold() * 3)),
-        kastor.without("hold / 3", usual.withHold(usual.hold() / 3)),
-        kastor.without("no layout corrections", usual.withLearning(Learning.FAITHFUL)));
+        kastor.without("no ranking", "ranking=false"),
+        kastor.without("no pricing", "pricing=false"),
+        kastor.without("no hysteresis", "hysteresis=false"),
+        kastor.without("no fairness", "fairness=infinity"),
+        kastor.without("first replicas 1", "firstReplicas=1"),
+        kastor.without("growth 2", "growth=2"),
+        kastor.without("prices alone", "budget=0"),
+        kastor.without("hold x 3", "hold=6000"),
+        kastor.without("hold / 3", "hold=" + 2000.0 / 3),
+        kastor.without("no layout corrections", "learning=faithful"));
   }
 
-  private static List<Contender> all() {
+  private static List<Contender> tried(List<TriedPolicy> policies) {
     List<Contender> all = new ArrayList<>();
-    all.add(Contender.KASTOR);
-    all.add(Contender.REMEMBERING);
-    Policies.names().stream()
-        .filter(name -> !name.equals(Contender.KASTOR.policy()))
-        .forEach(name -> all.add(Contender.of(name)));
+    for (TriedPolicy one : policies) {
+      all.add(Contender.of(one.policy()));
+      if (one.policy().equals(Contender.REMEMBERING.policy())) {
+        all.add(Contender.REMEMBERING);
+      }
+    }
     return all;
   }
 }

@@ -16,7 +16,9 @@ final class RobustnessTables {
   void write(List<WorkloadSet> sets) {
     text.heading("Robustness");
     text.paragraph(
-        "Mean completion times: in seconds, over that of the same policy undisturbed, and over that of the published policy by the same rules of time (live: mode events, 2 s a rescale) and as disturbed. Declared work is nothing to the published policies.");
+        "Mean completion times: in seconds, over that of the same policy undisturbed, and over that"
+            + " of the published policy by the same rules of time (live: mode events, 2 s a"
+            + " rescale) and as disturbed. Declared work is nothing to the published policies.");
     List<String> header = new ArrayList<>(List.of("disturbed"));
     for (WorkloadSet set : sets) {
       header.add(set.name() + ", s");
@@ -26,9 +28,12 @@ final class RobustnessTables {
     text.row(header);
     text.ruler(1, header.size() - 1);
     for (Contender usual :
-        Part.ROBUSTNESS.contenders().stream().map(Contender::reference).distinct().toList()) {
+        Part.ROBUSTNESS.contenders(List.of()).stream()
+            .map(Contender::reference)
+            .distinct()
+            .toList()) {
       row(usual.name() + ": nothing", usual, sets);
-      Part.ROBUSTNESS.contenders().stream()
+      Part.ROBUSTNESS.contenders(List.of()).stream()
           .filter(one -> one.reference().equals(usual))
           .forEach(one -> row(one.name(), one, sets));
     }

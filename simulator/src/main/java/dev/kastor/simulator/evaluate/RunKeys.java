@@ -1,10 +1,14 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.scheduler.policy.kastor.KastorPolicy;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.kastor.KastorPlugin;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.sweep.Fingerprint;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,23 +26,34 @@ final class RunKeys {
   }
 
   String of(Run run) throws IOException {
-    boolean own = run.policy().equals(KastorPolicy.NAME);
+    boolean own = run.policy().name().equals(KastorPlugin.NAME);
     return Fingerprint.of(
         String.join(
             "\n",
             code.of(own, run.mode() == Mode.EVENTS),
+            jars(run.policy().plugin()),
             run.mode().label(),
             file(run.profiles()),
             file(Path.of(run.workload())),
             run.cluster().toString(),
-            run.policy(),
+            run.policy().toString(),
             Long.toString(run.seed()),
             run.round().toString(),
             Double.toString(run.load()),
             run.conditions().toString(),
             Boolean.toString(run.familyMemory()),
-            own ? run.variant().options().toString() : "",
             run.categories().toString()));
+  }
+
+  /** The content of the jars that a plug-in may use; empty for a built-in one. */
+  private String jars(PolicyPlugin plugin) throws IOException {
+    StringBuilder content = new StringBuilder();
+    if (plugin.getClass().getClassLoader() instanceof URLClassLoader jars) {
+      for (URL jar : jars.getURLs()) {
+        content.append(file(Path.of(URI.create(jar.toString()))));
+      }
+    }
+    return content.toString();
   }
 
   private String file(Path path) throws IOException {

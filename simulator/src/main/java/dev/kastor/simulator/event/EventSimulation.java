@@ -6,11 +6,11 @@ import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.FastPath;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.FamilyMemory;
+import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.DeclaredWork;
@@ -46,6 +46,7 @@ public final class EventSimulation implements Cluster {
   private final Workload workload;
   private final long seed;
   private final ReplayListener listener;
+  private final String name;
   private final DecisionTimes.Timed policy;
   private final SchedulingLoop loop;
   private final VirtualClock clock = new VirtualClock();
@@ -80,7 +81,7 @@ public final class EventSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Supplier<Policy> policy,
+      PolicyFactory policy,
       long seed,
       ReplayListener listener) {
     this(settings, cluster, workload, applications, policy, Optional.empty(), seed, listener);
@@ -99,7 +100,7 @@ public final class EventSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Supplier<Policy> policies,
+      PolicyFactory policies,
       Optional<FamilyMemory> memory,
       long seed,
       ReplayListener listener) {
@@ -107,8 +108,9 @@ public final class EventSimulation implements Cluster {
     this.workload = workload;
     this.seed = seed;
     this.listener = listener;
-    policy = new DecisionTimes.Timed(policies.get());
-    loop = new SchedulingLoop(this, policy, policies.get());
+    name = policies.name();
+    policy = new DecisionTimes.Timed(policies.create());
+    loop = new SchedulingLoop(this, policy, policies.create());
     ClusterShape largest = Largest.of(cluster, settings.resizes(), settings.autoscaling());
     scaler = settings.autoscaling().map(follows -> new Scaler(follows, cluster)).orElse(null);
     resizes = new ArrayList<>(settings.resizes());
@@ -123,7 +125,7 @@ public final class EventSimulation implements Cluster {
     IdentityHashMap<Application, Courses> courses = new IdentityHashMap<>();
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
-      var spec = EventSpecs.of(job, application, policy.control(), largest);
+      var spec = EventSpecs.of(job, application, policies.traits().control(), largest);
       EventJob added =
           new EventJob(
               jobs.size(),
@@ -134,7 +136,13 @@ public final class EventSimulation implements Cluster {
               clock,
               settings,
               new Reporter(
-                  settings, spec, policy, declared.next(), memory, random.split(), listener));
+                  settings,
+                  spec,
+                  policies.traits(),
+                  declared.next(),
+                  memory,
+                  random.split(),
+                  listener));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }
@@ -157,18 +165,14 @@ public final class EventSimulation implements Cluster {
         throw new IllegalStateException(
             "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
                 .formatted(
-                    policy.name(),
-                    jobs.size() - done,
-                    jobs.size(),
-                    workload.name(),
-                    settings.limit()));
+                    name, jobs.size() - done, jobs.size(), workload.name(), settings.limit()));
       }
       happen(event);
     }
     double cpuSeconds =
         (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
     return new Replay(
-        policy.name(),
+        name,
         workload.name(),
         Mode.EVENTS,
         seed,
@@ -350,7 +354,7 @@ public final class EventSimulation implements Cluster {
       if (!decided.violations().isEmpty()) {
         throw new IllegalStateException(
             "policy %s broke a rule at %.0f s: %s"
-                .formatted(policy.name(), clock.now(), decided.violations().getFirst().message()));
+                .formatted(name, clock.now(), decided.violations().getFirst().message()));
       }
       samples.offer(() -> state.sample(clock.now(), nodes.availableSlots(), meanEfficiency()));
       decideAt(clock.now() + VirtualClock.seconds(settings.round()));

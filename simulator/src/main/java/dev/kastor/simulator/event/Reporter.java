@@ -12,13 +12,13 @@ import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.goodput.Outlook;
+import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.simulator.ReplayListener;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
@@ -74,7 +74,7 @@ final class Reporter {
   Reporter(
       EventSettings settings,
       JobSpec spec,
-      Policy policy,
+      PolicyTraits policy,
       double declaredFactor,
       Optional<FamilyMemory> memory,
       SplittableRandom random,

@@ -80,7 +80,8 @@ public final class Charts {
                   "%",
                   t -> percent(t.efficiency()))));
       for (Outcome outcome : group.outcomes()) {
-        String name = "allocation-%s.png".formatted(outcome.run().policy());
+        String name =
+            "allocation-%s.png".formatted(outcome.replay().policy().replaceAll("[:=]", "-"));
         files.add(png(at.resolve(name), allocation(group, outcome)));
       }
     }
@@ -111,7 +112,7 @@ public final class Charts {
       hours[0] = sorted[0];
       hours[jobs + 1] = sorted[jobs - 1];
       shares[jobs + 1] = 100;
-      line(chart, outcome.run().policy(), hours, shares, colour++);
+      line(chart, outcome.replay().policy(), hours, shares, colour++);
     }
     return chart;
   }
@@ -129,7 +130,7 @@ public final class Charts {
       Timeline timeline = Timeline.of(outcome.replay(), group.endSeconds(), SPANS);
       line(
           chart,
-          outcome.run().policy(),
+          outcome.replay().policy(),
           edged(timeline.hours(), 0, end),
           edged(value.apply(timeline)),
           colour++);
@@ -140,7 +141,7 @@ public final class Charts {
   private static XYChart allocation(Group group, Outcome outcome) {
     XYChart chart =
         chart(
-            "Allocation under %s: %s".formatted(outcome.run().policy(), group.title()),
+            "Allocation under %s: %s".formatted(outcome.replay().policy(), group.title()),
             "hours",
             "GPUs");
     double end = group.endSeconds() / 3600;

@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.PolicyVariant;
 import dev.kastor.simulator.Replay;
 import java.util.List;
 
@@ -64,9 +63,6 @@ public final class RunsJson {
     }
     if (outcome.run().familyMemory()) {
       json.put("familyMemory", true);
-    }
-    if (!outcome.run().variant().equals(PolicyVariant.USUAL)) {
-      json.put("variant", outcome.run().variant().name());
     }
     json.put("jobs", replay.jobs().size());
     json.put("avgJctSeconds", replay.averageSeconds());

@@ -1,5 +1,7 @@
 package dev.kastor.simulator.sweep;
 
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.Mode;
@@ -19,7 +21,7 @@ import java.util.function.Function;
  * @param clusters shapes
  * @param loads how many times faster than in the file jobs arrive
  * @param seeds of all random choices
- * @param policies names
+ * @param policies policies with their options
  * @param rounds time between decisions of a policy
  * @param conditions what disturbs all replays
  * @param familyMemory whether jobs of one family learn from each other
@@ -31,8 +33,8 @@ public record Grid(
     List<ClusterShape> clusters,
     List<Double> loads,
     List<Long> seeds,
-    List<String> policies,
-    Function<String, Duration> rounds,
+    List<Chosen<PolicyPlugin>> policies,
+    Function<Chosen<PolicyPlugin>, Duration> rounds,
     Conditions conditions,
     boolean familyMemory) {
   public Grid {
@@ -50,7 +52,7 @@ public record Grid(
       for (ClusterShape cluster : clusters) {
         for (double load : loads) {
           for (long seed : seeds) {
-            for (String policy : policies) {
+            for (Chosen<PolicyPlugin> policy : policies) {
               runs.add(
                   new Run(
                       mode,

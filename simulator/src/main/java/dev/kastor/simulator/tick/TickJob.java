@@ -12,11 +12,11 @@ import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.PlacementShape;
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.goodput.FamilyMemory;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
@@ -61,7 +61,7 @@ final class TickJob implements Foresight {
   TickJob(
       Workload.Job job,
       Application application,
-      Policy policy,
+      PolicyTraits policy,
       TickRules rules,
       double declaredFactor,
       Optional<FamilyMemory> memory) {

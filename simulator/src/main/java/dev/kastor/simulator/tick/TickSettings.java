@@ -1,9 +1,7 @@
 package dev.kastor.simulator.tick;
 
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
 import java.time.Duration;
@@ -57,21 +55,13 @@ public record TickSettings(
   }
 
   /** Time between decisions of this policy. */
-  Duration roundOf(Policy policy) {
+  Duration roundOf(PolicyTraits policy) {
     return round.orElseGet(() -> publishedRound(mode, policy));
   }
 
-  /**
-   * Time between decisions of a policy where nobody asked for another.
-   *
-   * @throws IllegalArgumentException if there is no such policy
-   */
-  public static Duration publishedRound(Mode mode, String policy) {
-    return publishedRound(mode, Policies.create(policy, PolicyOptions.faithful(0)));
-  }
-
-  private static Duration publishedRound(Mode mode, Policy policy) {
-    return mode == Mode.SIA ? policy.round() : Duration.ofSeconds(60);
+  /** Time between decisions of a policy where nobody asked for another. */
+  public static Duration publishedRound(Mode mode, PolicyTraits policy) {
+    return mode == Mode.SIA ? policy.publishedRound() : Duration.ofSeconds(60);
   }
 
   /** The same with another round. */

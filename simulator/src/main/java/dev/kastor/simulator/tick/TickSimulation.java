@@ -5,11 +5,12 @@ import dev.kastor.scheduler.Cluster;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Learning;
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.FamilyMemory;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DecisionTimes;
 import dev.kastor.simulator.DeclaredWork;
@@ -20,6 +21,7 @@ import dev.kastor.simulator.Sample;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,6 +40,8 @@ public final class TickSimulation implements Cluster {
   private final Workload workload;
   private final long seed;
   private final ReplayListener listener;
+  private final String name;
+  private final Duration round;
   private final DecisionTimes.Timed policy;
   private final SchedulingLoop loop;
   private final TickRules rules;
@@ -52,22 +56,25 @@ public final class TickSimulation implements Cluster {
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      Policy policy,
+      PolicyFactory factory,
       long seed,
       ReplayListener listener) {
     this.settings = settings;
     this.workload = workload;
     this.seed = seed;
     this.listener = listener;
-    this.policy = new DecisionTimes.Timed(policy);
-    loop = new SchedulingLoop(this, this.policy);
+    name = factory.name();
+    PolicyTraits traits = factory.traits();
+    round = settings.roundOf(traits);
+    policy = new DecisionTimes.Timed(factory.create());
+    loop = new SchedulingLoop(this, policy);
     rules =
         settings.mode() == Mode.POLLUX
             ? new PolluxRules(cluster)
-            : policy.seesGpuTypes() ? new SiaRules(cluster) : new TypeBlindRules(cluster);
+            : traits.seesGpuTypes() ? new SiaRules(cluster) : new TypeBlindRules(cluster);
     gpus = cluster.gpus();
     Optional<FamilyMemory> memory =
-        settings.familyMemory() && policy.learning() == Learning.FULL
+        settings.familyMemory() && traits.learning() == Learning.FULL
             ? Optional.of(new FamilyMemory())
             : Optional.empty();
     DeclaredWork.Factors declared = settings.declaredWork().factors(seed);
@@ -77,7 +84,7 @@ public final class TickSimulation implements Cluster {
         throw new IllegalArgumentException(
             "job %s uses unknown application '%s'".formatted(job.name(), job.application()));
       }
-      TickJob made = new TickJob(job, application, policy, rules, declared.next(), memory);
+      TickJob made = new TickJob(job, application, traits, rules, declared.next(), memory);
       jobs.put(made.spec().id(), made);
     }
   }
@@ -85,31 +92,27 @@ public final class TickSimulation implements Cluster {
   /** Replays to the end of the last job. */
   public Replay run() {
     long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    double round = settings.roundOf(policy).toSeconds();
+    double roundSeconds = round.toSeconds();
     int done = 0;
     while (done < jobs.size()) {
       if (now > settings.limit().toSeconds()) {
         throw new IllegalStateException(
             "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
                 .formatted(
-                    policy.name(),
-                    jobs.size() - done,
-                    jobs.size(),
-                    workload.name(),
-                    settings.limit()));
+                    name, jobs.size() - done, jobs.size(), workload.name(), settings.limit()));
       }
       Map<JobId, Double> rates = rates();
       for (TickJob job : jobs.values()) {
-        job.advance(now, round, rates.getOrDefault(job.spec().id(), 1.0));
+        job.advance(now, roundSeconds, rates.getOrDefault(job.spec().id(), 1.0));
       }
-      now += round;
+      now += roundSeconds;
       done = (int) jobs.values().stream().filter(TickJob::finished).count();
       if (jobs.values().stream().anyMatch(job -> job.active(now))) {
         Round decided = loop.tick();
         if (!decided.violations().isEmpty()) {
           throw new IllegalStateException(
               "policy %s broke a rule at %.0f s: %s"
-                  .formatted(policy.name(), now, decided.violations().getFirst().message()));
+                  .formatted(name, now, decided.violations().getFirst().message()));
         }
         samples.add(sample());
       }
@@ -118,7 +121,7 @@ public final class TickSimulation implements Cluster {
     double cpuSeconds =
         (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
     return new Replay(
-        policy.name(),
+        name,
         workload.name(),
         settings.mode(),
         seed,

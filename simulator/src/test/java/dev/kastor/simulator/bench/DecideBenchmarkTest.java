@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 final class DecideBenchmarkTest {
   @Test
   void measuresWhatItIsAskedFor() throws IOException {
-    DecideCase asked = new DecideCase("sia", 6, 16, 10);
+    DecideCase asked = new DecideCase(Policies.choose("sia"), 6, 16, 10);
     List<String> lines = new ArrayList<>();
     DecideResult result = DecideBenchmark.run(asked, Duration.ofMinutes(1), 1, lines::add);
     assertThat(result.measured()).isEqualTo(asked);
@@ -27,7 +28,7 @@ final class DecideBenchmarkTest {
 
   @Test
   void endsWhenItsTimeIsOver() throws IOException {
-    DecideCase asked = new DecideCase("srtf", 20, 64, 1_000_000);
+    DecideCase asked = new DecideCase(Policies.choose("srtf"), 20, 64, 1_000_000);
     DecideResult result = DecideBenchmark.run(asked, Duration.ofNanos(1), 1, line -> {});
     assertThat(result.measured().decisions()).isEqualTo(1);
   }
@@ -36,12 +37,15 @@ final class DecideBenchmarkTest {
   void knowsHowManyDecisionsFitASize() {
     assertThat(
             DecideCase.parse(
-                List.of("srtf"), List.of("20x64", "500x2000", "2000x16000", "10000x100000"), 0))
+                List.of(Policies.choose("srtf")),
+                List.of("20x64", "500x2000", "2000x16000", "10000x100000"),
+                0))
         .extracting(DecideCase::decisions)
         .containsExactly(1000, 200, 60, 20);
-    assertThatThrownBy(() -> DecideCase.parse(List.of("srtf"), List.of("20"), 0))
+    assertThatThrownBy(() -> DecideCase.parse(List.of(Policies.choose("srtf")), List.of("20"), 0))
         .hasMessageContaining("JOBSxGPUS such as 20x64");
-    assertThatThrownBy(() -> DecideCase.parse(List.of("srtf"), List.of("20x60"), 0))
+    assertThatThrownBy(
+            () -> DecideCase.parse(List.of(Policies.choose("srtf")), List.of("20x60"), 0))
         .hasMessageContaining("gpus must be a multiple of 8");
   }
 

@@ -7,9 +7,11 @@ import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -48,8 +50,9 @@ final class DecisionSceneTest {
 
   @Test
   void oneJobComesOrGoesAndTheOthersStayAsTheyAre() {
-    var policy = Policies.create("srtf", PolicyOptions.defaults(1));
-    DecisionScene scene = new DecisionScene(policy.control(), 30, 128, TURNOVER);
+    PolicyFactory factory = Policies.factory("srtf", PolicyContext.online(1));
+    Policy policy = factory.create();
+    DecisionScene scene = new DecisionScene(factory.traits().control(), 30, 128, TURNOVER);
     Plan plan = policy.plan(scene.snapshot());
     scene.carryOutAndArrive(plan);
     assertThat(scene.snapshot().jobs()).hasSize(31);

@@ -3,12 +3,10 @@ package dev.kastor.simulator.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.PolicyVariant;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.RunListener;
 import dev.kastor.traces.CategoryMix;
@@ -38,9 +36,13 @@ final class EvaluationTest {
         .getFirst();
   }
 
+  private static TriedPolicy tried(String text) {
+    return TriedPolicy.parse(text, Policies.BUILT_IN);
+  }
+
   private static Evaluation prepare(WorkloadSet set, List<Part> parts, List<Long> seeds)
       throws Exception {
-    List<TriedPolicy> policies = Policies.names().stream().map(TriedPolicy::parse).toList();
+    List<TriedPolicy> policies = Policies.names().stream().map(EvaluationTest::tried).toList();
     return Evaluation.prepare(List.of(set), parts, policies, seeds, KnownResults.NOTHING);
   }
 
@@ -52,17 +54,17 @@ final class EvaluationTest {
 
   @Test
   void everyAblationHasOtherOptions() {
-    List<KastorOptions> options =
-        Part.ABLATION.contenders().stream().map(one -> one.variant().options()).toList();
+    List<String> options =
+        Part.ABLATION.contenders(List.of()).stream().map(one -> one.policy().toString()).toList();
     assertThat(options).hasSizeGreaterThan(7).doesNotHaveDuplicates();
-    assertThat(options).doesNotContain(KastorOptions.DEFAULT);
+    assertThat(options).doesNotContain("kastor").contains("kastor:ranking=false");
   }
 
   @Test
   void anAblationReachesThePolicy() throws Exception {
     WorkloadSet set = small(1);
     Evaluation evaluation = evaluate(set, List.of(Part.ABLATION));
-    for (Contender contender : Part.ABLATION.contenders()) {
+    for (Contender contender : Part.ABLATION.contenders(List.of())) {
       if (contender.name().equals("no pricing") || contender.name().equals("first replicas 1")) {
         assertThat(evaluation.of(set, contender))
             .as(contender.name())
@@ -76,19 +78,19 @@ final class EvaluationTest {
     WorkloadSet set = small(1);
     List<Run> runs = prepare(set, List.of(Part.values()), List.of(1L)).runs();
     assertThat(runs).doesNotHaveDuplicates();
-    assertThat(runs.stream().map(Run::policy)).contains("sia", "fifo", "kastor");
+    assertThat(runs.stream().map(run -> run.policy().name())).contains("sia", "fifo", "kastor");
   }
 
   private static List<String> policiesAt(double load) throws Exception {
     return Evaluation.prepare(
             List.of(small(load)),
             List.of(Part.LOADS),
-            List.of(TriedPolicy.parse("srtf"), TriedPolicy.parse("shockwave@1")),
+            List.of(tried("srtf"), tried("shockwave@1")),
             List.of(1L),
             KnownResults.NOTHING)
         .runs()
         .stream()
-        .map(Run::policy)
+        .map(run -> run.policy().toString())
         .toList();
   }
 
@@ -96,8 +98,8 @@ final class EvaluationTest {
   void leavesOutPoliciesThatNobodyAskedFor() throws Exception {
     assertThat(policiesAt(1)).containsExactly("sia", "srtf", "shockwave");
     assertThat(policiesAt(2)).containsExactly("sia", "srtf");
-    assertThatThrownBy(() -> TriedPolicy.parse("shockwave@")).hasMessageContaining("shockwave@1");
-    assertThatThrownBy(() -> TriedPolicy.parse("lottery@1")).hasMessageContaining("no policy");
+    assertThatThrownBy(() -> tried("shockwave@")).hasMessageContaining("shockwave@1");
+    assertThatThrownBy(() -> tried("lottery@1")).hasMessageContaining("no policy");
   }
 
   @Test
@@ -115,7 +117,7 @@ final class EvaluationTest {
             Optional.empty(),
             List.of(),
             true);
-    List<TriedPolicy> policies = List.of(TriedPolicy.parse("srtf"));
+    List<TriedPolicy> policies = List.of(tried("srtf"));
     Evaluation evaluation =
         Evaluation.prepare(
             List.of(other, loaded),
@@ -141,9 +143,9 @@ final class EvaluationTest {
 
   @Test
   void holdsADisturbedPolicyToThePublishedOneAsDisturbed() throws Exception {
-    for (Contender contender : Part.ROBUSTNESS.contenders()) {
+    for (Contender contender : Part.ROBUSTNESS.contenders(List.of())) {
       Contender published = contender.published(Mode.SIA);
-      assertThat(published.policy()).isEqualTo("sia");
+      assertThat(published.policy().name()).isEqualTo("sia");
       assertThat(published.events()).isEqualTo(contender.events());
       assertThat(published.adversity().stragglers()).isEqualTo(contender.adversity().stragglers());
       assertThat(published.adversity().reports()).isEqualTo(contender.adversity().reports());
@@ -154,7 +156,7 @@ final class EvaluationTest {
     // Those that differ in declared work only are held to one replay.
     assertThat(
             prepare(small(1), List.of(Part.ROBUSTNESS), List.of(1L)).runs().stream()
-                .filter(run -> run.policy().equals("sia")))
+                .filter(run -> run.policy().name().equals("sia")))
         .hasSize(6);
   }
 
@@ -176,7 +178,8 @@ final class EvaluationTest {
     Evaluation evaluation = evaluate(mixed, List.of(Part.FAIRNESS));
     assertThat(evaluation.runs().stream().map(Run::categories).distinct())
         .containsExactly(mixed.categories(mixed.workloads().getFirst()));
-    assertThat(evaluation.runs().stream().map(Run::policy)).contains("sia", "pollux", "kastor");
+    assertThat(evaluation.runs().stream().map(run -> run.policy().name()))
+        .contains("sia", "pollux", "kastor");
     assertThat(evaluation.of(mixed, Contender.KASTOR).meanSeconds())
         .isNotEqualTo(
             evaluate(plain, List.of(Part.FAIRNESS)).of(plain, Contender.KASTOR).meanSeconds());
@@ -230,11 +233,11 @@ final class EvaluationTest {
   }
 
   @Test
-  void aVariantIsNamedAndKastorsOnly() {
-    assertThatThrownBy(() -> new PolicyVariant("odd", KastorOptions.DEFAULT))
-        .hasMessageContaining("'odd'");
-    Contender odd = Contender.of("fifo").without("hold", KastorOptions.DEFAULT.withHold(1));
-    assertThatThrownBy(() -> odd.run(small(1), "any.csv", 1))
-        .hasMessageContaining("policy fifo has no variant 'hold'");
+  void aTriedPolicyMayHaveOptions() throws Exception {
+    List<TriedPolicy> policies = List.of(tried("kastor:hold=10@2"), tried("kastor"));
+    assertThat(Part.LOADS.contenders(policies))
+        .extracting(Contender::name)
+        .containsExactly("kastor:hold=10", "kastor", "kastor, memory");
+    assertThat(policies.getFirst().mostLoad()).isEqualTo(2);
   }
 }

@@ -3,7 +3,7 @@ package dev.kastor.simulator.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Run;
@@ -102,8 +102,12 @@ final class ResultJournalTest {
     RunKeys keys = new RunKeys(CodeVersion.read());
     WorkloadSet set = set(workload);
     List<Contender> contenders = new ArrayList<>();
+    List<TriedPolicy> policies =
+        Policies.names().stream().map(name -> TriedPolicy.parse(name, Policies.BUILT_IN)).toList();
     for (Part part : Part.values()) {
-      part.contenders().stream().filter(one -> !contenders.contains(one)).forEach(contenders::add);
+      part.contenders(policies).stream()
+          .filter(one -> !contenders.contains(one))
+          .forEach(contenders::add);
     }
     List<Run> runs = new ArrayList<>();
     List<String> found = new ArrayList<>();
@@ -118,8 +122,8 @@ final class ResultJournalTest {
     assertThat(found).doesNotHaveDuplicates();
     assertThat(new RunKeys(CodeVersion.read()).of(runs.getFirst())).isEqualTo(found.getFirst());
     // A name is no setting.
-    Contender hold = Contender.KASTOR.without("hold 1", KastorOptions.DEFAULT.withHold(1));
-    Contender same = Contender.KASTOR.without("hold of 1", KastorOptions.DEFAULT.withHold(1));
+    Contender hold = Contender.KASTOR.without("hold 1", "hold=1");
+    Contender same = Contender.KASTOR.without("hold of 1", "hold=1.0");
     assertThat(keys.of(hold.run(set, workload.toString(), 1)))
         .isEqualTo(keys.of(same.run(set, workload.toString(), 1)));
   }

@@ -8,8 +8,9 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Replay;
@@ -73,19 +74,20 @@ final class AdversityTest {
   }
 
   private static Seen replay(EventSettings settings, String policy, Workload workload, long seed) {
-    Watched watched = new Watched(Policies.create(policy, PolicyOptions.defaults(seed)));
+    List<Snapshot> seen = new ArrayList<>();
+    PolicyFactory watched =
+        Policies.factory(policy, PolicyContext.online(seed)).map(Watched.first(seen));
     Replay replay =
         new EventSimulation(
                 settings,
                 ClusterShape.parse("2x4"),
                 workload,
                 APPLICATIONS,
-                List.of(watched, Policies.create(policy, PolicyOptions.defaults(seed))).iterator()
-                    ::next,
+                watched,
                 seed,
                 (seconds, done, all) -> {})
             .run();
-    return new Seen(replay, watched.seen());
+    return new Seen(replay, seen);
   }
 
   private static Adversity declaring(DeclaredWork work) {

@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.advice.NodeRules;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
@@ -58,19 +59,20 @@ final class AutoscalingTest {
         EventSettings.defaults()
             .withAutoscaling(
                 Optional.of(new Autoscaling(NodeRules.parse(rules), Duration.ofSeconds(delay))));
-    Watched watched = new Watched(Policies.create(policy, PolicyOptions.defaults(1)));
+    List<Snapshot> seen = new ArrayList<>();
+    PolicyFactory watched =
+        Policies.factory(policy, PolicyContext.online(1)).map(Watched.first(seen));
     Replay replay =
         new EventSimulation(
                 settings,
                 ClusterShape.parse(cluster),
                 work,
                 APPLICATIONS,
-                List.of(watched, Policies.create(policy, PolicyOptions.defaults(1))).iterator()
-                    ::next,
+                watched,
                 1,
                 (seconds, done, all) -> {})
             .run();
-    return new Seen(replay, watched.seen());
+    return new Seen(replay, seen);
   }
 
   @Test

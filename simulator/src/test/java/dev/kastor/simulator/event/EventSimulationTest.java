@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
 import dev.kastor.simulator.Sample;
@@ -67,7 +67,7 @@ final class EventSimulationTest {
             ClusterShape.parse(cluster),
             workload,
             APPLICATIONS,
-            () -> Policies.create(policy, PolicyOptions.defaults(seed)),
+            Policies.factory(policy, PolicyContext.online(seed)),
             seed,
             (seconds, done, all) -> {})
         .run();
@@ -209,7 +209,7 @@ final class EventSimulationTest {
                 ClusterShape.parse("1x4"),
                 two,
                 long1,
-                () -> Policies.create("tiresias", PolicyOptions.defaults(1)),
+                Policies.factory("tiresias", PolicyContext.online(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();
@@ -304,7 +304,7 @@ final class EventSimulationTest {
                 workload(
                     job("x", 0, "linear", 2), job("y", 5, "linear", 3), job("z", 9, "linear", 4)),
                 typed,
-                () -> Policies.create(policy, PolicyOptions.defaults(1)),
+                Policies.factory(policy, PolicyContext.online(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();
@@ -322,7 +322,7 @@ final class EventSimulationTest {
                 ClusterShape.parse("1x1"),
                 workload(job("a", 0, "linear", 1)),
                 years,
-                () -> Policies.create("fifo", PolicyOptions.defaults(1)),
+                Policies.factory("fifo", PolicyContext.online(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();

@@ -3,8 +3,8 @@ package dev.kastor.simulator.event;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -50,7 +50,7 @@ final class ShippedTracesTest {
             ClusterShape.parse(cluster),
             workload,
             applications,
-            () -> Policies.create(policy, PolicyOptions.defaults(1)),
+            Policies.factory(policy, PolicyContext.online(1)),
             1,
             (seconds, done, all) -> {})
         .run();
@@ -92,7 +92,7 @@ final class ShippedTracesTest {
                 ClusterShape.parse("16x4"),
                 workload,
                 applications,
-                Policies.create(policy, PolicyOptions.faithful(1)),
+                Policies.factory(policy, PolicyContext.published(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();

@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
-import dev.kastor.scheduler.policy.kastor.KastorOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Replay;
 import dev.kastor.traces.Application;
@@ -16,9 +15,9 @@ import dev.kastor.traces.Applications;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that cost money, half of them cheaper ones that may be taken away. */
@@ -26,16 +25,13 @@ final class SpotReplayTest {
   private static final String HALF_SPOT = "2x4:price=12,2x4:price=4:spot";
   private static final Path TRACES =
       Path.of(System.getProperty("kastor.root", "..")).resolve("traces");
-  private static final KastorOptions USUAL = KastorOptions.DEFAULT;
 
   private static Replay shipped(
-      String name, String cluster, KastorOptions options, double perDay, long seed)
-      throws TraceException {
+      String name, String cluster, String kastor, double perDay, long seed) throws TraceException {
     Map<String, Application> applications =
         Applications.read(TRACES.resolve("profiles/kastor.csv"));
     Workload workload = Workload.read(TRACES.resolve("workloads/" + name), applications.keySet());
-    Supplier<Policy> policy =
-        () -> Policies.create("kastor", PolicyOptions.defaults(seed).with(options));
+    PolicyFactory policy = Policies.factory(kastor, PolicyContext.online(seed));
     return replay(cluster, workload, applications, policy, perDay, seed);
   }
 
@@ -43,7 +39,7 @@ final class SpotReplayTest {
       String cluster,
       Workload workload,
       Map<String, Application> applications,
-      Supplier<Policy> policy,
+      PolicyFactory policy,
       double perDay,
       long seed) {
     return new EventSimulation(
@@ -72,7 +68,7 @@ final class SpotReplayTest {
             "2x8:price=36",
             gang(4),
             Map.of("linear", PlainApplication.linear(1000)),
-            () -> Policies.create("fifo", PolicyOptions.defaults(1)),
+            Policies.factory("fifo", PolicyContext.online(1)),
             1,
             1);
     assertThat(replay.makespanSeconds()).isCloseTo(280, within(1e-6));
@@ -82,26 +78,28 @@ final class SpotReplayTest {
 
   @Test
   void takesAwaySpotNodesOnly() {
-    Watched watched = new Watched(Policies.create("fifo", PolicyOptions.defaults(1)));
+    List<Snapshot> seen = new ArrayList<>();
+    PolicyFactory watched =
+        Policies.factory("fifo", PolicyContext.online(1)).map(Watched.first(seen));
     Map<String, Application> applications = Map.of("linear", PlainApplication.linear(400_000));
     Replay replay =
-        replay("1x4:price=1,3x4:price=1:spot", gang(4), applications, () -> watched, 24, 1);
+        replay("1x4:price=1,3x4:price=1:spot", gang(4), applications, watched, 24, 1);
     int away = 0;
-    for (Snapshot snapshot : watched.seen()) {
+    for (Snapshot snapshot : seen) {
       assertThat(snapshot.nodes()).extracting(Node::name).contains("node-0");
       away += 4 - snapshot.nodes().size();
     }
     // Three nodes, an interruption an hour and ten minutes away for each: 3/7 of a node.
-    assertThat((double) away / watched.seen().size()).isCloseTo(3.0 / 7, within(0.15));
+    assertThat((double) away / seen.size()).isCloseTo(3.0 / 7, within(0.15));
     double hours = replay.makespanSeconds() / 3600;
     assertThat(replay.nodeMoney()).isCloseTo(hours * (4 - 3.0 / 7), within(0.15 * hours));
   }
 
   @Test
   void aPriceOfTimeSavesMoneyForALittleTime() throws TraceException {
-    Replay usual = shipped("mixed-40.csv", HALF_SPOT, USUAL, 1, 1);
-    Replay thrifty = shipped("mixed-40.csv", HALF_SPOT, USUAL.withJobHourValue(5), 1, 1);
-    Replay thriftier = shipped("mixed-40.csv", HALF_SPOT, USUAL.withJobHourValue(2), 1, 1);
+    Replay usual = shipped("mixed-40.csv", HALF_SPOT, "kastor", 1, 1);
+    Replay thrifty = shipped("mixed-40.csv", HALF_SPOT, "kastor:jobHourValue=5", 1, 1);
+    Replay thriftier = shipped("mixed-40.csv", HALF_SPOT, "kastor:jobHourValue=2", 1, 1);
     assertThat(thrifty.jobMoney()).isLessThan(0.7 * usual.jobMoney());
     assertThat(thrifty.averageSeconds()).isLessThan(1.35 * usual.averageSeconds());
     assertThat(thriftier.jobMoney()).isLessThan(0.75 * thrifty.jobMoney());
@@ -121,14 +119,13 @@ final class SpotReplayTest {
     double knowing = 0;
     double ignoring = 0;
     for (int seed = 1; seed <= 4; seed++) {
-      knowing += crowded(USUAL.withInterruptionsPerDay(perDay), perDay, seed);
-      ignoring += crowded(USUAL.withInterruptionsPerDay(0), perDay, seed);
+      knowing += crowded("kastor:interruptionsPerDay=" + perDay, perDay, seed);
+      ignoring += crowded("kastor:interruptionsPerDay=0", perDay, seed);
     }
     assertThat(knowing).isLessThanOrEqualTo(ignoring);
   }
 
-  private static double crowded(KastorOptions options, double perDay, long seed)
-      throws TraceException {
-    return shipped("small-40.csv", "2x4,2x4:spot", options, perDay, seed).averageSeconds();
+  private static double crowded(String kastor, double perDay, long seed) throws TraceException {
+    return shipped("small-40.csv", "2x4,2x4:spot", kastor, perDay, seed).averageSeconds();
   }
 }

@@ -1,31 +1,18 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 
-/** A policy that remembers what it was shown. */
+/** Policy that remembers the snapshots that it was shown. */
 record Watched(Policy policy, List<Snapshot> seen) implements Policy {
-  Watched(Policy policy) {
-    this(policy, new ArrayList<>());
-  }
-
-  @Override
-  public String name() {
-    return policy.name();
-  }
-
-  @Override
-  public Control control() {
-    return policy.control();
-  }
-
-  @Override
-  public boolean seesGpuTypes() {
-    return policy.seesGpuTypes();
+  /** Watches the policy of rounds, which is created first; not that of the fast path. */
+  static UnaryOperator<Policy> first(List<Snapshot> seen) {
+    AtomicBoolean watches = new AtomicBoolean();
+    return policy -> watches.getAndSet(true) ? policy : new Watched(policy, seen);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kastor.simulator.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Conditions;
 import dev.kastor.simulator.DecisionTimes;
@@ -42,7 +43,7 @@ final class ReportTest {
                     traces.resolve("profiles/kastor.csv"),
                     traces.resolve("workloads/burst-8.csv").toString(),
                     ClusterShape.parse("4x4"),
-                    policy,
+                    Policies.choose(policy),
                     1,
                     Duration.ofSeconds(60),
                     1,

@@ -2,14 +2,14 @@ package dev.kastor.simulator.tick;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -33,30 +33,16 @@ final class FamilyMemoryReplayTest {
 
   /** Pollux's policy; counts jobs that have a model before they ever ran. */
   private static final class Watched implements Policy {
+    private final PolicyFactory factory;
     private final Policy pollux;
-    private final Learning learning;
     private final Set<String> known = new HashSet<>();
     private final Set<String> foreseen = new HashSet<>();
     private double leastConfidence = 1;
 
     Watched(Learning learning) {
-      this.learning = learning;
-      pollux = Policies.create("pollux", PolicyOptions.defaults(1));
-    }
-
-    @Override
-    public String name() {
-      return pollux.name();
-    }
-
-    @Override
-    public Control control() {
-      return pollux.control();
-    }
-
-    @Override
-    public Learning learning() {
-      return learning;
+      PolicyFactory published = Policies.factory("pollux", PolicyContext.online(1));
+      pollux = published.create();
+      factory = new PolicyFactory("pollux", published.traits().withLearning(learning), () -> this);
     }
 
     @Override
@@ -89,7 +75,7 @@ final class FamilyMemoryReplayTest {
             ClusterShape.parse("16x4"),
             workload,
             applications,
-            policy,
+            policy.factory,
             1,
             (seconds, done, all) -> {})
         .run();

@@ -6,8 +6,8 @@ import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -79,7 +79,7 @@ final class PolluxCategoriesTest {
                 CLUSTER,
                 new Workload("made", List.of(job("imagenet", 16, 3200, Category.ADAPTIVE))),
                 applications(),
-                Policies.create("sia", PolicyOptions.faithful(1)),
+                Policies.factory("sia", PolicyContext.published(1)),
                 1,
                 (seconds, done, all) -> {})
             .run();

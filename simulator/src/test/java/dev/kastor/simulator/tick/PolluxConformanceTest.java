@@ -5,8 +5,8 @@ import static org.assertj.core.data.Percentage.withPercentage;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -109,7 +109,7 @@ final class PolluxConformanceTest {
                 PublishedTraces.path("pollux/%s/workload-%d.csv".formatted(set, workload)),
                 applications.keySet()),
             applications,
-            Policies.create("pollux", PolicyOptions.faithful(seed)),
+            Policies.factory("pollux", PolicyContext.published(seed)),
             seed,
             (seconds, done, all) -> {})
         .run();

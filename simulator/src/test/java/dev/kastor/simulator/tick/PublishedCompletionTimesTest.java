@@ -3,8 +3,8 @@ package dev.kastor.simulator.tick;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -46,7 +46,7 @@ final class PublishedCompletionTimesTest {
                   ClusterShape.parse("16x4"),
                   workload,
                   applications,
-                  Policies.create(policy, PolicyOptions.faithful(1)),
+                  Policies.factory(policy, PolicyContext.published(1)),
                   1,
                   (seconds, done, all) -> {})
               .run();

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -29,21 +28,6 @@ import org.junit.jupiter.api.Test;
 final class SiaCategoriesTest {
   /** What a policy gave, by job. */
   private record Watched(Policy policy, Map<String, List<Allocation>> given) implements Policy {
-    @Override
-    public String name() {
-      return policy.name();
-    }
-
-    @Override
-    public Control control() {
-      return policy.control();
-    }
-
-    @Override
-    public boolean seesGpuTypes() {
-      return policy.seesGpuTypes();
-    }
-
     @Override
     public Plan plan(Snapshot snapshot) {
       Plan plan = policy.plan(snapshot);
@@ -74,7 +58,8 @@ final class SiaCategoriesTest {
                 ClusterShape.parse("aws=6x4,dgx-ext=2x8,rtx=3x8"),
                 new Workload("made", List.of(jobs)),
                 applications,
-                new Watched(Policies.create("sia", PolicyOptions.faithful(1)), given),
+                Policies.factory("sia", PolicyContext.published(1))
+                    .map(policy -> new Watched(policy, given)),
                 1,
                 (seconds, done, all) -> {})
             .run();
@@ -117,7 +102,7 @@ final class SiaCategoriesTest {
                   ClusterShape.parse("aws=2x4"),
                   new Workload("made", List.of(job("g", "gpt_pmp", 1, 48, Category.ADAPTIVE))),
                   applications,
-                  Policies.create("sia", PolicyOptions.faithful(1)),
+                  Policies.factory("sia", PolicyContext.published(1)),
                   1,
                   (seconds, done, all) -> {});
             })

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
@@ -67,7 +67,7 @@ final class SiaConformanceTest {
             ClusterShape.parse(cluster),
             workload,
             applications,
-            Policies.create(policy, PolicyOptions.faithful(1)),
+            Policies.factory(policy, PolicyContext.published(1)),
             1,
             (seconds, done, all) -> {})
         .run();

@@ -8,8 +8,8 @@ import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.policy.Policies;
-import dev.kastor.scheduler.policy.PolicyOptions;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.Mode;
@@ -33,11 +33,6 @@ final class TickConditionsTest {
 
   private record Watched(Policy policy, List<Snapshot> seen) implements Policy {
     @Override
-    public String name() {
-      return policy.name();
-    }
-
-    @Override
     public Plan plan(Snapshot snapshot) {
       seen.add(snapshot);
       return policy.plan(snapshot);
@@ -56,7 +51,8 @@ final class TickConditionsTest {
             ClusterShape.parse("4x4"),
             new Workload("queued", queued),
             applications,
-            new Watched(Policies.create("tiresias", PolicyOptions.faithful(1)), seen),
+            Policies.factory("tiresias", PolicyContext.published(1))
+                .map(policy -> new Watched(policy, seen)),
             1,
             (seconds, done, all) -> {})
         .run();

@@ -1,18 +1,16 @@
 package dev.kastor.traces.format;
 
+import dev.kastor.plugin.Plugin;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.TraceRow;
 import dev.kastor.traces.Workload;
 import java.nio.file.Path;
 
-/** A way of writing down which jobs were submitted when. Stateless. */
-public interface TraceFormat {
-  /** What {@code --format} calls it. */
-  String name();
-
-  /** Who publishes it, in a few words. */
-  String description();
-
+/**
+ * Format of a file that says which jobs were submitted when. Stateless; its description says who
+ * publishes it, in a few words.
+ */
+public interface TraceFormat extends Plugin {
   /** Whether a file that begins so is in this format. */
   boolean recognises(TraceHead head);
 

@@ -1,47 +1,47 @@
 package dev.kastor.traces.format;
 
+import dev.kastor.plugin.Registry;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The formats that traces are read from. */
+/** Registry of the formats that traces are read from. */
 public final class TraceFormats {
   /** The most telling first, since the first that recognises a file reads it. */
-  private static final List<TraceFormat> ALL =
-      List.of(
-          new PhillyTrace(),
-          new PhillyDigestTrace(),
-          new HeliosTrace(),
-          new AlibabaTrace(),
-          new SwfTrace(),
-          new ArtifactTrace(),
-          new KastorTrace());
+  private static final Registry<TraceFormat> ALL =
+      Registry.of(
+          "trace format",
+          List.of(
+              new PhillyTrace(),
+              new PhillyDigestTrace(),
+              new HeliosTrace(),
+              new AlibabaTrace(),
+              new SwfTrace(),
+              new ArtifactTrace(),
+              new KastorTrace()));
 
   private TraceFormats() {}
 
   public static List<TraceFormat> all() {
-    return ALL;
+    return ALL.all();
   }
 
   /** The format of this name. */
   public static TraceFormat named(String name) throws TraceException {
-    for (TraceFormat format : ALL) {
-      if (format.name().equals(name)) {
-        return format;
-      }
+    try {
+      return ALL.get(name);
+    } catch (IllegalArgumentException e) {
+      throw new TraceException(String.valueOf(e.getMessage()), e);
     }
-    throw new TraceException(
-        "there is no trace format '%s'. Use one of: %s".formatted(name, names()));
   }
 
   /** The format that a file or folder is in. */
   public static TraceFormat detect(Path file) throws TraceException {
     TraceHead head = TraceHead.of(file);
-    for (TraceFormat format : ALL) {
+    for (TraceFormat format : ALL.all()) {
       if (format.recognises(head)) {
         return format;
       }
@@ -60,7 +60,7 @@ public final class TraceFormats {
   }
 
   private static String names() {
-    return ALL.stream().map(TraceFormat::name).collect(Collectors.joining(", "));
+    return String.join(", ", ALL.names());
   }
 
   /**

@@ -10,6 +10,16 @@ import java.util.Optional;
  */
 public record AdaScale() implements LearningRateRule {
   @Override
+  public String name() {
+    return "AdaScale";
+  }
+
+  @Override
+  public String description() {
+    return "Multiplies the learning rate by the progress of a step in steps of the initial batch.";
+  }
+
+  @Override
   public double factor(double scale, Optional<GradientStats> gradient) {
     return gradient.map(stats -> stats.gain(scale * stats.initialBatch())).orElse(1.0);
   }

@@ -1,6 +1,9 @@
 package dev.kastor.engine.optim;
 
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.OptimizerPlugin;
+import dev.kastor.plugin.Option;
+import java.util.List;
 
 /**
  * Adam (Kingma and Ba, ICLR 2015, algorithm 1) with decoupled weight decay (Loshchilov and Hutter,
@@ -16,6 +19,26 @@ import dev.kastor.engine.train.Optimizer;
  */
 public record Adam(double beta1, double beta2, double epsilon, double weightDecay)
     implements Optimizer {
+  private static final Option<Double> BETA2 =
+      Option.number("beta2", 0.999, "decay of the second moment")
+          .where(value -> value >= 0 && value < 1, "of at least 0 and below 1");
+
+  private static final Option<Double> EPSILON =
+      Option.number("epsilon", 1e-8, "number added to the root of the second moment")
+          .where(value -> value > 0 && value < 1, "above 0 and below 1");
+
+  static final OptimizerPlugin PLUGIN =
+      OptimizerPlugin.of(
+          "adam",
+          "Adam with decoupled weight decay; momentum is the decay of its first moment.",
+          List.of(Settings.MOMENTUM, BETA2, EPSILON, Settings.WEIGHT_DECAY),
+          options ->
+              new Adam(
+                  options.get(Settings.MOMENTUM),
+                  options.get(BETA2),
+                  options.get(EPSILON),
+                  options.get(Settings.WEIGHT_DECAY)));
+
   public Adam {
     Settings.checkMomentum(beta1);
     Settings.checkMomentum(beta2);

@@ -1,32 +1,16 @@
 package dev.kastor.engine.optim;
 
 import dev.kastor.engine.train.LearningRateRule;
+import dev.kastor.plugin.Registry;
 import java.util.List;
 
-/** The learning-rate rules by the name that {@code spec.goodput.learningRate.scaling} uses. */
+/** Registry of learning-rate rules, which {@code spec.goodput.learningRate.scaling} names. */
 public final class LearningRateRules {
+  /** All of them, in the order to show them. */
+  public static final Registry<LearningRateRule> BUILT_IN =
+      Registry.of(
+          "learning-rate scaling",
+          List.of(new AdaScale(), new SquareRoot(), new Linear(), new None()));
+
   private LearningRateRules() {}
-
-  /** All names, in the order to show them. */
-  public static List<String> names() {
-    return List.of("AdaScale", "SquareRoot", "Linear", "None");
-  }
-
-  /**
-   * The rule of this name.
-   *
-   * @throws IllegalArgumentException if there is none
-   */
-  public static LearningRateRule get(String name) {
-    return switch (name) {
-      case "AdaScale" -> new AdaScale();
-      case "SquareRoot" -> new SquareRoot();
-      case "Linear" -> new Linear();
-      case "None" -> new None();
-      default ->
-          throw new IllegalArgumentException(
-              "Learning-rate scaling '%s' is unknown; valid are: %s."
-                  .formatted(name, String.join(", ", names())));
-    };
-  }
 }

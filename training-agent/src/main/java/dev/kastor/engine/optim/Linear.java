@@ -9,6 +9,16 @@ import java.util.Optional;
  */
 public record Linear() implements LearningRateRule {
   @Override
+  public String name() {
+    return "Linear";
+  }
+
+  @Override
+  public String description() {
+    return "Multiplies the learning rate by the growth of the batch.";
+  }
+
+  @Override
   public double factor(double scale, Optional<GradientStats> gradient) {
     return scale;
   }

@@ -1,6 +1,8 @@
 package dev.kastor.engine.optim;
 
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.OptimizerPlugin;
+import java.util.List;
 
 /**
  * Stochastic gradient descent with heavy-ball momentum and L2 weight decay.
@@ -13,6 +15,13 @@ import dev.kastor.engine.train.Optimizer;
  * @param weightDecay at least 0
  */
 public record Sgd(double momentum, double weightDecay) implements Optimizer {
+  static final OptimizerPlugin PLUGIN =
+      OptimizerPlugin.of(
+          "sgd",
+          "Stochastic gradient descent with heavy-ball momentum and L2 weight decay.",
+          List.of(Settings.MOMENTUM, Settings.WEIGHT_DECAY),
+          options -> new Sgd(options.get(Settings.MOMENTUM), options.get(Settings.WEIGHT_DECAY)));
+
   public Sgd {
     Settings.checkMomentum(momentum);
     Settings.checkWeightDecay(weightDecay);

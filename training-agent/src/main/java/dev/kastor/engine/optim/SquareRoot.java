@@ -10,6 +10,16 @@ import java.util.Optional;
  */
 public record SquareRoot() implements LearningRateRule {
   @Override
+  public String name() {
+    return "SquareRoot";
+  }
+
+  @Override
+  public String description() {
+    return "Multiplies the learning rate by the square root of the growth of the batch.";
+  }
+
+  @Override
   public double factor(double scale, Optional<GradientStats> gradient) {
     return Math.sqrt(scale);
   }

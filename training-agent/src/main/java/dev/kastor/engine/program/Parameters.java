@@ -27,6 +27,11 @@ public final class Parameters {
     }
   }
 
+  /** Whether the program has a parameter of this name. */
+  public boolean has(String name) {
+    return values.containsKey(name);
+  }
+
   /** A parameter as it was written. */
   public String text(String name) {
     String value = values.get(name);

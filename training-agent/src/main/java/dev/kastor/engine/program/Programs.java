@@ -2,60 +2,50 @@ package dev.kastor.engine.program;
 
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.plugin.Registry;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** The training programs by name: those of the engine, and those of the jars beside it. */
 public final class Programs {
-  private static final List<Program> ALL =
-      List.of(
-          ImageProgram.glyphMlp(),
-          ImageProgram.glyphCnn(),
-          TextProgram.byteLm(),
-          ImageProgram.imageMlp(),
-          ImageProgram.imageCnn(),
-          TextProgram.textLm(),
-          new TableProgram());
+  private static final Registry<Program> BUILT_IN =
+      Registry.of(
+          "program",
+          List.of(
+              ImageProgram.glyphMlp(),
+              ImageProgram.glyphCnn(),
+              TextProgram.byteLm(),
+              ImageProgram.imageMlp(),
+              ImageProgram.imageCnn(),
+              TextProgram.textLm(),
+              new TableProgram()));
 
   private Programs() {}
 
   /** The engine's own programs, in the order to show them. */
   public static List<Program> all() {
-    return ALL;
+    return BUILT_IN.all();
   }
 
   /**
-   * The program of this name.
+   * The program of this name: one of the engine, or of the jars in the folder that the property
+   * {@code kastor.plugins} names.
    *
    * @throws ProgramException if there is none, or the jars cannot be used; the message lists those
    *     that there are
    */
   public static Program get(String name) throws ProgramException {
-    return get(name, ProgramFolder.path());
+    return get(name, PluginJars.folder());
   }
 
   static Program get(String name, Path folder) throws ProgramException {
-    Optional<Program> known = named(name, ALL);
-    if (known.isPresent()) {
-      return known.get();
+    try {
+      return PluginJars.registry(name, BUILT_IN, Program.class, folder).get(name);
+    } catch (IllegalArgumentException e) {
+      throw new ProgramException(
+          "%s. Programs of your own are looked for in the jars of %s."
+              .formatted(e.getMessage(), folder),
+          e);
     }
-    List<Program> own = ProgramFolder.read(folder);
-    return named(name, own)
-        .orElseThrow(() ->
-            new ProgramException(
-                "Program '%s' is unknown; valid are: %s. Programs of your own are looked for in the jars of %s."
-                    .formatted(
-                        name,
-                        Stream.concat(ALL.stream(), own.stream())
-                            .map(Program::name)
-                            .collect(Collectors.joining(", ")),
-                        folder)));
-  }
-
-  private static Optional<Program> named(String name, List<Program> programs) {
-    return programs.stream().filter(program -> program.name().equals(name)).findFirst();
   }
 }

@@ -1,10 +1,11 @@
 package dev.kastor.engine.train;
 
+import dev.kastor.plugin.Plugin;
 import dev.kastor.protocol.GradientStats;
 import java.util.Optional;
 
-/** How the learning rate follows the global batch. */
-public interface LearningRateRule {
+/** Rule by which the learning rate follows the global batch. */
+public interface LearningRateRule extends Plugin {
   /**
    * The factor on the base learning rate.
    *

@@ -1,15 +1,10 @@
 package dev.kastor.engine.train;
 
+import dev.kastor.plugin.Plugin;
 import java.util.Map;
 
-/** A training program that a TrainingJob names. */
-public interface Program {
-  /** The name used in {@code spec.program.name}. */
-  String name();
-
-  /** One sentence for people. */
-  String description();
-
+/** Training program, which {@code spec.program.name} of a TrainingJob names. */
+public interface Program extends Plugin {
   /** Parameters it understands with their defaults, as strings; others are refused. */
   Map<String, String> defaultParameters();
 

@@ -16,13 +16,13 @@ class LearningRateRulesTest {
   private static final Optional<GradientStats> NOISY = Optional.of(new GradientStats(1, 8, 32));
 
   static List<String> names() {
-    return LearningRateRules.names();
+    return LearningRateRules.BUILT_IN.names();
   }
 
   @ParameterizedTest
   @MethodSource("names")
   void leavesTheRateAloneAtTheInitialBatch(String name) {
-    LearningRateRule rule = LearningRateRules.get(name);
+    LearningRateRule rule = LearningRateRules.BUILT_IN.get(name);
 
     assertThat(rule.factor(1, NOISY)).isCloseTo(1, within(1e-12));
     assertThat(rule.factor(1, Optional.empty())).isCloseTo(1, within(1e-12));
@@ -31,7 +31,7 @@ class LearningRateRulesTest {
   @ParameterizedTest
   @MethodSource("names")
   void neverExceedsTheScale(String name) {
-    LearningRateRule rule = LearningRateRules.get(name);
+    LearningRateRule rule = LearningRateRules.BUILT_IN.get(name);
     double before = 1;
     for (double scale = 1; scale <= 64; scale *= 2) {
       double factor = rule.factor(scale, NOISY);
@@ -56,7 +56,7 @@ class LearningRateRulesTest {
 
   @Test
   void listsTheValidNames() {
-    assertThatThrownBy(() -> LearningRateRules.get("Sqrt"))
+    assertThatThrownBy(() -> LearningRateRules.BUILT_IN.get("Sqrt"))
         .hasMessageContaining("'Sqrt'")
         .hasMessageContaining("AdaScale, SquareRoot, Linear, None");
   }

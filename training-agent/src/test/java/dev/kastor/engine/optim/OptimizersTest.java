@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.OptimizerPlugin;
+import dev.kastor.plugin.Chosen;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,13 +14,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class OptimizersTest {
   static java.util.List<String> names() {
-    return Optimizers.names();
+    return Optimizers.BUILT_IN.names();
+  }
+
+  private static Optimizer create(String text) {
+    Chosen<OptimizerPlugin> chosen = Optimizers.BUILT_IN.choose(text);
+    return chosen.plugin().create(chosen.options());
   }
 
   @ParameterizedTest
   @MethodSource("names")
   void findsTheMinimumOfAQuadratic(String name) {
-    Optimizer optimizer = Optimizers.create(name, 0.9, 0);
+    Optimizer optimizer = create(name + ":momentum=0.9:weightDecay=0");
     float[] target = {1, -2, 3};
     float[] curvature = {1, 5, 0.5f};
     float[] parameters = new float[3];
@@ -39,8 +46,8 @@ class OptimizersTest {
   @ParameterizedTest
   @MethodSource("names")
   void isDeterministicToTheBit(String name) {
-    assertThat(train(Optimizers.create(name, 0.9, 1e-4)))
-        .isEqualTo(train(Optimizers.create(name, 0.9, 1e-4)));
+    assertThat(train(create(name + ":weightDecay=0.0001")))
+        .isEqualTo(train(create(name + ":weightDecay=0.0001")));
   }
 
   private static float[] train(Optimizer optimizer) {
@@ -97,11 +104,10 @@ class OptimizersTest {
 
   @Test
   void namesWhatIsWrong() {
-    assertThatThrownBy(() -> Optimizers.create("sdg", 0, 0))
+    assertThatThrownBy(() -> create("sdg"))
         .hasMessageContaining("'sdg'")
         .hasMessageContaining("sgd, adam");
-    assertThatThrownBy(() -> Optimizers.create("sgd", 1, 0)).hasMessageContaining("momentum");
-    assertThatThrownBy(() -> Optimizers.create("adam", 0.9, -1))
-        .hasMessageContaining("weightDecay");
+    assertThatThrownBy(() -> create("sgd:momentum=1")).hasMessageContaining("momentum");
+    assertThatThrownBy(() -> create("adam:weightDecay=-1")).hasMessageContaining("weightDecay");
   }
 }

@@ -47,7 +47,7 @@ final class TrainingRun implements AutoCloseable {
     this.optimizer = program.optimizer(parameters);
     this.sampler = new ElasticSampler(trainable.trainingExamples(), 1);
     this.noise = new NoiseScaleEstimator(initialBatch, NoiseScaleEstimator.DEFAULT_SMOOTHING);
-    this.rule = LearningRateRules.get(scaling);
+    this.rule = LearningRateRules.BUILT_IN.get(scaling);
     this.initialBatch = initialBatch;
     this.learningRate = learningRate;
     int parameterCount = trainable.parameters().length;

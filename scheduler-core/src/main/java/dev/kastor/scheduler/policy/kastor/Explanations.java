@@ -3,7 +3,7 @@ package dev.kastor.scheduler.policy.kastor;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.ReasonNumber;
-import dev.kastor.scheduler.policy.QuotaReasons;
+import dev.kastor.scheduler.policy.quota.QuotaReasons;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Objects;

@@ -1,9 +1,9 @@
 package dev.kastor.scheduler.policy.kastor;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Learning;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Policy;
 import dev.kastor.scheduler.Snapshot;
@@ -15,9 +15,7 @@ import java.util.OptionalInt;
  * Kastor's own policy: GPUs have a price, in seconds of everybody's time, and each job gets what is
  * worth more than it costs. See {@code docs/policy.md}.
  */
-public final class KastorPolicy implements Policy {
-  public static final String NAME = "kastor";
-
+final class KastorPolicy implements Policy {
   /** Assumed of a job that has not begun, where no other job says better. */
   private static final double UNKNOWN_SECONDS = 600;
 
@@ -25,27 +23,26 @@ public final class KastorPolicy implements Policy {
   private static final double LEAST_KEEP = 0.01;
   private static final double NOTHING = 1e-6;
 
-  private final KastorOptions options;
+  private final Options options;
+  private final double holdSeconds;
+  private final boolean pricing;
+  private final boolean ranking;
+  private final boolean hysteresis;
+  private final double fairness;
+  private final double minimumRunSeconds;
+  private final double solverSteps;
   private final OfferBook book;
 
-  public KastorPolicy(KastorOptions options) {
+  KastorPolicy(Options options) {
     this.options = options;
+    holdSeconds = options.get(KastorPlugin.HOLD);
+    pricing = options.get(KastorPlugin.PRICING);
+    ranking = options.get(KastorPlugin.RANKING);
+    hysteresis = options.get(KastorPlugin.HYSTERESIS);
+    fairness = options.get(KastorPlugin.FAIRNESS);
+    minimumRunSeconds = options.get(KastorPlugin.MINIMUM_RUN);
+    solverSteps = options.get(KastorPlugin.BUDGET);
     book = new OfferBook(options);
-  }
-
-  @Override
-  public String name() {
-    return NAME;
-  }
-
-  @Override
-  public boolean seesGpuTypes() {
-    return true;
-  }
-
-  @Override
-  public Learning learning() {
-    return options.learning();
   }
 
   @Override
@@ -101,10 +98,10 @@ public final class KastorPolicy implements Policy {
     }
     rooms.open(open);
     int[] capacity = roomy.left();
-    double[] price = new Prices(open, capacity, pools.money(), options.pricing(), rooms).clear();
+    double[] price = new Prices(open, capacity, pools.money(), pricing, rooms).clear();
     open.forEach(bid -> value(bid, pools));
     rooms.claim(price);
-    Shares.Given given = new Shares(open, capacity, price, options.budget(), rooms).divide();
+    Shares.Given given = new Shares(open, capacity, price, solverSteps, rooms).divide();
     Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
     if (draft.value() < Draft.ofHeld(open)) {
       // Packing may move more than the shares foresaw: then those who run stay as they are.
@@ -123,7 +120,7 @@ public final class KastorPolicy implements Policy {
     if (bid.held < 0) {
       return 0;
     }
-    double young = options.minimumRun() - bid.job.sinceChange().toNanos() * 1e-9;
+    double young = minimumRunSeconds - bid.job.sinceChange().toNanos() * 1e-9;
     double left = bid.left(bid.offers.rate()[bid.held]);
     bid.ending = !bid.yields && bid.certain && bid.workLeft() && left <= bid.restartPause();
     return Math.max(0, bid.ending ? Math.max(young, left) : young);
@@ -151,8 +148,7 @@ public final class KastorPolicy implements Policy {
       }
       (keeps ? running : waiting).add(bid);
     }
-    int[] offers =
-        new Shares(waiting, packing.left(), price, options.budget(), rooms).divide().offer();
+    int[] offers = new Shares(waiting, packing.left(), price, solverSteps, rooms).divide().offer();
     rooms.reset(mark);
     return Draft.with(running, waiting, offers, packing, pools, rooms);
   }
@@ -188,7 +184,7 @@ public final class KastorPolicy implements Policy {
               job.progress().map(job.outlook()::knowsTotal).orElse(true),
               weight(snapshot, job, offers[j], left, slots) * priorities.weight(job)));
     }
-    if (options.ranking()) {
+    if (ranking) {
       Delays.set(bids);
     }
     return bids;
@@ -213,7 +209,7 @@ public final class KastorPolicy implements Policy {
     double share = (double) slots / Math.max(1, snapshot.jobs().size());
     double stretch = Stretch.of(job, offers, left, share);
     return snapshot.queue(job.spec().queue()).weight()
-        * Math.pow(Math.max(1, stretch / options.fairness()), STRETCH_POWER);
+        * Math.pow(Math.max(1, stretch / fairness), STRETCH_POWER);
   }
 
   private static int held(JobState job, Offers offers, Pools pools) {
@@ -253,11 +249,11 @@ public final class KastorPolicy implements Policy {
    */
   private double stop(Bid bid) {
     double pause = bid.restartPause();
-    if (bid.held < 0 || bid.yields || !options.hysteresis() || pause <= 0) {
+    if (bid.held < 0 || bid.yields || !hysteresis || pause <= 0) {
       return 0;
     }
     double rate = bid.offers.rate()[bid.held];
-    double time = Math.sqrt(options.hold() * pause);
+    double time = Math.sqrt(holdSeconds * pause);
     if (bid.certain && bid.workLeft()) {
       time = Math.min(time, bid.left(rate) + pause);
     }
@@ -283,11 +279,11 @@ public final class KastorPolicy implements Policy {
 
   /** What is left of an offer's value when a pause is paid for it. */
   private double keep(Bid bid, int offer, double pause) {
-    if (bid.yields || !options.hysteresis() || pause <= 0) {
+    if (bid.yields || !hysteresis || pause <= 0) {
       return 1;
     }
     double time =
-        Math.min(Math.sqrt(options.hold() * pause), bid.left(bid.offers.rate()[offer]) + pause);
+        Math.min(Math.sqrt(holdSeconds * pause), bid.left(bid.offers.rate()[offer]) + pause);
     return Math.max(LEAST_KEEP, 1 - pause / time);
   }
 }

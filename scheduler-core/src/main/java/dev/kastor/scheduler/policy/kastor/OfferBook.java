@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.BatchChoice;
 import dev.kastor.scheduler.Elasticity;
@@ -40,12 +41,15 @@ final class OfferBook {
   /** What a job holds and may hold, were it not on the menu. */
   private record Held(int pool, int slots) {}
 
-  private final KastorOptions options;
+  private final int firstReplicas;
+  private final double growth;
   private Map<JobId, Entry> entries = new HashMap<>();
-  private Pools pools = Pools.of(List.of());
+  private Pools pools;
 
-  OfferBook(KastorOptions options) {
-    this.options = options;
+  OfferBook(Options options) {
+    firstReplicas = options.get(KastorPlugin.FIRST_REPLICAS);
+    growth = options.get(KastorPlugin.GROWTH);
+    pools = Pools.of(List.of(), options);
   }
 
   /** The offers of all jobs of a round, in their order. */
@@ -83,8 +87,8 @@ final class OfferBook {
     int most = most(spec);
     int tried =
         job.maxProfiledReplicas() == 0
-            ? options.firstReplicas()
-            : (int) Math.min(most, options.growth() * job.maxProfiledReplicas());
+            ? firstReplicas
+            : (int) Math.min(most, growth * job.maxProfiledReplicas());
     int held = job.allocation().replicas();
     if (held > 0) {
       Integer node = now.indexByName().get(job.allocation().node(0));

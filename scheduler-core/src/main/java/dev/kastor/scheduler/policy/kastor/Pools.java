@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.Node;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,12 +45,9 @@ record Pools(
   /** What the nodes of a pool have in common. */
   record Kind(String gpuType, boolean preemptible, double pricePerSlotHour) {}
 
-  /** Pools as they are seen with the usual options. */
-  static Pools of(List<Node> nodes) {
-    return of(nodes, KastorOptions.DEFAULT);
-  }
-
-  static Pools of(List<Node> nodes, KastorOptions options) {
+  static Pools of(List<Node> nodes, Options options) {
+    double jobHourValue = options.get(KastorPlugin.JOB_HOUR_VALUE);
+    double interruptionsPerDay = options.get(KastorPlugin.INTERRUPTIONS_PER_DAY);
     SequencedMap<Kind, Integer> indexes = new LinkedHashMap<>();
     Map<String, Integer> byName = HashMap.newHashMap(nodes.size());
     int[] poolOf = new int[nodes.size()];
@@ -84,10 +82,10 @@ record Pools(
     double[] interruptions = new double[kinds.size()];
     for (int p = 0; p < money.length; p++) {
       Kind kind = kinds.get(p);
-      money[p] = kind.pricePerSlotHour() / options.jobHourValue();
+      money[p] = kind.pricePerSlotHour() / jobHourValue;
       double above = kind.pricePerSlotHour() - cheapest;
       favour[p] = above > 0 ? 1 - EQUAL * above / dearest : 1;
-      interruptions[p] = kind.preemptible() ? options.interruptionsPerDay() / SECONDS_PER_DAY : 0;
+      interruptions[p] = kind.preemptible() ? interruptionsPerDay / SECONDS_PER_DAY : 0;
     }
     return new Pools(
         nodes, poolOf, kinds, slots, largest, counts, byName, money, favour, interruptions);

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.policy.MultipleChoice;
-import dev.kastor.scheduler.policy.MultipleChoiceTable;
+import dev.kastor.scheduler.policy.solve.MultipleChoice;
+import dev.kastor.scheduler.policy.solve.MultipleChoiceTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;

@@ -28,7 +28,7 @@ final class CostsAndPrioritiesTest {
   private static final double PLACED_OTHERWISE = 0.98;
 
   private static Plan plan(Snapshot snapshot) {
-    return new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+    return new KastorPolicy(TestOptions.USUAL).plan(snapshot);
   }
 
   private static TestJob holder(long pauseSeconds) {
@@ -128,7 +128,7 @@ final class CostsAndPrioritiesTest {
   }
 
   private static double speed(Snapshot snapshot, Plan plan) {
-    Pools pools = Pools.of(snapshot.nodes());
+    Pools pools = Pools.of(snapshot.nodes(), TestOptions.USUAL);
     double sum = 0;
     for (JobState job : snapshot.jobs()) {
       if (job.spec().priority() == HIGH && !plan.allocation(job.id()).isEmpty()) {

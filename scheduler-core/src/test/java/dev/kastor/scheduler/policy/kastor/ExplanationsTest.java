@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Reasons of a round whose bids and values are made by hand: eight GPUs on two nodes. */
 final class ExplanationsTest {
   private static final Pools POOLS =
-      Pools.of(List.of(new Node("n0", "a", 4), new Node("n1", "a", 4)));
+      Pools.of(List.of(new Node("n0", "a", 4), new Node("n1", "a", 4)), TestOptions.USUAL);
   private static final double[] PRICE = {0.5};
 
   /** A bid for 1, 2 or 4 slots at rates of 10, 18 and 30. */

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy.kastor;
 import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Elasticity;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A job that holds two of the four GPUs of its cluster may have them all, for a pause. */
 final class HysteresisTest {
-  private static final KastorOptions OPTIONS = KastorOptions.DEFAULT;
+  private static final Options OPTIONS = TestOptions.USUAL;
 
   /** Nearly no time for anything but passes, and noise enough for any batch. */
   private static final GoodputModel LINEAR =
@@ -53,7 +54,7 @@ final class HysteresisTest {
   @ParameterizedTest
   @ValueSource(doubles = {0, 0.5, 0.95, 1.05, 2})
   void growsWhereTheGainIsMoreThanItsShareOfThePause(double share) {
-    double worthIt = OPTIONS.hold() * Math.pow(1 - Math.pow(2, -0.8), 2);
+    double worthIt = OPTIONS.get(KastorPlugin.HOLD) * Math.pow(1 - Math.pow(2, -0.8), 2);
     Duration pause = Duration.ofMillis((long) (1000 * share * worthIt));
     JobState job = pair().rescaleCost(pause).sinceChange(Duration.ofHours(1)).build();
     assertThat(given(job)).isEqualTo(share < 1 ? 4 : 2);
@@ -68,13 +69,13 @@ final class HysteresisTest {
             .model(TestJob.SCALABLE, 2)
             .rescaleCost(Duration.ofSeconds(30))
             .sinceChange(Duration.ofHours(1));
-    Pools pools = Pools.of(NODES);
+    Pools pools = Pools.of(NODES, TestOptions.USUAL);
     double two = Rates.rate(job.build(), pools, 0, 2, 1);
     double four = Rates.rate(job.build(), pools, 0, 4, 1);
     double worthIt = 30 / (1 / two - 1 / four);
     assertThat(worthIt / four + 30)
         .as("within the hold")
-        .isLessThan(Math.sqrt(OPTIONS.hold() * 30));
+        .isLessThan(Math.sqrt(OPTIONS.get(KastorPlugin.HOLD) * 30));
     double steps = share * worthIt / job.build().spec().batchLimits().initialGlobalBatch();
     assertThat(given(job.steps(1000, 1000 + steps).build())).isEqualTo(share > 1 ? 4 : 2);
   }
@@ -88,7 +89,7 @@ final class HysteresisTest {
             .model(TestJob.SCALABLE, 2)
             .rescaleCost(Duration.ofSeconds(30))
             .sinceChange(Duration.ofHours(1));
-    double two = Rates.rate(job.build(), Pools.of(NODES), 0, 2, 1);
+    double two = Rates.rate(job.build(), Pools.of(NODES, TestOptions.USUAL), 0, 2, 1);
     double steps = secondsLeft * two / job.build().spec().batchLimits().initialGlobalBatch();
     JobState ends = job.steps(100_000, 100_000 + steps).build();
     JobState urgent =
@@ -135,7 +136,7 @@ final class HysteresisTest {
 
   @Test
   void leavesAloneWhoChangedLessThanTheMinimumRunAgo() {
-    Duration least = Duration.ofSeconds((long) OPTIONS.minimumRun());
+    Duration least = Duration.ofSeconds(OPTIONS.get(KastorPlugin.MINIMUM_RUN).longValue());
     TestJob job = pair().rescaleCost(Duration.ofSeconds(1));
     assertThat(given(job.sinceChange(least.minusSeconds(1)).build())).isEqualTo(2);
     assertThat(given(job.sinceChange(least).build())).isEqualTo(4);
@@ -143,7 +144,7 @@ final class HysteresisTest {
 
   @Test
   void saysHowLongItIsLeftAlone() {
-    Duration since = Duration.ofSeconds((long) OPTIONS.minimumRun() - 4);
+    Duration since = Duration.ofSeconds(OPTIONS.get(KastorPlugin.MINIMUM_RUN).longValue() - 4);
     JobState job = pair().sinceChange(since).build();
     Reason reason =
         new KastorPolicy(OPTIONS)

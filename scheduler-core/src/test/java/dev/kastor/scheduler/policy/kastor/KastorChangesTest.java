@@ -21,7 +21,7 @@ final class KastorChangesTest {
     int compared = 0;
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
-      Decision decision = new KastorPolicy(KastorOptions.DEFAULT).decide(snapshot);
+      Decision decision = new KastorPolicy(TestOptions.USUAL).decide(snapshot);
       List<Bid> open = decision.bids().stream().filter(b -> !decision.fixed().contains(b)).toList();
       if (stands(snapshot)) {
         double kept = Draft.ofHeld(open);
@@ -52,9 +52,10 @@ final class KastorChangesTest {
     int fresh = 0;
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
-      Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+      Plan plan = new KastorPolicy(TestOptions.USUAL).plan(snapshot);
       for (JobState job : snapshot.jobs()) {
-        boolean young = job.sinceChange().toSeconds() < KastorOptions.DEFAULT.minimumRun();
+        boolean young =
+            job.sinceChange().toSeconds() < TestOptions.USUAL.get(KastorPlugin.MINIMUM_RUN);
         if (young && stands(snapshot) && mayStay(job, snapshot)) {
           assertThat(plan.allocation(job.id()))
               .as("seed %d %s %s", seed, job.id(), plan.reason(job.id()))
@@ -68,10 +69,10 @@ final class KastorChangesTest {
 
   /** Whether it is known to get on with what it holds. */
   private static boolean mayStay(JobState job, Snapshot snapshot) {
-    Pools pools = Pools.of(snapshot.nodes());
+    Pools pools = Pools.of(snapshot.nodes(), TestOptions.USUAL);
     Integer node =
         job.allocation().isEmpty() ? null : pools.indexByName().get(job.allocation().node(0));
-    Offers offers = new OfferBook(KastorOptions.DEFAULT).of(List.of(job), pools)[0];
+    Offers offers = new OfferBook(TestOptions.USUAL).of(List.of(job), pools)[0];
     return node != null && offers.find(pools.poolOf()[node], job.allocation().replicas()) >= 0;
   }
 
@@ -79,7 +80,7 @@ final class KastorChangesTest {
   void leavesPinnedJobsAlone() {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
-      Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+      Plan plan = new KastorPolicy(TestOptions.USUAL).plan(snapshot);
       for (JobState job : snapshot.jobs()) {
         if (job.pinned()) {
           Allocation given = plan.allocation(job.id());
@@ -92,8 +93,8 @@ final class KastorChangesTest {
   @Test
   void isTheSameForTheSameSequenceOfSnapshots() {
     for (int seed = 0; seed < SCENES / 3; seed++) {
-      KastorPolicy one = new KastorPolicy(KastorOptions.DEFAULT);
-      KastorPolicy other = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy one = new KastorPolicy(TestOptions.USUAL);
+      KastorPolicy other = new KastorPolicy(TestOptions.USUAL);
       Snapshot snapshot = RandomScene.of(seed);
       for (int round = 0; round < 3; round++) {
         Plan plan = one.plan(snapshot);
@@ -106,11 +107,11 @@ final class KastorChangesTest {
   @Test
   void doesNotDependOnWhatItDecidedBefore() {
     for (int seed = 0; seed < SCENES / 3; seed++) {
-      KastorPolicy experienced = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy experienced = new KastorPolicy(TestOptions.USUAL);
       Snapshot snapshot = RandomScene.of(seed);
       for (int round = 0; round < 3; round++) {
         Plan plan = experienced.plan(snapshot);
-        assertThat(new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot))
+        assertThat(new KastorPolicy(TestOptions.USUAL).plan(snapshot))
             .as("seed %d round %d", seed, round)
             .isEqualTo(plan);
         snapshot = RandomScene.after(snapshot, plan);
@@ -122,7 +123,7 @@ final class KastorChangesTest {
   void comesToRestWhereNothingChanges() {
     int restless = 0;
     for (int seed = 0; seed < SCENES / 3; seed++) {
-      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);
       Snapshot snapshot = RandomScene.of(seed);
       for (int round = 0; round < 6; round++) {
         snapshot = RandomScene.after(snapshot, policy.plan(snapshot));
@@ -140,9 +141,9 @@ final class KastorChangesTest {
   void leavesNoSlotsFreeThatAWaitingJobCouldTake() {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
-      Plan plan = new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
-      Pools pools = Pools.of(snapshot.nodes());
-      Offers[] offers = new OfferBook(KastorOptions.DEFAULT).of(snapshot.jobs(), pools);
+      Plan plan = new KastorPolicy(TestOptions.USUAL).plan(snapshot);
+      Pools pools = Pools.of(snapshot.nodes(), TestOptions.USUAL);
+      Offers[] offers = new OfferBook(TestOptions.USUAL).of(snapshot.jobs(), pools);
       int[] free = snapshot.nodes().stream().mapToInt(Node::slots).toArray();
       for (JobState job : snapshot.jobs()) {
         Allocation given = plan.allocation(job.id());

@@ -41,7 +41,7 @@ final class KastorQuotaTest {
   @Test
   void keepsQuotasByItself() {
     for (int seed = 0; seed < SCENES; seed++) {
-      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);
       Snapshot snapshot = scene(seed);
       for (int round = 0; round < 3; round++) {
         var plan = policy.plan(snapshot);
@@ -58,7 +58,7 @@ final class KastorQuotaTest {
   void comesToRestWhereNothingChanges() {
     int restless = 0;
     for (int seed = 0; seed < SCENES / 3; seed++) {
-      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);
       Snapshot now = scene(seed);
       for (int round = 0; round < 6; round++) {
         now = RandomScene.after(now, policy.plan(now));

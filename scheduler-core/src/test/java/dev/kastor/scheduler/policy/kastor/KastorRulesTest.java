@@ -19,7 +19,7 @@ final class KastorRulesTest {
   private static final int SCENES = 1500;
 
   private static Plan plan(Snapshot snapshot) {
-    return new KastorPolicy(KastorOptions.DEFAULT).plan(snapshot);
+    return new KastorPolicy(TestOptions.USUAL).plan(snapshot);
   }
 
   @Test
@@ -52,7 +52,7 @@ final class KastorRulesTest {
   void splitsNoReplicaThatANodeCouldHold() {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
-      Pools pools = Pools.of(snapshot.nodes());
+      Pools pools = Pools.of(snapshot.nodes(), TestOptions.USUAL);
       Plan plan = plan(snapshot);
       for (JobState job : snapshot.jobs()) {
         Allocation given = plan.allocation(job.id());

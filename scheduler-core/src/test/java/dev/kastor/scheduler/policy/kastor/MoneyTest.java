@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy.kastor;
 import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
@@ -24,17 +25,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What nodes cost, against what waiting costs. */
 final class MoneyTest {
   private static final int SCENES = 1000;
-  private static final KastorOptions USUAL = KastorOptions.DEFAULT;
+  private static final Options USUAL = TestOptions.USUAL;
 
   private static Node priced(String name, int slots, double perSlotHour) {
     return new Node(name, "a", slots, "", false, slots * perSlotHour);
   }
 
-  private static Plan plan(KastorOptions options, List<Node> nodes, TestJob job) {
+  private static Plan plan(Options options, List<Node> nodes, TestJob job) {
     return new KastorPolicy(options).plan(new Snapshot(Instant.EPOCH, nodes, List.of(job.build())));
   }
 
-  private static Allocation given(KastorOptions options, List<Node> nodes, TestJob job) {
+  private static Allocation given(Options options, List<Node> nodes, TestJob job) {
     Plan plan = plan(options, nodes, job);
     return plan.allocation(job.build().id());
   }
@@ -60,7 +61,7 @@ final class MoneyTest {
   @CsvSource({"1, 4", "0.5, 2", "0.25, 1"})
   void takesTheSizeWhoseTimeAndMoneyAreLeast(double jobHourValue, int size) {
     List<Node> nodes = List.of(priced("node", 8, 1));
-    KastorOptions options = USUAL.withJobHourValue(jobHourValue);
+    Options options = USUAL.with(KastorPlugin.JOB_HOUR_VALUE, jobHourValue);
     TestJob waits = job("a").replicas(1, 8);
     assertThat(given(options, nodes, waits)).isEqualTo(Allocation.on("node", size));
     TestJob runs =
@@ -77,7 +78,8 @@ final class MoneyTest {
             .on("node", 4)
             .sinceChange(Duration.ofHours(1))
             .rescaleCost(Duration.ofMillis(1));
-    Reason reason = plan(USUAL.withJobHourValue(0.25), nodes, runs).reason(runs.build().id());
+    Reason reason =
+        plan(USUAL.with(KastorPlugin.JOB_HOUR_VALUE, 0.25), nodes, runs).reason(runs.build().id());
     assertThat(reason.code()).isEqualTo("Shrunk");
     assertThat(reason.message()).contains("money");
     assertThat(reason.numbers())
@@ -89,7 +91,7 @@ final class MoneyTest {
   @ValueSource(doubles = {1, 0.1, 0.001})
   void everyJobIsWorthItsSmallestCostHoweverDear(double jobHourValue) {
     List<Node> nodes = List.of(priced("node", 8, 10));
-    KastorOptions options = USUAL.withJobHourValue(jobHourValue);
+    Options options = USUAL.with(KastorPlugin.JOB_HOUR_VALUE, jobHourValue);
     TestJob waits = job("a").replicas(1, 8).rescaleCost(Duration.ofSeconds(250));
     assertThat(given(options, nodes, waits).isEmpty()).isFalse();
     TestJob runs = waits.on("node", 4).sinceChange(Duration.ofHours(1));
@@ -100,7 +102,8 @@ final class MoneyTest {
   void nodesThatStrangersShareStayWithTheirLike() {
     Pools pools =
         Pools.of(
-            List.of(new Node("n0", "a", 4, "", false, 12), new Node("n1", "a", 1, "", false, 12)));
+            List.of(new Node("n0", "a", 4, "", false, 12), new Node("n1", "a", 1, "", false, 12)),
+            USUAL);
     assertThat(pools.count()).isEqualTo(1);
     assertThat(pools.kinds().getFirst().pricePerSlotHour()).isEqualTo(3);
   }
@@ -112,7 +115,10 @@ final class MoneyTest {
       Snapshot snapshot = RandomScene.of(seed);
       Plan free = new KastorPolicy(USUAL).plan(repriced(snapshot, 0));
       Plan priced = new KastorPolicy(USUAL).plan(repriced(snapshot, 3));
-      KastorOptions counting = USUAL.withJobHourValue(1e-3).withInterruptionsPerDay(50);
+      Options counting =
+          USUAL
+              .with(KastorPlugin.JOB_HOUR_VALUE, 1e-3)
+              .with(KastorPlugin.INTERRUPTIONS_PER_DAY, 50.0);
       Plan counted = new KastorPolicy(counting).plan(repriced(snapshot, 0));
       for (JobState job : snapshot.jobs()) {
         assertSame(seed, job, free, priced);
@@ -154,7 +160,7 @@ final class MoneyTest {
     int settled = 0;
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
-      KastorOptions options = USUAL.withJobHourValue(Math.pow(10, seed % 7 - 3));
+      Options options = USUAL.with(KastorPlugin.JOB_HOUR_VALUE, Math.pow(10, seed % 7 - 3));
       Decision decision = new KastorPolicy(options).decide(snapshot);
       assertThat(PlanCheck.violations(snapshot, decision.plan())).as("seed %d", seed).isEmpty();
       List<Bid> open = decision.bids().stream().filter(b -> !decision.fixed().contains(b)).toList();

@@ -35,7 +35,7 @@ final class NewcomersTest {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot scene = RandomScene.of(seed);
       Snapshot few = with(scene, scene.jobs().subList(0, Math.min(2, scene.jobs().size())));
-      KastorPolicy policy = new KastorPolicy(KastorOptions.DEFAULT);
+      KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);
       Snapshot rested = few;
       for (int round = 0; round < 4; round++) {
         rested = RandomScene.after(rested, policy.plan(rested));
@@ -131,16 +131,11 @@ final class NewcomersTest {
     Policy fixed =
         new Policy() {
           @Override
-          public String name() {
-            return "fixed";
-          }
-
-          @Override
           public Plan plan(Snapshot snapshot) {
             return decided;
           }
         };
-    SchedulingLoop loop = new SchedulingLoop(still, fixed, new KastorPolicy(KastorOptions.DEFAULT));
+    SchedulingLoop loop = new SchedulingLoop(still, fixed, new KastorPolicy(TestOptions.USUAL));
     assertThat(loop.tick().violations()).isEmpty();
     return loop;
   }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class PrecedenceTest {
   private static Plan plan(int slots, List<JobState> jobs, Map<String, Queue> queues) {
     List<Node> nodes = List.of(new Node("n0", "a", slots));
-    return new KastorPolicy(KastorOptions.DEFAULT)
+    return new KastorPolicy(TestOptions.USUAL)
         .plan(new Snapshot(Instant.EPOCH, nodes, jobs, queues));
   }
 

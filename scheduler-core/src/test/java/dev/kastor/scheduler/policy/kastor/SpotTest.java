@@ -4,6 +4,7 @@ import static dev.kastor.scheduler.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Elasticity;
 import dev.kastor.scheduler.JobState;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Nodes that may be taken away, beside others that are alike but for that. */
 final class SpotTest {
-  private static final KastorOptions USUAL = KastorOptions.DEFAULT;
+  private static final Options USUAL = TestOptions.USUAL;
 
   private static Node node(String name, boolean spot, double perHour) {
     return new Node(name, "a", 4, "", spot, perHour);
@@ -31,7 +32,7 @@ final class SpotTest {
         .rescaleCost(Duration.ofSeconds(pauseSeconds));
   }
 
-  private static Plan plan(KastorOptions options, List<Node> nodes, TestJob... jobs) {
+  private static Plan plan(Options options, List<Node> nodes, TestJob... jobs) {
     List<JobState> states = new ArrayList<>();
     for (TestJob job : jobs) {
       states.add(job.build());
@@ -39,7 +40,7 @@ final class SpotTest {
     return new KastorPolicy(options).plan(new Snapshot(Instant.EPOCH, nodes, states));
   }
 
-  private static Allocation given(KastorOptions options, List<Node> nodes, TestJob job) {
+  private static Allocation given(Options options, List<Node> nodes, TestJob job) {
     return plan(options, nodes, job).allocation(job.build().id());
   }
 
@@ -49,7 +50,7 @@ final class SpotTest {
     List<Node> nodes =
         List.of(
             node("n0", false, 0), node("n1", false, 0), node("s0", true, 0), node("s1", true, 0));
-    Pools pools = Pools.of(nodes, USUAL.withInterruptionsPerDay(24));
+    Pools pools = Pools.of(nodes, USUAL.with(KastorPlugin.INTERRUPTIONS_PER_DAY, 24.0));
     double share = Rates.rate(job, pools, 1, 8, 2) / Rates.rate(job, pools, 0, 8, 2);
     // Two nodes, one interruption an hour each, of 60 + 300 s: of 1800 + 360 s, 1800 remain.
     assertThat(share).isCloseTo(1800.0 / 2160, offset(1e-9));
@@ -66,7 +67,8 @@ final class SpotTest {
     List<Node> nodes = List.of(node("stays", false, 3), node("spot", true, 1));
     TestJob job = rigid("a", 4, 30);
     assertThat(given(USUAL, nodes, job)).isEqualTo(Allocation.on("stays", 4));
-    assertThat(given(USUAL.withJobHourValue(20), nodes, job)).isEqualTo(Allocation.on("spot", 4));
+    assertThat(given(USUAL.with(KastorPlugin.JOB_HOUR_VALUE, 20.0), nodes, job))
+        .isEqualTo(Allocation.on("spot", 4));
   }
 
   @Test
@@ -101,7 +103,7 @@ final class SpotTest {
     TestJob runs = rigid("a", 4, 30).on("spot", 4).sinceChange(Duration.ofHours(1));
     assertThat(given(USUAL, nodes, runs)).isEqualTo(Allocation.on("spot", 4));
     // Five an hour, of 330 s each, are another matter.
-    assertThat(given(USUAL.withInterruptionsPerDay(120), nodes, runs))
+    assertThat(given(USUAL.with(KastorPlugin.INTERRUPTIONS_PER_DAY, 120.0), nodes, runs))
         .isEqualTo(Allocation.on("stays", 4));
   }
 
@@ -109,7 +111,7 @@ final class SpotTest {
   void whatAnInterruptionCostsIsSeenWhenItChanges() {
     List<Node> nodes = List.of(node("spot", true, 0), node("stays", false, 0));
     OfferBook book = new OfferBook(USUAL);
-    Pools pools = Pools.of(nodes);
+    Pools pools = Pools.of(nodes, TestOptions.USUAL);
     Offers quick = book.of(List.of(rigid("a", 4, 2).build()), pools)[0];
     Offers slow = book.of(List.of(rigid("a", 4, 200).build()), pools)[0];
     assertThat(slow.rate()[slow.find(0, 4)]).isLessThan(quick.rate()[quick.find(0, 4)]);

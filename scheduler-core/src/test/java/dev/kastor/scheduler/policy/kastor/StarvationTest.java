@@ -37,7 +37,7 @@ final class StarvationTest {
       TestJob young = gang("young-" + i).steps(99_000, 100_000).age(Duration.ofMinutes(1));
       jobs.add((i == 0 ? young.on("n0", SLOTS) : young).priority(priority).build());
     }
-    return new KastorPolicy(KastorOptions.DEFAULT)
+    return new KastorPolicy(TestOptions.USUAL)
         .decide(new Snapshot(Instant.EPOCH, List.of(new Node("n0", "a", SLOTS)), jobs, Map.of()));
   }
 

@@ -1,0 +1,106 @@
+package dev.kastor.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.testkit.SourceJar;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example of a policy of one's own, in a jar of its own, as commands find it. */
+@Timeout(120)
+final class OwnPolicyIT {
+  private static final Path ROOT =
+      Path.of(System.getProperty("kastor.root", "..")).toAbsolutePath().normalize();
+  private static final Path EXAMPLE = ROOT.resolve("examples/policy/src/main");
+
+  @TempDir private Path home;
+  private Path jar = Path.of("own.jar");
+
+  private record Result(int code, String text) {}
+
+  @BeforeEach
+  void build() throws Exception {
+    Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
+    Path plugins = Files.createDirectory(home.resolve("plugins"));
+    Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
+    jar = plugins.resolve("own.jar");
+    SourceJar.make(
+        jar,
+        List.of(EXAMPLE.resolve("java/com/example/SmallestFirst.java")),
+        PolicyPlugin.class.getName(),
+        Files.readAllLines(
+            EXAMPLE.resolve("resources/META-INF/services/" + PolicyPlugin.class.getName())));
+    Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+  }
+
+  private Result kastor(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Kastor.class.getName()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("KASTOR_HOME", home.toString());
+    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
+    builder.environment().put("NO_COLOR", "1");
+    Process process = builder.start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Result(process.waitFor(), text);
+  }
+
+  @Test
+  void theExampleRunsBesideKastorsOwnWithItsOption() throws Exception {
+    Path json = home.resolve("out.json");
+    Result run =
+        kastor(
+            "simulate",
+            "--quiet",
+            "--workload",
+            ROOT.resolve("traces/workloads/burst-8.csv").toString(),
+            "--policy",
+            "smallest-first,smallest-first:patience=0,fifo",
+            "--json",
+            json.toString());
+    assertThat(run.code()).as(run.text()).isZero();
+    assertThat(run.text()).contains("smallest-first ", "smallest-first:patience=0", "fifo");
+    assertThat(Files.readString(json)).contains("\"policy\" : \"smallest-first:patience=0\"");
+  }
+
+  @Test
+  void helpListsTheExample() throws Exception {
+    for (String command : List.of("simulate", "sweep", "up", "demo")) {
+      Result help = kastor(command, "--help");
+      assertThat(help.code()).as(help.text()).isZero();
+      assertThat(help.text().replaceAll("\\s+", " ")).contains("gavel, smallest-first");
+    }
+  }
+
+  @Test
+  void anUnknownOptionIsRefusedWithThoseOfTheExample() throws Exception {
+    Result run = kastor("simulate", "--policy", "smallest-first:speed=1");
+    assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(run.text())
+        .contains("policy smallest-first has no option 'speed'. Use one of: patience");
+  }
+
+  @Test
+  void aJarThatOthersMayReplaceIsRefused() throws Exception {
+    Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-rw-r--"));
+    Result run = kastor("simulate", "--policy", "smallest-first");
+    assertThat(run.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(run.text()).contains("chmod go-w " + jar);
+  }
+}

@@ -1,0 +1,219 @@
+package dev.kastor.scheduler.policy.optimus;
+
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.BatchChoice;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.Foresight;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.PolicyTraits;
+import dev.kastor.scheduler.policy.support.FreestNodes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+
+/**
+ * Optimus (EuroSys 2018, section 4.1): a GPU at a time to the job whose remaining time it shortens
+ * most, with the global batch left as it is, as Pollux's artifact (OSDI 2021, section 5) runs it.
+ *
+ * <p>Remaining time is steps left times the step time of a tightly packed placement: both true
+ * where the job has {@link Foresight} (the artifact's "Optimus+Oracle"), else from its fitted model
+ * and its declared work. Changes are thought to cost nothing, so there are many.
+ */
+public final class OptimusPolicy implements Policy {
+  /** Plug-in of this policy. */
+  public static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "optimus",
+          "One GPU at a time to the job whose remaining time it shortens most (EuroSys " + "2018).",
+          PolicyTraits.of(Control.SIZE),
+          List.of(),
+          (context, options) -> new OptimusPolicy());
+
+  private static final double EPSILON = 1e-8;
+
+  @Override
+  public Plan plan(Snapshot snapshot) {
+    List<JobState> jobs = snapshot.jobs().stream().filter(job -> !job.pinned()).toList();
+    FreestNodes free = new FreestNodes(snapshot.nodes());
+    SequencedMap<JobId, Plan.Assignment> made = new LinkedHashMap<>();
+    int gpus = snapshot.totalSlots();
+    for (JobState job : snapshot.jobs()) {
+      if (job.pinned()) {
+        gpus -= job.allocation().replicas();
+        free.take(job.allocation());
+        made.put(
+            job.id(),
+            new Plan.Assignment(
+                job.allocation(), Reason.of("Pinned", "Must keep its allocation.")));
+      }
+    }
+    int perNode = snapshot.nodes().stream().mapToInt(Node::slots).max().orElse(1);
+    int[] sizes = sizes(jobs, gpus, perNode);
+    return place(snapshot, jobs, sizes, free, made);
+  }
+
+  private static int[] sizes(List<JobState> jobs, int gpus, int perNode) {
+    int[] sizes = new int[jobs.size()];
+    double[] gains = new double[jobs.size()];
+    int left = gpus;
+    for (int j = 0; j < sizes.length; j++) {
+      int least = jobs.get(j).spec().elasticity().min();
+      if (left >= least) {
+        sizes[j] = least;
+        left -= least;
+        gains[j] = gain(jobs.get(j), sizes[j], perNode);
+      }
+    }
+    while (left > 0) {
+      int best = -1;
+      for (int j = 0; j < sizes.length; j++) {
+        boolean fits = sizes[j] > 0 && next(jobs.get(j), sizes[j]) - sizes[j] <= left;
+        if (fits && gains[j] > 0 && (best < 0 || gains[j] > gains[best])) {
+          best = j;
+        }
+      }
+      if (best < 0) {
+        break;
+      }
+      int grown = next(jobs.get(best), sizes[best]);
+      left -= grown - sizes[best];
+      sizes[best] = grown;
+      gains[best] = gain(jobs.get(best), grown, perNode);
+    }
+    return sizes;
+  }
+
+  /** The next larger size that the job may have; very large if there is none. */
+  private static int next(JobState job, int size) {
+    int most = Math.min(job.spec().elasticity().max(), BatchChoice.maxReplicas(job.spec()));
+    for (int larger = size + 1; larger <= most; larger++) {
+      if (job.spec().elasticity().allows(larger)) {
+        return larger;
+      }
+    }
+    return Integer.MAX_VALUE;
+  }
+
+  /** Seconds saved for each GPU of the next larger size. */
+  private static double gain(JobState job, int size, int perNode) {
+    int larger = next(job, size);
+    if (larger == Integer.MAX_VALUE) {
+      return 0;
+    }
+    double saved = remainingSeconds(job, size, perNode) - remainingSeconds(job, larger, perNode);
+    // A size of which nothing is known may not be worth anything: it is not tried.
+    return Double.isFinite(saved) ? saved / (larger - size) : 0;
+  }
+
+  private static double remainingSeconds(JobState job, int replicas, int perNode) {
+    BatchLimits limits = job.spec().batchLimits();
+    Optional<Foresight> truth = job.foresight();
+    BatchPlan batch = split(limits, replicas);
+    if (truth.isPresent()) {
+      return truth.get().remainingSteps(limits.targetGlobalBatch())
+          * truth.get().stepSeconds(job.spec().gpuType(), packed(replicas, perNode), batch);
+    }
+    PlacementShape shape =
+        new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, job.spec().gpuType());
+    double steps =
+        job.progress()
+            .map(progress ->
+                Math.max(1, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps()))
+            .orElse(1.0);
+    return steps
+        * job.model()
+            .filter(model -> model.knows(shape.gpuType()))
+            .map(model -> model.stepSeconds(shape, batch))
+            .orElse(Double.POSITIVE_INFINITY);
+  }
+
+  private static int[] packed(int replicas, int perNode) {
+    int[] counts = new int[Math.ceilDiv(replicas, perNode)];
+    Arrays.fill(counts, perNode);
+    counts[counts.length - 1] = replicas - perNode * (counts.length - 1);
+    return counts;
+  }
+
+  /** The artifact's split: a single replica always takes two passes. */
+  private static BatchPlan split(BatchLimits limits, int replicas) {
+    double each = Math.ceil((double) limits.targetGlobalBatch() / replicas - EPSILON);
+    int passes = (int) Math.ceil(each / limits.maxAtomicBatch() - EPSILON);
+    passes = Math.max(passes, replicas == 1 ? 2 : 1);
+    int atomic = (int) Math.ceil(each / passes - EPSILON);
+    return new BatchPlan(
+        Math.min(atomic, limits.maxGlobalBatch() / (replicas * passes)), passes - 1);
+  }
+
+  private static Plan place(
+      Snapshot snapshot,
+      List<JobState> jobs,
+      int[] sizes,
+      FreestNodes free,
+      SequencedMap<JobId, Plan.Assignment> pinned) {
+    Map<JobId, Plan.Assignment> made = new HashMap<>(pinned);
+    List<Integer> moving = new ArrayList<>();
+    for (int j = 0; j < sizes.length; j++) {
+      JobState job = jobs.get(j);
+      if (sizes[j] > 0
+          && !job.allocation().isEmpty()
+          && free.keep(job.allocation(), job.spec(), sizes[j])) {
+        made.put(job.id(), assignment(job.allocation(), "Kept", sizes[j]));
+      } else if (sizes[j] > 0) {
+        moving.add(j);
+      }
+    }
+    moving.sort(Comparator.comparingInt(j -> sizes[j]));
+    for (int j : moving) {
+      JobState job = jobs.get(j);
+      String code = job.allocation().isEmpty() ? "Started" : "Resized";
+      placed(job, sizes[j], free)
+          .ifPresent(allocation ->
+              made.put(job.id(), assignment(allocation, code, allocation.replicas())));
+    }
+    SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
+    for (JobState job : snapshot.jobs()) {
+      assignments.put(
+          job.id(),
+          made.getOrDefault(
+              job.id(),
+              new Plan.Assignment(
+                  Allocation.NONE, Reason.of("Waiting", "No GPU was left for it."))));
+    }
+    return new Plan(assignments);
+  }
+
+  /** Sizes know nothing of GPU types: where no type has room for a size, smaller ones are tried. */
+  private static Optional<Allocation> placed(JobState job, int size, FreestNodes free) {
+    Optional<Allocation> found = free.place(job.spec(), size);
+    for (int less = size - 1; found.isEmpty() && less >= job.spec().elasticity().min(); less--) {
+      if (job.spec().elasticity().allows(less)) {
+        found = free.place(job.spec(), less);
+      }
+    }
+    return found;
+  }
+
+  private static Plan.Assignment assignment(Allocation allocation, String code, int size) {
+    SequencedMap<String, Double> numbers = new LinkedHashMap<>();
+    numbers.put("replicas", (double) size);
+    return new Plan.Assignment(
+        allocation,
+        new Reason(code, "The size at which each GPU still shortens a job most.", numbers));
+  }
+}

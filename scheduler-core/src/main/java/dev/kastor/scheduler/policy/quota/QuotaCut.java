@@ -1,0 +1,204 @@
+package dev.kastor.scheduler.policy.quota;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.QuotaAccount;
+import dev.kastor.scheduler.Quotas;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.policy.support.NodeSlots;
+import dev.kastor.scheduler.policy.support.Sizes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Takes from queues what they may not hold, at the least loss of work: first what has not begun,
+ * growth and then starts, those last in the policy's order first; then running jobs shrink, the
+ * cheapest pause first; then they stop, the least lost work first. Pinned jobs stay. Owned by one
+ * planning call.
+ */
+final class QuotaCut {
+  private final NodeSlots nodes;
+  private final Quotas quotas;
+  private final Control control;
+  private final List<JobState> jobs = new ArrayList<>();
+  private final Map<JobId, Allocation> given;
+  private final Map<JobId, Reason> reasons;
+
+  /**
+   * What is to be cut.
+   *
+   * @param snapshot the cluster
+   * @param quotas with all that is given taken, and what is claimed
+   * @param order jobs in the policy's order
+   * @param given what each gets; changed
+   * @param reasons why; set where something is cut
+   */
+  QuotaCut(
+      Snapshot snapshot,
+      Quotas quotas,
+      Control control,
+      List<JobState> order,
+      Map<JobId, Allocation> given,
+      Map<JobId, Reason> reasons) {
+    nodes = new NodeSlots(snapshot.nodes());
+    this.quotas = quotas;
+    this.control = control;
+    this.given = given;
+    this.reasons = reasons;
+    for (JobState job : order) {
+      if (!job.pinned() && quotas.room(job) < 0 && slots(job) > 0) {
+        jobs.add(job);
+      }
+    }
+  }
+
+  void cut() {
+    for (JobState job : jobs.reversed()) {
+      int held = job.allocation().replicas();
+      if (held > 0 && slots(job) > held) {
+        shrink(job, held);
+      }
+    }
+    for (JobState job : jobs.reversed()) {
+      if (job.allocation().isEmpty()) {
+        boolean shrunk = control != Control.PLACEMENT && shrink(job, least(job));
+        if (!shrunk) {
+          stop(job);
+        }
+      }
+    }
+    if (control != Control.PLACEMENT) {
+      for (JobState job : cheapestFirst(QuotaCut::shrinkCost)) {
+        shrink(job, least(job));
+      }
+    }
+    for (JobState job : cheapestFirst(QuotaCut::stopCost)) {
+      stop(job);
+    }
+  }
+
+  /** GPU-seconds of a pause in which the job changes its size. */
+  private static double shrinkCost(JobState job) {
+    return job.rescaleCost().toNanos() * 1e-9 * job.allocation().replicas();
+  }
+
+  /** GPU-seconds of starting again, and of what it has trained since it last saved its state. */
+  private static double stopCost(JobState job) {
+    return job.restartCost().plus(job.unsaved()).toNanos() * 1e-9 * job.allocation().replicas();
+  }
+
+  private List<JobState> cheapestFirst(ToDoubleFunction<JobState> cost) {
+    List<JobState> running = new ArrayList<>();
+    for (JobState job : jobs.reversed()) {
+      if (quotas.room(job) < 0 && slots(job) > 0) {
+        running.add(job);
+      }
+    }
+    running.sort(Comparator.comparingDouble(cost));
+    return running;
+  }
+
+  /**
+   * Brings a job down as far as its queue needs, to this many slots at least; true if its queue
+   * then is within its quota or the job at an allowed size of fewer slots.
+   */
+  private boolean shrink(JobState job, int floor) {
+    int excess = -quotas.room(job);
+    if (excess <= 0) {
+      return true;
+    }
+    Allocation now = allocation(job);
+    int unit = unit(job, now);
+    Elasticity elasticity = job.spec().elasticity();
+    int wanted = Math.max(floor, now.replicas() - excess);
+    for (int slots = wanted / unit * unit; slots >= Math.max(floor, 1); slots -= unit) {
+      if (elasticity.allows(slots / unit)) {
+        Allocation less = fewer(now, slots, unit);
+        if (!less.isEmpty()) {
+          give(job, less);
+          return quotas.room(job) >= 0;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void stop(JobState job) {
+    if (quotas.room(job) < 0 && slots(job) > 0) {
+      give(job, Allocation.NONE);
+    }
+  }
+
+  private void give(JobState job, Allocation less) {
+    QuotaAccount account = Objects.requireNonNull(quotas.account(job));
+    account.take(less.replicas() - slots(job));
+    given.put(job.id(), less);
+    int held = job.allocation().replicas();
+    SequencedMap<String, Double> none = new LinkedHashMap<>();
+    if (held == 0 && less.isEmpty()) {
+      reasons.put(job.id(), QuotaReasons.waits(account, least(job), none));
+    } else if (less.replicas() < held) {
+      reasons.put(job.id(), QuotaReasons.reclaimed(account, none));
+    } else {
+      reasons.put(job.id(), QuotaReasons.atQuota(account, none));
+    }
+  }
+
+  private Allocation allocation(JobState job) {
+    return Objects.requireNonNull(given.get(job.id()));
+  }
+
+  private int slots(JobState job) {
+    return allocation(job).replicas();
+  }
+
+  private int least(JobState job) {
+    return Sizes.leastSlots(job.spec(), control);
+  }
+
+  /** Slots of one replica where it is. */
+  private int unit(JobState job, Allocation now) {
+    return job.spec().byGpuType().isEmpty()
+        ? 1
+        : job.spec().gpusPerReplica(nodes.typeOf(now.node(0)));
+  }
+
+  /**
+   * Fewer slots on the same nodes, those with fewest given up first; nothing if a replica would be
+   * split.
+   */
+  private static Allocation fewer(Allocation now, int slots, int unit) {
+    int[] left = now.counts();
+    for (int count : left) {
+      if (count % unit != 0) {
+        return Allocation.NONE;
+      }
+    }
+    for (int over = now.replicas() - slots; over > 0; ) {
+      int fewest = -1;
+      for (int i = 0; i < left.length; i++) {
+        fewest = left[i] > 0 && (fewest < 0 || left[i] <= left[fewest]) ? i : fewest;
+      }
+      int gone = Math.min(over, left[fewest]);
+      left[fewest] -= gone;
+      over -= gone;
+    }
+    SequencedMap<String, Integer> kept = new LinkedHashMap<>();
+    for (int i = 0; i < left.length; i++) {
+      if (left[i] > 0) {
+        kept.put(now.node(i), left[i]);
+      }
+    }
+    return new Allocation(kept);
+  }
+}

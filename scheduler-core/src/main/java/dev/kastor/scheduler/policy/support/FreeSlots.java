@@ -1,0 +1,99 @@
+package dev.kastor.scheduler.policy.support;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.Node;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+
+/**
+ * Placement that packs jobs tightly: on the node that they fill most, else over as few nodes as
+ * possible. A job that is profiled by GPU type goes to the first type that has room. Owned by one
+ * planning call.
+ */
+public final class FreeSlots implements Placement {
+  private final NodeSlots slots;
+
+  /** All slots of these nodes. */
+  public FreeSlots(List<Node> nodes) {
+    slots = new NodeSlots(nodes);
+  }
+
+  @Override
+  public void take(Allocation allocation) {
+    slots.take(allocation);
+  }
+
+  @Override
+  public boolean keep(Allocation allocation, JobSpec spec, int replicas) {
+    return slots.replicas(allocation, spec) == replicas && slots.keep(allocation, spec);
+  }
+
+  /** Takes what a job holds if it may run at that size and all of that is free to it. */
+  public boolean keepAtAnySize(Allocation allocation, JobSpec spec) {
+    return spec.elasticity().allows(slots.replicas(allocation, spec))
+        && slots.keep(allocation, spec);
+  }
+
+  /** Takes exactly these slots if all of them are free. */
+  public boolean takeIfFree(Allocation allocation) {
+    boolean free = slots.free(allocation);
+    if (free) {
+      slots.take(allocation);
+    }
+    return free;
+  }
+
+  /** Gives slots back. */
+  public void give(Allocation allocation) {
+    slots.give(allocation);
+  }
+
+  /** Slots that are free on all nodes together. */
+  public int left() {
+    int left = 0;
+    for (int n = 0; n < slots.size(); n++) {
+      left += Math.max(0, slots.free(n));
+    }
+    return left;
+  }
+
+  @Override
+  public Optional<Allocation> place(JobSpec spec, int replicas) {
+    return place(spec, replicas, Integer.MAX_VALUE);
+  }
+
+  /** The same with at most so many slots. */
+  public Optional<Allocation> place(JobSpec spec, int replicas, int most) {
+    for (boolean[] set : slots.typeSets(spec)) {
+      int wanted = slots.slots(spec, replicas, set);
+      if (wanted > most) {
+        continue;
+      }
+      int tightest = slots.tightest(set, wanted);
+      if (tightest >= 0) {
+        slots.take(tightest, wanted);
+        return Optional.of(Allocation.on(slots.name(tightest), wanted));
+      }
+      if (slots.free(set) >= wanted) {
+        return Optional.of(spread(set, wanted));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Allocation spread(boolean[] set, int wanted) {
+    // In name order, as pods are numbered; step times do not depend on it where nodes are alike.
+    SequencedMap<String, Integer> placed = new TreeMap<>();
+    for (int left = wanted; left > 0; ) {
+      int freest = slots.freest(set);
+      int here = Math.min(left, slots.free(freest));
+      placed.put(slots.name(freest), here);
+      slots.take(freest, here);
+      left -= here;
+    }
+    return new Allocation(placed);
+  }
+}

@@ -1,0 +1,58 @@
+package dev.kastor.scheduler.policy.support;
+
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.Node;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+
+/**
+ * Placement on the node with most free slots, then the next, until it has all it needs: the rule of
+ * the Tiresias and Optimus baselines in Pollux's artifact (OSDI 2021). A job that is profiled by
+ * GPU type goes to the type with most free slots. Owned by one planning call.
+ */
+public final class FreestNodes implements Placement {
+  private final NodeSlots slots;
+
+  /** All slots of these nodes. */
+  public FreestNodes(List<Node> nodes) {
+    slots = new NodeSlots(nodes);
+  }
+
+  @Override
+  public void take(Allocation allocation) {
+    slots.take(allocation);
+  }
+
+  @Override
+  public boolean keep(Allocation allocation, JobSpec spec, int replicas) {
+    return slots.replicas(allocation, spec) == replicas && slots.keep(allocation, spec);
+  }
+
+  @Override
+  public Optional<Allocation> place(JobSpec spec, int replicas) {
+    int most = -1;
+    boolean[] best = new boolean[0];
+    for (boolean[] set : slots.typeSets(spec)) {
+      int free = slots.free(set);
+      if (free >= slots.slots(spec, replicas, set) && free > most) {
+        most = free;
+        best = set;
+      }
+    }
+    if (most < 0) {
+      return Optional.empty();
+    }
+    SequencedMap<String, Integer> placed = new LinkedHashMap<>();
+    for (int left = slots.slots(spec, replicas, best); left > 0; ) {
+      int freest = slots.freest(best);
+      int here = Math.min(left, slots.free(freest));
+      placed.put(slots.name(freest), here);
+      slots.take(freest, here);
+      left -= here;
+    }
+    return Optional.of(new Allocation(placed));
+  }
+}

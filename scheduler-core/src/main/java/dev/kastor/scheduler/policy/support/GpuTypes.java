@@ -1,0 +1,36 @@
+package dev.kastor.scheduler.policy.support;
+
+import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.Snapshot;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+
+/** Nodes of a cluster by the type of their GPUs. */
+public final class GpuTypes {
+  private GpuTypes() {}
+
+  /** In the order in which the types first appear; within a type in the cluster's order. */
+  public static SequencedMap<String, List<Node>> nodes(Snapshot snapshot) {
+    SequencedMap<String, List<Node>> types = new LinkedHashMap<>();
+    for (Node node : snapshot.nodes()) {
+      types.computeIfAbsent(node.gpuType(), type -> new ArrayList<>()).add(node);
+    }
+    return types;
+  }
+
+  /** Slots of the largest node. */
+  public static int largest(List<Node> nodes) {
+    return nodes.stream().mapToInt(Node::slots).max().orElse(0);
+  }
+
+  /** Replicas of a job on as few nodes as possible: full ones and what remains. */
+  public static int[] packed(int slots, int slotsPerNode) {
+    int[] counts = new int[Math.ceilDiv(slots, slotsPerNode)];
+    for (int n = 0; n < counts.length; n++) {
+      counts[n] = Math.min(slotsPerNode, slots - n * slotsPerNode);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,70 @@
+package dev.kastor.scheduler.policy.tiresias;
+
+import dev.kastor.scheduler.Control;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.PolicyTraits;
+import dev.kastor.scheduler.policy.support.FreestNodes;
+import dev.kastor.scheduler.policy.support.GangFill;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedSet;
+
+/**
+ * Tiresias (NSDI 2019, section 3.3): discretised least attained service with two queues, for jobs
+ * of fixed size, as Pollux's artifact (OSDI 2021, section 5) runs it.
+ *
+ * <p>Jobs that have used fewer than 16 GPU-hours come first, in order of arrival; then the others,
+ * in the order in which they passed that mark. Whoever fits runs, so smaller jobs may pass larger
+ * ones; whoever does not fit any more is suspended. Running jobs never move.
+ */
+public final class TiresiasPolicy implements Policy {
+  /** Plug-in of this policy. */
+  public static final PolicyPlugin PLUGIN =
+      PolicyPlugin.of(
+          "tiresias",
+          "Least attained service first in two queues, with the sizes that owners "
+              + "asked for (NSDI 2019).",
+          PolicyTraits.of(Control.PLACEMENT),
+          List.of(),
+          (context, options) -> new TiresiasPolicy());
+
+  private static final double THRESHOLD_GPU_SECONDS = 16 * 3600;
+  private static final Reason KEPT = Reason.of("Kept", "Has least attained service.");
+  private static final Reason STARTED = Reason.of("Started", "Has least attained service.");
+  private static final Reason WAITING =
+      Reason.of("Waiting", "Jobs with less attained service took the GPUs.");
+
+  private final SequencedSet<JobId> served = new LinkedHashSet<>();
+
+  @Override
+  public Plan plan(Snapshot snapshot) {
+    GangFill fill = new GangFill(snapshot, new FreestNodes(snapshot.nodes()), KEPT, STARTED);
+    Map<JobId, Integer> others = HashMap.newHashMap(served.size());
+    List<JobState> jobs = snapshot.jobs();
+    for (int j = 0; j < jobs.size(); j++) {
+      JobState job = jobs.get(j);
+      if (served.contains(job.id())) {
+        others.put(job.id(), j);
+      } else if (job.attainedService() < THRESHOLD_GPU_SECONDS) {
+        fill.offer(j);
+      } else {
+        // Attained service of a running job is measured when it is looked at, as there.
+        served.add(job.id());
+        others.put(job.id(), j);
+      }
+    }
+    served.retainAll(others.keySet());
+    for (JobId id : served) {
+      fill.offer(others.getOrDefault(id, -1));
+    }
+    return fill.elseWaiting(WAITING);
+  }
+}

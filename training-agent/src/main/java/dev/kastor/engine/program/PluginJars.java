@@ -1,0 +1,38 @@
+package dev.kastor.engine.program;
+
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.plugin.Plugin;
+import dev.kastor.plugin.Registry;
+import dev.kastor.plugin.jar.PluginException;
+import dev.kastor.plugin.jar.PluginFolder;
+import java.nio.file.Path;
+
+/** Plug-ins of the user: jars in the folder that the property {@code kastor.plugins} names. */
+final class PluginJars {
+  private static final String PROPERTY = "kastor.plugins";
+  private static final String IN_IMAGES = "/app/plugins";
+
+  private PluginJars() {}
+
+  static Path folder() {
+    return Path.of(System.getProperty(PROPERTY, IN_IMAGES));
+  }
+
+  /**
+   * A registry in which a name is looked for: the built-in ones where they have it, so that jars
+   * that cannot be used are no reason to refuse those.
+   *
+   * @throws ProgramException if the jars are needed and cannot be used
+   */
+  static <P extends Plugin> Registry<P> registry(
+      String name, Registry<P> builtIn, Class<P> type, Path folder) throws ProgramException {
+    if (builtIn.names().contains(name)) {
+      return builtIn;
+    }
+    try {
+      return new PluginFolder(folder).addTo(builtIn, type);
+    } catch (PluginException e) {
+      throw new ProgramException(String.valueOf(e.getMessage()), e);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.kastor.engine.program;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.OptimizerPlugin;
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.testkit.SourceJar;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Optimizers that a program's parameters name, of Kastor's own and of the example's jar. */
+class OptimizerJarsTest {
+  private static final Path EXAMPLE =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/optimizer/src/main");
+  private static final Map<String, String> DEFAULTS =
+      Map.of("optimizer", "sgd", "momentum", "0.9", "weightDecay", "0");
+
+  @TempDir private Path folder;
+
+  private Optimizer create(Map<String, String> given) throws ProgramException {
+    return OptimizerParameters.create(new Parameters("test", DEFAULTS, given), folder);
+  }
+
+  /** Two steps of one parameter with the gradients 1 and -1, at a rate of 0.1. */
+  private static float[] trained(Optimizer optimizer) {
+    float[] parameters = {1};
+    float[] state = new float[optimizer.stateLength(1)];
+    optimizer.apply(parameters, new float[] {1}, state, 0.1, 0);
+    optimizer.apply(parameters, new float[] {-1}, state, 0.1, 1);
+    return parameters;
+  }
+
+  @Test
+  void parametersOfTheProgramAreOptionsThatTheOptimizerDoesNotSet() throws Exception {
+    assertThat(trained(create(Map.of("momentum", "0"))))
+        .isEqualTo(trained(create(Map.of("optimizer", "sgd:momentum=0"))))
+        .isNotEqualTo(trained(create(Map.of())));
+    assertThat(trained(create(Map.of("optimizer", "adam:beta2=0.5"))))
+        .isNotEqualTo(trained(create(Map.of("optimizer", "adam"))));
+  }
+
+  @Test
+  void theExampleIsFoundAndTakesItsOption() throws Exception {
+    SourceJar.make(
+        folder.resolve("own.jar"),
+        List.of(EXAMPLE.resolve("java/com/example/Lion.java")),
+        OptimizerPlugin.class.getName(),
+        Files.readAllLines(
+            EXAMPLE.resolve("resources/META-INF/services/" + OptimizerPlugin.class.getName())));
+    // The second mix is 0.9 (1 - beta2) - 0.1: its sign depends on the option.
+    assertThat(trained(create(Map.of("optimizer", "lion")))).containsExactly(1);
+    assertThat(trained(create(Map.of("optimizer", "lion:beta2=0.5")))[0]).isLessThan(0.85f);
+    assertThatThrownBy(() -> create(Map.of("optimizer", "lion:beta3=1")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("optimizer lion has no option 'beta3'. Use one of: beta2");
+  }
+
+  @Test
+  void namesWhatThereIs() {
+    assertThatThrownBy(() -> create(Map.of("optimizer", "sdg")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("Parameter 'optimizer': there is no optimizer 'sdg'")
+        .hasMessageContaining("sgd, adam");
+    assertThatThrownBy(() -> create(Map.of("optimizer", "adam:beta2=1")))
+        .hasMessageContaining("beta2 must be a number of at least 0 and below 1 but is '1'");
+  }
+}
