@@ -24,6 +24,7 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -296,6 +297,7 @@ class AgentSecurityIT {
   }
 
   @Test
+  @Tag("timing")
   void bodiesThatDripInEndTheirConnection() throws Exception {
     long begun = System.nanoTime();
     try (RawHttp raw = raw()) {

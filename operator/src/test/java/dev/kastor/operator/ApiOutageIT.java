@@ -78,16 +78,16 @@ class ApiOutageIT {
 
   @ParameterizedTest
   @ValueSource(ints = {429, 500, 503})
-  void agentsAreAnsweredThroughoutAndWhatHappenedMeanwhileIsMadeUpForAfterwards(int status)
-      throws InterruptedException {
+  void agentsAreAnsweredThroughoutAndWhatHappenedMeanwhileIsMadeUpForAfterwards(int status) {
     long generation = status(name).generation();
     int unanswered = agents.unanswered();
     FakeApiServer.fail(status);
-    Thread.sleep(3000);
+    awaitAnswers(name + "-0", 3);
+    awaitAnswers(name + "-1", 1);
     assertThat(agents.unanswered()).as("polls without an answer").isEqualTo(unanswered);
     assertThat(agents.membership(name + "-0")).as("ended: %s", agents.ends()).isPresent();
     agents.crash(NAMESPACE, name + "-1", 137);
-    Thread.sleep(5000);
+    awaitAnswers(name + "-0", 3);
     assertThat(status(name).generation())
         .as("no generation that is not stored")
         .isEqualTo(generation);
@@ -101,11 +101,13 @@ class ApiOutageIT {
   }
 
   @Test
-  void aJobThatCameDuringTheOutageStartsAfterIt() throws InterruptedException {
+  void aJobThatCameDuringTheOutageStartsAfterIt() {
     FakeApiServer.fail(500);
     String late = "late" + System.nanoTime();
     submit(late);
-    Thread.sleep(8000);
+    await(
+        "what it is given could not be stored, twice",
+        () -> FakeApiServer.failed("PATCH .*/trainingjobs/" + late + "/status.*") >= 2);
     assertThat(agents.started()).hasSize(2);
     FakeApiServer.fail(0);
     await("it trains", () -> members(late) == 2);
@@ -196,6 +198,12 @@ class ApiOutageIT {
         .map(agents::membership)
         .filter(at -> at.isPresent() && at.get().generation() == status.generation())
         .count();
+  }
+
+  /** Waits until so many more polls of a pod were answered. */
+  private void awaitAnswers(String pod, int more) {
+    int before = agents.answered(pod);
+    await(more + " answers to " + pod, () -> agents.answered(pod) >= before + more);
   }
 
   private static void await(String what, BooleanSupplier condition) {

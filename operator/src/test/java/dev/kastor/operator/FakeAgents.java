@@ -44,6 +44,7 @@ final class FakeAgents implements AutoCloseable {
   private final Set<String> refused = new ConcurrentSkipListSet<>();
   private final Set<String> completeAt = new ConcurrentSkipListSet<>();
   private final AtomicInteger unanswered = new AtomicInteger();
+  private final Map<String, AtomicInteger> answered = new ConcurrentHashMap<>();
   private final List<String> started = new CopyOnWriteArrayList<>();
   private final Thread kubelet;
   private volatile boolean closed;
@@ -62,6 +63,11 @@ final class FakeAgents implements AutoCloseable {
   /** Polls that did not get an answer. */
   int unanswered() {
     return unanswered.get();
+  }
+
+  /** Polls of a pod that got an answer. */
+  int answered(String pod) {
+    return answered.getOrDefault(pod, new AtomicInteger()).get();
   }
 
   /** What a pod trains in now. */
@@ -194,6 +200,7 @@ final class FakeAgents implements AutoCloseable {
           Thread.sleep(50);
           continue;
         }
+        answered.computeIfAbsent(name, _ -> new AtomicInteger()).incrementAndGet();
         Membership membership = JSON.readValue(answer.body(), Membership.class);
         switch (membership.action()) {
           case LEAVE -> {

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -56,6 +57,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static final AtomicInteger LATE = new AtomicInteger();
   private static final AtomicInteger REFUSED_LISTS = new AtomicInteger();
   private static volatile Predicate<RecordedRequest> lossy = _ -> false;
+  private static final List<String> FAILED = new CopyOnWriteArrayList<>();
   private static volatile int failing;
   private static volatile long lateMillis;
   private static volatile KubernetesClient client;
@@ -71,7 +73,13 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
 
   /** Answers every request but those of the test with this status from now on; 0: as it should. */
   static void fail(int status) {
+    FAILED.clear();
     failing = status;
+  }
+
+  /** How often a request of the operator failed since then whose method and path are like this. */
+  static long failed(String methodAndPath) {
+    return FAILED.stream().filter(request -> request.matches(methodAndPath)).count();
   }
 
   /** Does what the next request of the operator like this one asks, but answers that it failed. */
@@ -181,9 +189,11 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
               return new MockResponse().setResponseCode(500);
             }
             int code = failing;
-            return code == 0 || own
-                ? super.dispatch(request)
-                : new MockResponse().setResponseCode(code).setHeader("Retry-After", "1");
+            if (code == 0 || own) {
+              return super.dispatch(request);
+            }
+            FAILED.add(request.getMethod() + " " + request.getPath());
+            return new MockResponse().setResponseCode(code).setHeader("Retry-After", "1");
           }
         };
     server =

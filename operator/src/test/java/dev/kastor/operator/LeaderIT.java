@@ -30,12 +30,14 @@ import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.assertj.core.api.Assertions;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 // What the test waits for is there; a null would fail it as it should.
 @NullUnmarked
 @QuarkusTest
 @TestProfile(LeaderIT.TwoOperators.class)
+@Tag("timing")
 class LeaderIT {
   private static final String OTHER = "kastor-other";
   private static final String OWN = "kastor-own";

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -80,6 +81,7 @@ final class JournalDayIT {
   }
 
   @Test
+  @Tag("timing")
   void staysSmallAndStartsSoonAfterADay() throws IOException {
     for (int job = 0; job < JOBS; job++) {
       submit("day-" + job + "-0");

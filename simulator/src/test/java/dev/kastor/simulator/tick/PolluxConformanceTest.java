@@ -49,6 +49,7 @@ final class PolluxConformanceTest {
   }
 
   @Test
+  @Tag("timing")
   void replaysInAHundredthOfTheMeasuredProcessorTime() throws Exception {
     double measured = Double.NaN;
     for (JsonNode row : PublishedTraces.json("pollux/results/baselines.json").get("records")) {

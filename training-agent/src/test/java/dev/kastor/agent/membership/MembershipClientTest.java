@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,6 +50,7 @@ class MembershipClientTest {
   }
 
   @Test
+  @Tag("timing")
   void becomesAMemberAsSoonAsItIsReady() throws Exception {
     operator.want(new BatchPlan(8, 1), List.of("job-0"));
     try (MembershipClient memberships = start()) {
@@ -84,6 +86,7 @@ class MembershipClientTest {
   }
 
   @Test
+  @Tag("timing")
   void asksAtOnceWhenToldTo() throws Exception {
     try (MembershipClient memberships = start()) {
       memberships.moved(0, Phase.READY);

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -113,7 +114,9 @@ class RingTest {
 
   @Test
   void allMembersNoticeAtOnceWhenOneDies() throws Exception {
-    List<Ring> rings = rings(5, Crew.LIMITS);
+    // The watch for silence comes too late for this test.
+    List<Ring> rings =
+        rings(5, Crew.limits(Duration.ofHours(1), Duration.ofSeconds(5), Duration.ofSeconds(20)));
     List<Future<Boolean>> steps =
         crew.start(
             5,
@@ -130,11 +133,9 @@ class RingTest {
                 return true;
               }
             });
-    long start = System.nanoTime();
     for (Future<Boolean> step : steps) {
-      assertThat(step.get()).isTrue();
+      assertThat(step.get(1, TimeUnit.MINUTES)).isTrue();
     }
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Crew.LIMITS.silence());
   }
 
   @Test
@@ -164,16 +165,17 @@ class RingTest {
   }
 
   @Test
+  @Tag("timing")
   void waitsForANeighbourThatComputesLongerThanTheLimit() throws Exception {
     RingLimits impatient =
-        Crew.limits(Duration.ofMillis(500), Duration.ofSeconds(5), Duration.ofSeconds(20));
+        Crew.limits(Duration.ofSeconds(2), Duration.ofSeconds(5), Duration.ofSeconds(20));
     List<Ring> rings = rings(2, impatient);
     List<float[]> sums =
         crew.together(
             2,
             rank -> {
               if (rank == 1) {
-                long end = System.nanoTime() + 3 * impatient.silence().toNanos();
+                long end = System.nanoTime() + 2 * impatient.silence().toNanos();
                 while (System.nanoTime() < end) {
                   Thread.onSpinWait();
                 }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class GlyphImagesTest {
@@ -69,6 +70,7 @@ class GlyphImagesTest {
   }
 
   @Test
+  @Tag("timing")
   void isQuick() {
     new GlyphImages(6, 16, 1).draw(5000, 100);
     long start = System.nanoTime();

@@ -30,6 +30,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
@@ -159,6 +161,12 @@ class PartitionedSessionTest {
   void whatComesAfterSomethingElsewhereWaitsForIt() throws InterruptedException {
     Variable v = new Variable("v", Shape.of(1), new float[] {0});
     List<String> happened = java.util.Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch elsewhere = new CountDownLatch(1);
+    Node begun =
+        new HostCall("begun", List.of(), List.of(), (operands, results) -> elsewhere.countDown())
+            .call(List.of())
+            .at("b");
+    // The other part runs already, and nothing but this is missing for its next node.
     Node slow =
         new HostCall(
                 "slow",
@@ -166,11 +174,10 @@ class PartitionedSessionTest {
                 List.of(),
                 (operands, results) -> {
                   try {
-                    Thread.sleep(50);
+                    happened.add(elsewhere.await(1, TimeUnit.MINUTES) ? "slow" : "not begun");
                   } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                   }
-                  happened.add("slow");
                 })
             .call(List.of())
             .at("here/cpu:1");
@@ -179,7 +186,7 @@ class PartitionedSessionTest {
             .call(List.of(), slow)
             .at("b");
     try (PartitionedSession session = session();
-        Results results = session.run(Map.of(), List.of(quick, v.read()))) {
+        Results results = session.run(Map.of(), List.of(quick, v.read(), begun))) {
       assertThat(happened).containsExactly("slow", "quick");
       assertThat(results.get(1).get(0)).isZero();
     }

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ElasticSamplerTest {
@@ -102,6 +103,7 @@ class ElasticSamplerTest {
   }
 
   @Test
+  @Tag("timing")
   void auditsTenMillionExamplesQuickly() {
     ElasticSampler sampler = new ElasticSampler(20_000, 1);
     sampler.expected(1_000_000);

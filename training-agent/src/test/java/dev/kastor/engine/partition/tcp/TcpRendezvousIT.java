@@ -108,13 +108,12 @@ class TcpRendezvousIT {
     here.run(0);
     answers();
     order.println("wait");
+    Thread waiting = Thread.currentThread();
     Thread killer =
         Thread.ofPlatform()
             .start(() -> {
-              try {
-                Thread.sleep(500);
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+              while (waiting.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
               }
               there.destroyForcibly();
             });
