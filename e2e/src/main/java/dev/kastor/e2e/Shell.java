@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** Runs commands as a person at a terminal would. */
-final class Shell {
+public final class Shell {
   /** The checkout. */
-  static final Path ROOT = Path.of(System.getProperty("kastor.root", ".")).toAbsolutePath();
+  public static final Path ROOT = Path.of(System.getProperty("kastor.root", ".")).toAbsolutePath();
 
   private Shell() {}
 
@@ -21,9 +21,9 @@ final class Shell {
    * @param out what it said on standard output
    * @param err what it said on standard error
    */
-  record Result(List<String> command, int status, String out, String err) {
+  public record Result(List<String> command, int status, String out, String err) {
     /** Its output, if it went well. */
-    String good() {
+    public String good() {
       if (status != 0) {
         throw new AssertionError(
             "%s ended with %d:%n%s%n%s".formatted(String.join(" ", command), status, out, err));
@@ -50,7 +50,7 @@ final class Shell {
    * @param environment variables on top of our own
    * @param input what it reads
    */
-  static Result run(Map<String, String> environment, String input, List<String> command)
+  public static Result run(Map<String, String> environment, String input, List<String> command)
       throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);

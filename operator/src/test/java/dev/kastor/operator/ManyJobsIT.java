@@ -17,7 +17,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -34,10 +33,10 @@ import org.junit.jupiter.api.Test;
 @QuarkusTestResource(FakeApiServer.class)
 @Tag("slow")
 class ManyJobsIT {
-  private static final int JOBS = 10_000;
+  private static final int JOBS = Integer.getInteger("kastor.manyJobs", 2000);
 
   /** What is bounded may hold something, but by its bound and not by the jobs that there were. */
-  private static final int MOST = 2500;
+  private static final int MOST = 1500;
 
   private static final int AT_ONCE = 8;
 
@@ -56,7 +55,7 @@ class ManyJobsIT {
             .withName("many-" + number)
             .delete());
     await("no record is left", () -> records.size() == 0);
-    assertThat(held()).as("sizes of collections by field, those above %d", MOST).isEmpty();
+    await("no collection is larger than its bound: " + held(), () -> held().isEmpty());
   }
 
   private interface Work {
@@ -75,7 +74,7 @@ class ManyJobsIT {
   }
 
   /** Collections in the fields of all beans of the operator, and of the objects that they hold. */
-  private static Map<String, Integer> held() throws IllegalAccessException {
+  private static Map<String, Integer> held() {
     Map<String, Integer> large = new HashMap<>();
     Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
     int beans = 0;
@@ -85,12 +84,11 @@ class ManyJobsIT {
         look(handle.get(), large, seen);
       }
     }
-    assertThat(beans).as("beans looked at").isGreaterThan(50);
+    assertThat(beans).as("beans looked at").isGreaterThan(20);
     return large;
   }
 
-  private static void look(Object object, Map<String, Integer> large, Set<Object> seen)
-      throws IllegalAccessException {
+  private static void look(Object object, Map<String, Integer> large, Set<Object> seen) {
     if (object == null || !seen.add(object)) {
       return;
     }
@@ -101,8 +99,7 @@ class ManyJobsIT {
         if (Modifier.isStatic(field.getModifiers()) || field.getType().isPrimitive()) {
           continue;
         }
-        field.setAccessible(true);
-        Object value = field.get(object);
+        Object value = value(field, object);
         int size =
             switch (value) {
               case Map<?, ?> map -> map.size();
@@ -114,6 +111,15 @@ class ManyJobsIT {
         }
         look(value, large, seen);
       }
+    }
+  }
+
+  private static Object value(Field field, Object object) {
+    try {
+      field.setAccessible(true);
+      return field.get(object);
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e);
     }
   }
 }

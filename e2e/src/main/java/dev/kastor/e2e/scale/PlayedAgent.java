@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.time.Duration;
+import java.util.function.ToDoubleBiFunction;
 import java.util.function.UnaryOperator;
 
 /**
@@ -51,11 +52,25 @@ public final class PlayedAgent {
    * Habits of an agent.
    *
    * @param stepsPerReport how many steps it takes between two reports
+   * @param slowdown by how much a step takes longer than usual, by the job's name and the GPU type
    * @param words what it makes of a report that would be true
    */
-  public record Manner(int stepsPerReport, UnaryOperator<ObjectNode> words) {
-    /** As the real ones are. */
+  public record Manner(
+      int stepsPerReport,
+      ToDoubleBiFunction<String, String> slowdown,
+      UnaryOperator<ObjectNode> words) {
+    /** Habits of real agents. */
     static final Manner HONEST = new Manner(250, UnaryOperator.identity());
+
+    /** Habits of agents that are as fast on all GPU types. */
+    public Manner(int stepsPerReport, UnaryOperator<ObjectNode> words) {
+      this(stepsPerReport, (job, gpuType) -> 1, words);
+    }
+
+    /** Habits of real agents, on GPU types of different speed. */
+    static Manner honest(ToDoubleBiFunction<String, String> slowdown) {
+      return new Manner(50, slowdown, UnaryOperator.identity());
+    }
   }
 
   /** What all agents of one job share: how far it is. */
@@ -161,7 +176,7 @@ public final class PlayedAgent {
         long steps = Math.clamp(left, 1, manner.stepsPerReport());
         // An answer that is late delays no other report; what was missed is not made up for at
         // once.
-        due += Duration.ofMillis(steps * STEP_MILLIS).toNanos();
+        due += Math.round(steps * stepSeconds() * 1e9);
         due = Math.max(due, System.nanoTime());
         Thread.sleep(Duration.ofNanos(due - System.nanoTime()));
         if (generation > 0 && first && !work.done) {
@@ -195,6 +210,11 @@ public final class PlayedAgent {
       tally.failed("report: " + e.getMessage());
     }
     return false;
+  }
+
+  private double stepSeconds() {
+    String gpuType = membership.path("members").path(0).path("gpuType").asText();
+    return STEP_SECONDS * manner.slowdown().applyAsDouble(job, gpuType);
   }
 
   private ObjectNode outcome(boolean completed) {
@@ -239,8 +259,8 @@ public final class PlayedAgent {
         .put("replicas", replicas)
         .put("atomicBatchSize", batch.path("atomicBatchSize").asInt())
         .put("steps", manner.stepsPerReport())
-        .put("stepSeconds", STEP_SECONDS)
-        .put("syncSeconds", replicas > 1 ? STEP_SECONDS / 10 : 0);
+        .put("stepSeconds", stepSeconds())
+        .put("syncSeconds", replicas > 1 ? stepSeconds() / 10 : 0);
     report
         .putObject("gradient")
         .put("squaredNorm", 1)

@@ -42,6 +42,7 @@ final class PlayedAgents implements AutoCloseable, PlayedAgent.Tally {
   private final ToLongFunction<String> steps;
   private final Map<String, PlayedAgent.Work> begun = new ConcurrentHashMap<>();
   private final AgentLine line;
+  private final PlayedAgent.Manner manner;
   private final SharedIndexInformer<Pod> pods;
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
   private final Semaphore starting = new Semaphore(STARTS_AT_ONCE);
@@ -55,7 +56,13 @@ final class PlayedAgents implements AutoCloseable, PlayedAgent.Tally {
    * @param steps by the name of the job
    */
   PlayedAgents(KubernetesClient client, ToLongFunction<String> steps) {
+    this(client, steps, PlayedAgent.Manner.HONEST);
+  }
+
+  /** The same of other habits. */
+  PlayedAgents(KubernetesClient client, ToLongFunction<String> steps, PlayedAgent.Manner manner) {
     this.client = client;
+    this.manner = manner;
     this.steps = steps;
     line = new AgentLine(URI.create(OperatorProcess.URL), OperatorProcess.authority());
     pods =
@@ -187,10 +194,7 @@ final class PlayedAgents implements AutoCloseable, PlayedAgent.Tally {
 
   private void play(Pod pod) {
     try {
-      ended(
-          pod,
-          new PlayedAgent(pod, patientToken(pod), work(pod), line, PlayedAgent.Manner.HONEST, this)
-              .run());
+      ended(pod, new PlayedAgent(pod, patientToken(pod), work(pod), line, manner, this).run());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (KubernetesClientException e) {

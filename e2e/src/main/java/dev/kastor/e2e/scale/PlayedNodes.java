@@ -20,12 +20,25 @@ record PlayedNodes(KubernetesClient client) {
   void make(int count) throws Exception {
     Bulk.each(
         IntStream.range(0, count).boxed().toList(),
-        number -> client.nodes().resource(node(number)).createOr(NonDeletingOperation::update));
+        number ->
+            put("node-%04d".formatted(number), TYPES[number / RACK % TYPES.length], GPUS, number));
     Await.until(
         "%d nodes are ready".formatted(count),
         Duration.ofMinutes(5),
         () -> ready() + " are",
         () -> ready() >= count);
+  }
+
+  /** Makes a node of a GPU type, or gives it another number of GPUs. */
+  void put(String name, String gpuType, int gpus) {
+    put(name, gpuType, gpus, 0);
+  }
+
+  private void put(String name, String gpuType, int gpus, int number) {
+    client
+        .nodes()
+        .resource(node(name, gpuType, gpus, number))
+        .createOr(NonDeletingOperation::update);
   }
 
   private long ready() {
@@ -38,14 +51,13 @@ record PlayedNodes(KubernetesClient client) {
         .count();
   }
 
-  private static Node node(int number) {
-    String name = "node-%04d".formatted(number);
+  private static Node node(String name, String gpuType, int gpus, int number) {
     Map<String, Quantity> resources =
         Map.of(
             "cpu", new Quantity("96"),
             "memory", new Quantity("1Ti"),
             "pods", new Quantity("110"),
-            "nvidia.com/gpu", new Quantity(Integer.toString(GPUS)));
+            "nvidia.com/gpu", new Quantity(Integer.toString(gpus)));
     return new NodeBuilder()
         .withNewMetadata()
         .withName(name)
@@ -56,7 +68,7 @@ record PlayedNodes(KubernetesClient client) {
                 "kubernetes.io/os",
                 "linux",
                 "kastor.dev/gpu-type",
-                TYPES[number / RACK % TYPES.length],
+                gpuType,
                 "kastor.dev/rack",
                 "rack-" + number / RACK))
         .endMetadata()

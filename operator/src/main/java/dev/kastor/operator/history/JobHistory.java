@@ -92,6 +92,7 @@ public final class JobHistory implements JobObserver {
       boolean before = track.ended().isPresent();
       track.deleted(at);
       remember(job, before);
+      forgetSurplus();
     }
   }
 

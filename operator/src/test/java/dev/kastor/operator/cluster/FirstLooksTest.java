@@ -20,7 +20,7 @@ final class FirstLooksTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
 
   private final Metrics metrics = new Metrics();
-  private final FirstLooks looks = new FirstLooks(metrics);
+  private final FirstLooks looks = new FirstLooks(metrics, job -> false);
 
   @Test
   void countsEachNewJobOnceWithItsDelay() {

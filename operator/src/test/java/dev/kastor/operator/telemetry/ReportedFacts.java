@@ -7,8 +7,8 @@ import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.goodput.GoodputEstimator;
 import dev.kastor.scheduler.goodput.Learner;
 import dev.kastor.scheduler.goodput.Measured;
-import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -82,8 +82,7 @@ final class SpotReplayTest {
     PolicyFactory watched =
         Policies.factory("fifo", PolicyContext.online(1)).map(Watched.first(seen));
     Map<String, Application> applications = Map.of("linear", PlainApplication.linear(400_000));
-    Replay replay =
-        replay("1x4:price=1,3x4:price=1:spot", gang(4), applications, watched, 24, 1);
+    Replay replay = replay("1x4:price=1,3x4:price=1:spot", gang(4), applications, watched, 24, 1);
     int away = 0;
     for (Snapshot snapshot : seen) {
       assertThat(snapshot.nodes()).extracting(Node::name).contains("node-0");
