@@ -1,6 +1,7 @@
 package dev.kastor;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -64,6 +65,19 @@ final class CorePurityTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("dev.kastor.scheduler..");
+
+  @ArchTest
+  static final ArchRule PLUGINS_STAND_ALONE =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.kastor.plugin")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("dev.kastor.scheduler..", "dev.kastor.protocol..");
+
+  @ArchTest
+  static final ArchRule PACKAGES_FORM_NO_CYCLE =
+      slices().matching("dev.kastor.scheduler.(**)").should().beFreeOfCycles();
 
   @ArchTest
   static final ArchRule ONLY_HOSTS_KNOW_POLICIES =

@@ -73,8 +73,7 @@ final class Demo {
       List<ManifestFile> jobs,
       Arrivals arrivals)
       throws IOException, LocalException, InterruptedException {
-    LocalOptions options =
-        new LocalOptions(plan.slots(), policy, KnownPolicies.folder(), port, ROUND);
+    LocalOptions options = new LocalOptions(plan.slots(), policy, PluginJars.folder(), port, ROUND);
     try (StateFolder state = StateFolder.lock(folder);
         LocalCluster cluster = LocalCluster.start(installation, state, options)) {
       say("starting a cluster with %d slots, policy %s".formatted(plan.slots(), policy));

@@ -29,7 +29,8 @@ final class TraceSource {
 
   TraceContent read() {
     try {
-      return TraceFormats.read(file, format == null ? null : TraceFormats.named(format), null);
+      return TraceFormats.read(
+          file, PluginJars.registry(TraceFormats.BUILT_IN, TraceFormat.class), format, null);
     } catch (TraceException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()));
     }
@@ -39,7 +40,7 @@ final class TraceSource {
   static final class Names implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {
-      return TraceFormats.all().stream().map(TraceFormat::name).iterator();
+      return PluginJars.names(TraceFormats.BUILT_IN, TraceFormat.class).iterator();
     }
   }
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.traces.format.TraceFormats;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,9 +106,11 @@ final class ReferenceTest {
   /** Its description, with the values that help lists where there are no plug-ins of users. */
   private static String[] described(OptionSpec option) {
     Iterable<String> candidates =
-        option.completionCandidates() instanceof KnownPolicies.Names
-            ? Policies.names()
-            : option.completionCandidates();
+        switch (option.completionCandidates()) {
+          case KnownPolicies.Names _ -> Policies.names();
+          case TraceSource.Names _ -> TraceFormats.BUILT_IN.names();
+          case null, default -> option.completionCandidates();
+        };
     return candidates == null
         ? option.description()
         : Arrays.stream(option.description())

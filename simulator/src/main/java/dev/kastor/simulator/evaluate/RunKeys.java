@@ -6,9 +6,6 @@ import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.sweep.Fingerprint;
 import java.io.IOException;
-import java.net.URI;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -48,10 +45,8 @@ final class RunKeys {
   /** The content of the jars that a plug-in may use; empty for a built-in one. */
   private String jars(PolicyPlugin plugin) throws IOException {
     StringBuilder content = new StringBuilder();
-    if (plugin.getClass().getClassLoader() instanceof URLClassLoader jars) {
-      for (URL jar : jars.getURLs()) {
-        content.append(file(Path.of(URI.create(jar.toString()))));
-      }
+    for (Path jar : Fingerprint.jars(plugin)) {
+      content.append(file(jar));
     }
     return content.toString();
   }

@@ -1,7 +1,11 @@
 package dev.kastor.simulator.sweep;
 
+import dev.kastor.plugin.Plugin;
 import dev.kastor.simulator.Run;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,9 +30,21 @@ public final class Fingerprint {
       digest.update((run + "\n").getBytes(StandardCharsets.UTF_8));
       files.addAll(below(Path.of(run.workload())));
       files.addAll(below(run.profiles()));
+      files.addAll(jars(run.policy().plugin()));
     }
     add(files, digest);
     return HexFormat.of().formatHex(digest.digest());
+  }
+
+  /** Jars that a plug-in may use: all that were read with it; none for a built-in one. */
+  public static List<Path> jars(Plugin plugin) {
+    List<Path> files = new ArrayList<>();
+    if (plugin.getClass().getClassLoader() instanceof URLClassLoader jars) {
+      for (URL jar : jars.getURLs()) {
+        files.add(Path.of(URI.create(jar.toString())));
+      }
+    }
+    return files;
   }
 
   /** The content of a file, or of all files below a folder. */

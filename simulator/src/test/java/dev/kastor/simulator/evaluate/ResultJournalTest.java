@@ -3,12 +3,15 @@ package dev.kastor.simulator.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.plugin.jar.PluginFolder;
+import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.Run;
 import dev.kastor.simulator.RunListener;
 import dev.kastor.simulator.sweep.SweepException;
+import dev.kastor.testkit.SourceJar;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,6 +129,49 @@ final class ResultJournalTest {
     Contender same = Contender.KASTOR.without("hold of 1", "hold=1.0");
     assertThat(keys.of(hold.run(set, workload.toString(), 1)))
         .isEqualTo(keys.of(same.run(set, workload.toString(), 1)));
+  }
+
+  @Test
+  void theContentOfJarsCountsForThePoliciesOfJars() throws Exception {
+    Path jars = Files.createDirectory(folder.resolve("jars"));
+    jar(jars, "of a jar");
+    String key = keyOfJar(jars);
+    assertThat(keyOfJar(jars)).isEqualTo(key);
+    Files.delete(jars.resolve("mine.jar"));
+    jar(jars, "of another jar");
+    assertThat(keyOfJar(jars)).isNotEqualTo(key);
+  }
+
+  private void jar(Path jars, String description) throws Exception {
+    Path source =
+        Files.writeString(
+            folder.resolve("Mine.java"),
+            """
+            import dev.kastor.plugin.Options;
+            import dev.kastor.scheduler.*;
+            import dev.kastor.scheduler.policy.*;
+            public final class Mine implements PolicyPlugin {
+              @Override public String name() { return "mine"; }
+              @Override public String description() { return "%s"; }
+              @Override public PolicyTraits traits(Options options) {
+                return PolicyTraits.of(Control.PLACEMENT);
+              }
+              @Override public Policy create(PolicyContext context, Options options) {
+                throw new IllegalStateException();
+              }
+            }
+            """
+                .formatted(description));
+    SourceJar.make(
+        jars.resolve("mine.jar"), List.of(source), PolicyPlugin.class.getName(), List.of("Mine"));
+  }
+
+  /** The key of a replay under the policy of a jar. */
+  private String keyOfJar(Path jars) throws Exception {
+    Contender mine =
+        Contender.of(
+            new PluginFolder(jars).addTo(Policies.BUILT_IN, PolicyPlugin.class).choose("mine"));
+    return new RunKeys(CodeVersion.read()).of(mine.run(set(workload), workload.toString(), 1));
   }
 
   @Test

@@ -10,8 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Registry of the formats that traces are read from. */
 public final class TraceFormats {
-  /** The most telling first, since the first that recognises a file reads it. */
-  private static final Registry<TraceFormat> ALL =
+  /**
+   * All that Kastor ships, the most telling first, since the first that recognises a file reads it.
+   */
+  public static final Registry<TraceFormat> BUILT_IN =
       Registry.of(
           "trace format",
           List.of(
@@ -25,23 +27,10 @@ public final class TraceFormats {
 
   private TraceFormats() {}
 
-  public static List<TraceFormat> all() {
-    return ALL.all();
-  }
-
-  /** The format of this name. */
-  public static TraceFormat named(String name) throws TraceException {
-    try {
-      return ALL.get(name);
-    } catch (IllegalArgumentException e) {
-      throw new TraceException(String.valueOf(e.getMessage()), e);
-    }
-  }
-
   /** The format that a file or folder is in. */
-  public static TraceFormat detect(Path file) throws TraceException {
+  private static TraceFormat detect(Path file, Registry<TraceFormat> known) throws TraceException {
     TraceHead head = TraceHead.of(file);
-    for (TraceFormat format : ALL.all()) {
+    for (TraceFormat format : known.all()) {
       if (format.recognises(head)) {
         return format;
       }
@@ -55,31 +44,42 @@ public final class TraceFormats {
             .formatted(
                 file,
                 shown.length() > 80 ? shown.substring(0, 80) + "..." : shown,
-                names(),
+                String.join(", ", known.names()),
                 String.join(",", WorkloadFile.COLUMNS)));
-  }
-
-  private static String names() {
-    return String.join(", ", ALL.names());
   }
 
   /**
    * Reads a trace.
    *
-   * @param format null to tell it from the content
+   * @param known formats that it may be in
+   * @param format name of its format; null to tell it from the content
    * @param applications the applications that jobs may name; null for any
    */
   public static TraceContent read(
-      Path file, @Nullable TraceFormat format, @Nullable Set<String> applications)
+      Path file,
+      Registry<TraceFormat> known,
+      @Nullable String format,
+      @Nullable Set<String> applications)
       throws TraceException {
-    TraceFormat known = format == null ? detect(file) : format;
-    JobCollector collector = new JobCollector(file, known, applications);
-    known.read(file, collector);
+    TraceFormat chosen = format == null ? detect(file, known) : named(format, known);
+    JobCollector collector = new JobCollector(file, chosen, applications);
+    chosen.read(file, collector);
     return collector.content();
   }
 
-  /** Reads a trace whose jobs use only the given applications; its content tells the format. */
+  private static TraceFormat named(String name, Registry<TraceFormat> known) throws TraceException {
+    try {
+      return known.get(name);
+    } catch (IllegalArgumentException e) {
+      throw new TraceException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Reads a trace in a format that Kastor ships, told from its content, whose jobs use only the
+   * given applications.
+   */
   public static Workload read(Path file, Set<String> applications) throws TraceException {
-    return read(file, null, applications).workload();
+    return read(file, BUILT_IN, null, applications).workload();
   }
 }

@@ -47,12 +47,12 @@ public record TraceHead(Path file, String firstLine) {
   }
 
   /** Cells of the first line, as of a CSV header. */
-  List<String> columns() {
+  public List<String> columns() {
     return Arrays.stream(firstLine.split(",", -1)).map(String::strip).toList();
   }
 
   /** Whether the file or folder, without the ending of compressed files, is called so. */
-  boolean isCalled(String name) {
+  public boolean isCalled(String name) {
     String actual = String.valueOf(file.getFileName());
     return actual.equals(name) || actual.equals(name + ".gz");
   }

@@ -17,7 +17,7 @@ final class TraceSummaryTest {
 
   private TraceSummary summary(String content) throws IOException, TraceException {
     Path file = Files.writeString(folder.resolve("sample.csv"), content);
-    return TraceSummary.of(TraceFormats.read(file, null, null));
+    return TraceSummary.of(TraceFormats.read(file, TraceFormats.BUILT_IN, null, null));
   }
 
   @Test

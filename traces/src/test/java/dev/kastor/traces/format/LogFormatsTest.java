@@ -86,7 +86,7 @@ final class LogFormatsTest {
   }
 
   private static TraceContent read(Path file) throws TraceException {
-    return TraceFormats.read(file, null, Set.of());
+    return TraceFormats.read(file, TraceFormats.BUILT_IN, null, Set.of());
   }
 
   @Test
@@ -182,12 +182,11 @@ final class LogFormatsTest {
 
   @Test
   void everyFormatHasANameOfItsOwnAndIsFoundByIt() throws TraceException {
-    assertThat(TraceFormats.all()).extracting(TraceFormat::name).doesNotHaveDuplicates();
-    for (TraceFormat format : TraceFormats.all()) {
-      assertThat(TraceFormats.named(format.name())).isSameAs(format);
-      assertThat(format.description()).isNotBlank();
+    for (TraceFormat format : TraceFormats.BUILT_IN.all()) {
+      assertThat(TraceFormats.BUILT_IN.get(format.name())).isSameAs(format);
     }
-    assertThatThrownBy(() -> TraceFormats.named("slurm"))
+    assertThatThrownBy(
+            () -> TraceFormats.read(Path.of("any.csv"), TraceFormats.BUILT_IN, "slurm", Set.of()))
         .isInstanceOf(TraceException.class)
         .hasMessageContainingAll("slurm", "philly", "swf", "kastor");
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.testkit.SourceJar;
+import dev.kastor.traces.format.TraceFormat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,12 +16,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of a policy of one's own, in a jar of its own, as commands find it. */
+/** The examples of a policy and of a trace format, in jars of their own, as commands find them. */
 @Timeout(120)
-final class OwnPolicyIT {
+final class OwnPluginsIT {
   private static final Path ROOT =
       Path.of(System.getProperty("kastor.root", "..")).toAbsolutePath().normalize();
-  private static final Path EXAMPLE = ROOT.resolve("examples/policy/src/main");
+
+  private static final String LOG = "id,submitted,gpus,seconds\na,160,2,30\nb,100,1,600\nc,5,0,9\n";
 
   @TempDir private Path home;
   private Path jar = Path.of("own.jar");
@@ -33,12 +35,17 @@ final class OwnPolicyIT {
     Path plugins = Files.createDirectory(home.resolve("plugins"));
     Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
     jar = plugins.resolve("own.jar");
+    make(jar, "policy", "SmallestFirst", PolicyPlugin.class);
+    make(plugins.resolve("format.jar"), "trace-format", "GpuLog", TraceFormat.class);
+  }
+
+  private static void make(Path jar, String example, String name, Class<?> kind) throws Exception {
+    Path sources = ROOT.resolve("examples").resolve(example).resolve("src/main");
     SourceJar.make(
         jar,
-        List.of(EXAMPLE.resolve("java/com/example/SmallestFirst.java")),
-        PolicyPlugin.class.getName(),
-        Files.readAllLines(
-            EXAMPLE.resolve("resources/META-INF/services/" + PolicyPlugin.class.getName())));
+        List.of(sources.resolve("java/com/example/" + name + ".java")),
+        kind.getName(),
+        Files.readAllLines(sources.resolve("resources/META-INF/services/" + kind.getName())));
     Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
   }
 
@@ -77,6 +84,20 @@ final class OwnPolicyIT {
     assertThat(run.code()).as(run.text()).isZero();
     assertThat(run.text()).contains("smallest-first ", "smallest-first:patience=0", "fifo");
     assertThat(Files.readString(json)).contains("\"policy\" : \"smallest-first:patience=0\"");
+  }
+
+  @Test
+  void aTraceInTheFormatOfTheExampleIsConverted() throws Exception {
+    Path log = Files.writeString(home.resolve("log.csv"), LOG);
+    Path workload = home.resolve("workload.csv");
+    Result run = kastor("trace", "convert", log.toString(), workload.toString());
+    assertThat(run.code()).as(run.text()).isZero();
+    assertThat(Files.readString(workload))
+        .contains("job log of the example cluster")
+        .containsPattern("(?m)^b,0")
+        .containsPattern("(?m)^a,60");
+    assertThat(kastor("trace", "describe", "--help").text().replaceAll("\\s+", " "))
+        .contains("kastor, gpu-log");
   }
 
   @Test

@@ -1,0 +1,40 @@
+package dev.kastor.cli;
+
+import dev.kastor.local.LocalException;
+import dev.kastor.local.StateFolder;
+import dev.kastor.plugin.Plugin;
+import dev.kastor.plugin.Registry;
+import dev.kastor.plugin.jar.PluginException;
+import dev.kastor.plugin.jar.PluginFolder;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Plug-ins of the user: jars in the folder {@code plugins} of KASTOR_HOME. */
+final class PluginJars {
+  private PluginJars() {}
+
+  static Path folder() {
+    return StateFolder.plugins(StateFolder.home());
+  }
+
+  /** The built-in plug-ins of a kind and those of the jars. */
+  static <P extends Plugin> Registry<P> registry(Registry<P> builtIn, Class<P> type) {
+    try {
+      StateFolder.check(StateFolder.home());
+      return new PluginFolder(folder()).addTo(builtIn, type);
+    } catch (PluginException | LocalException | IOException e) {
+      throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** Names for help and completion; the built-in ones alone where the jars cannot be used. */
+  static <P extends Plugin> List<String> names(Registry<P> builtIn, Class<P> type) {
+    try {
+      return registry(builtIn, type).names();
+    } catch (CliException e) {
+      // The command itself will say why; its help must not fail.
+      return builtIn.names();
+    }
+  }
+}
