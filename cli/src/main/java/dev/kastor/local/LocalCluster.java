@@ -94,10 +94,11 @@ public final class LocalCluster implements AutoCloseable {
       int agentPort = FreePort.near(0);
       TlsMaterial tls = TlsMaterial.create(state.tls());
       parts.push(TlsRenewal.start(tls));
+      PrivateFiles.delete(state.operatorCache());
       SupervisedProcess operator =
           SupervisedProcess.start(
               "operator",
-              operatorCommand(operatorJar),
+              operatorCommand(operatorJar, PrivateFiles.directory(state.operatorCache())),
               operatorEnvironment(state, options, tls, webPort, agentPort),
               state.root(),
               state.operatorLog(),
@@ -121,7 +122,7 @@ public final class LocalCluster implements AutoCloseable {
         || type.equals(ResourceTypes.EVENT);
   }
 
-  private static List<String> operatorCommand(Path jar) {
+  private static List<String> operatorCommand(Path jar, Path cache) {
     List<String> command = new ArrayList<>();
     command.add(Installation.java());
     command.addAll(
@@ -133,6 +134,7 @@ public final class LocalCluster implements AutoCloseable {
             "-XX:+ExitOnOutOfMemoryError",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
+            "-Dvertx.cacheDirBase=" + cache,
             "-jar",
             jar.toString()));
     return command;

@@ -105,6 +105,11 @@ public final class StateFolder implements AutoCloseable {
     return root.resolve("tls");
   }
 
+  /** Files that the operator's HTTP server unpacks; a killed operator leaves them behind. */
+  Path operatorCache() {
+    return root.resolve("operator");
+  }
+
   /** Where jobs keep their checkpoints. */
   public Path checkpoints() {
     return root.resolve("checkpoints");
