@@ -178,8 +178,11 @@ final class SeenBounds {
   /** The type that the profile names if the job was ever published on it, else the generation's. */
   private String gpuType(StepProfile profile, long generation) {
     String said = profile.typeOrEmpty();
+    // A generation that stops the job has no members and no type.
     boolean had =
-        generations.values().stream().anyMatch(published -> published.gpuType().equals(said));
+        !said.isEmpty()
+            && generations.values().stream()
+                .anyMatch(published -> published.gpuType().equals(said));
     Published own = generations.get(generation);
     return own == null || had ? said : own.gpuType();
   }

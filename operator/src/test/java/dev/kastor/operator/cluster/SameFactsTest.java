@@ -44,6 +44,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -165,9 +166,7 @@ final class SameFactsTest {
     }
 
     private Books books(JobId job) {
-      Books known = jobs.get(job);
-      assertThat(known).as("books of %s", job).isNotNull();
-      return known;
+      return Objects.requireNonNull(jobs.get(job), () -> "books of " + job);
     }
 
     private void note(JobState job) {

@@ -107,10 +107,11 @@ final class SeenBoundsTest {
 
   @Test
   void aProfileIsFiledUnderATypeThatTheJobHad() {
-    bounds.published(2, published("T4", Optional.of(START)));
-    assertThat(type(step(2, 0.1), 2)).as("an agent that names none").isEqualTo("T4");
-    assertThat(type(step(2, 0.1).onType("A100"), 2)).as("measured before").isEqualTo("A100");
-    assertThat(type(step(2, 0.1).onType("H100"), 2)).as("never had").isEqualTo("T4");
+    bounds.published(2, new SeenBounds.Published(0, 0, "", Optional.of(START), Optional.empty()));
+    bounds.published(3, published("T4", Optional.of(START)));
+    assertThat(type(step(2, 0.1), 3)).as("an agent that names none").isEqualTo("T4");
+    assertThat(type(step(2, 0.1).onType("A100"), 3)).as("measured before").isEqualTo("A100");
+    assertThat(type(step(2, 0.1).onType("H100"), 3)).as("never had").isEqualTo("T4");
   }
 
   private String type(StepProfile profile, long generation) {

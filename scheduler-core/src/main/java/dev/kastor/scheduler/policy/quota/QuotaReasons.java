@@ -81,12 +81,12 @@ public final class QuotaReasons {
   private static SequencedMap<String, Double> numbers(
       QuotaAccount account, SequencedMap<String, Double> others) {
     SequencedMap<String, Double> numbers = new LinkedHashMap<>(others);
-    ReasonNumber.QUEUE_USED.put(numbers, account.used());
-    ReasonNumber.QUEUE_NOMINAL.put(numbers, account.nominal());
-    ReasonNumber.QUEUE_CEILING.put(numbers, account.ceiling());
+    ReasonNumber.QUEUE_USED.put(numbers, (double) account.used());
+    ReasonNumber.QUEUE_NOMINAL.put(numbers, (double) account.nominal());
+    ReasonNumber.QUEUE_CEILING.put(numbers, (double) account.ceiling());
     if (!account.queue().cohort().isEmpty()) {
-      ReasonNumber.COHORT_USED.put(numbers, account.usedByCohort());
-      ReasonNumber.COHORT_NOMINAL.put(numbers, account.nominalOfCohort());
+      ReasonNumber.COHORT_USED.put(numbers, (double) account.usedByCohort());
+      ReasonNumber.COHORT_NOMINAL.put(numbers, (double) account.nominalOfCohort());
     }
     return numbers;
   }
