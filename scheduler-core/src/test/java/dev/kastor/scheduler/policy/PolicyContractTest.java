@@ -266,6 +266,18 @@ final class PolicyContractTest {
   }
 
   @Test
+  void theThresholdOfTiresiasIsInGpuHours() {
+    JobState served = job("served").replicas(4, 4).attainedService(2 * 3600).build();
+    JobState fresh = job("fresh").replicas(4, 4).build();
+    Snapshot snapshot = snapshot(nodes(1, 4), List.of(served, fresh));
+    PolicyContext context = PolicyContext.online(1);
+    assertThat(Policies.create("tiresias", context).plan(snapshot).allocation(fresh.id()).isEmpty())
+        .isTrue();
+    Plan plan = Policies.create("tiresias:threshold=1.9", context).plan(snapshot);
+    assertThat(plan.allocation(fresh.id()).replicas()).isEqualTo(4);
+  }
+
+  @Test
   void aFactoryMakesPoliciesThatDoNotShareWhatTheySaw() {
     List<Node> nodes = nodes(2, 4);
     Snapshot snapshot = snapshot(nodes, mixedJobs(12, nodes, 3));

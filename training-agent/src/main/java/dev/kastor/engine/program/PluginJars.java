@@ -6,9 +6,12 @@ import dev.kastor.plugin.Registry;
 import dev.kastor.plugin.jar.PluginException;
 import dev.kastor.plugin.jar.PluginFolder;
 import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Plug-ins of the user: jars in the folder that the property {@code kastor.plugins} names. */
 final class PluginJars {
+  private static final Logger LOG = LoggerFactory.getLogger(PluginJars.class);
   private static final String PROPERTY = "kastor.plugins";
   private static final String IN_IMAGES = "/app/plugins";
 
@@ -30,7 +33,13 @@ final class PluginJars {
       return builtIn;
     }
     try {
-      return new PluginFolder(folder).addTo(builtIn, type);
+      Registry<P> all = new PluginFolder(folder).addTo(builtIn, type);
+      LOG.info(
+          "{} in {}: {}",
+          type.getSimpleName(),
+          folder,
+          all.names().subList(builtIn.names().size(), all.names().size()));
+      return all;
     } catch (PluginException e) {
       throw new ProgramException(String.valueOf(e.getMessage()), e);
     }

@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.policy.tiresias;
 
+import dev.kastor.plugin.Option;
 import dev.kastor.scheduler.Control;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
@@ -21,11 +22,18 @@ import java.util.SequencedSet;
  * Tiresias (NSDI 2019, section 3.3): discretised least attained service with two queues, for jobs
  * of fixed size, as Pollux's artifact (OSDI 2021, section 5) runs it.
  *
- * <p>Jobs that have used fewer than 16 GPU-hours come first, in order of arrival; then the others,
- * in the order in which they passed that mark. Whoever fits runs, so smaller jobs may pass larger
- * ones; whoever does not fit any more is suspended. Running jobs never move.
+ * <p>Jobs that have used fewer than 16 GPU-hours (an option) come first, in order of arrival; then
+ * the others, in the order in which they passed that mark. Whoever fits runs, so smaller jobs may
+ * pass larger ones; whoever does not fit any more is suspended. Running jobs never move.
  */
 public final class TiresiasPolicy implements Policy {
+  private static final Option<Double> THRESHOLD =
+      Option.number(
+              "threshold",
+              16,
+              "GPU-hours of attained service from which a job comes after all that have less")
+          .where(value -> value > 0, "above 0");
+
   /** Plug-in of this policy. */
   public static final PolicyPlugin PLUGIN =
       PolicyPlugin.of(
@@ -33,16 +41,20 @@ public final class TiresiasPolicy implements Policy {
           "Least attained service first in two queues, with the sizes that owners "
               + "asked for (NSDI 2019).",
           PolicyTraits.of(Control.PLACEMENT),
-          List.of(),
-          (context, options) -> new TiresiasPolicy());
+          List.of(THRESHOLD),
+          (context, options) -> new TiresiasPolicy(options.get(THRESHOLD)));
 
-  private static final double THRESHOLD_GPU_SECONDS = 16 * 3600;
   private static final Reason KEPT = Reason.of("Kept", "Has least attained service.");
   private static final Reason STARTED = Reason.of("Started", "Has least attained service.");
   private static final Reason WAITING =
       Reason.of("Waiting", "Jobs with less attained service took the GPUs.");
 
+  private final double thresholdGpuSeconds;
   private final SequencedSet<JobId> served = new LinkedHashSet<>();
+
+  private TiresiasPolicy(double thresholdGpuHours) {
+    thresholdGpuSeconds = 3600 * thresholdGpuHours;
+  }
 
   @Override
   public Plan plan(Snapshot snapshot) {
@@ -53,7 +65,7 @@ public final class TiresiasPolicy implements Policy {
       JobState job = jobs.get(j);
       if (served.contains(job.id())) {
         others.put(job.id(), j);
-      } else if (job.attainedService() < THRESHOLD_GPU_SECONDS) {
+      } else if (job.attainedService() < thresholdGpuSeconds) {
         fill.offer(j);
       } else {
         // Attained service of a running job is measured when it is looked at, as there.
