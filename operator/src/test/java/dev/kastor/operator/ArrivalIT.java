@@ -2,7 +2,7 @@ package dev.kastor.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.operator.cluster.Decisions;
+import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.scheduler.JobId;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.ClusterTrainingProfile;
 import dev.kastor.crds.TrainingJobStatus.Phase;
-import dev.kastor.operator.job.Gates;
+import dev.kastor.operator.pods.Gates;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;

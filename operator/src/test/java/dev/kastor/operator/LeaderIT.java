@@ -3,8 +3,8 @@ package dev.kastor.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.cluster.StatusWriter;
-import dev.kastor.operator.leader.Mandate;
+import dev.kastor.operator.kube.StatusWriter;
+import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.membership.MembershipService;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

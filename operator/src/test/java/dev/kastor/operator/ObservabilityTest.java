@@ -1,5 +1,6 @@
 package dev.kastor.operator;
 
+import dev.kastor.operator.metrics.Metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -14,7 +14,7 @@ import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.Phase;
 import dev.kastor.crds.WorkSpec;
-import dev.kastor.operator.cluster.AllocationWriter;
+import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.Allocation;

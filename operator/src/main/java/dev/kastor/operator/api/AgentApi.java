@@ -1,7 +1,7 @@
 package dev.kastor.operator.api;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.Metrics;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.http.Connections;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.telemetry.TelemetryStore;

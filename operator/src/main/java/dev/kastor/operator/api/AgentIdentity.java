@@ -1,10 +1,10 @@
 package dev.kastor.operator.api;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.OperatorConfig;
-import dev.kastor.operator.cluster.ClusterCache;
-import dev.kastor.operator.cluster.Labels;
-import dev.kastor.operator.job.PodTemplate;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.pods.PodTemplate;
 import dev.kastor.scheduler.JobId;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.operator.Metrics;
+import dev.kastor.operator.metrics.Metrics;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.vertx.core.http.HttpServerRequest;
 import jakarta.inject.Singleton;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.kube.ClusterCache;
 import jakarta.inject.Singleton;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.operator.Metrics;
+import dev.kastor.operator.metrics.Metrics;
 import io.prometheus.client.exporter.common.TextFormat;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.ws.rs.GET;

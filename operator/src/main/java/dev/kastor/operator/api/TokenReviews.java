@@ -1,6 +1,6 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.operator.Metrics;
+import dev.kastor.operator.metrics.Metrics;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;

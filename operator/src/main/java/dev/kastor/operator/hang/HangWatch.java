@@ -1,16 +1,16 @@
 package dev.kastor.operator.hang;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.Metrics;
-import dev.kastor.operator.OperatorConfig;
-import dev.kastor.operator.Signals;
-import dev.kastor.operator.cluster.ApiBackoff;
-import dev.kastor.operator.cluster.EventRecorder;
-import dev.kastor.operator.cluster.JobRecords;
-import dev.kastor.operator.cluster.Labels;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.kube.ApiBackoff;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
-import dev.kastor.operator.job.JobPods;
+import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.membership.Replica;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.history;
 
 import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.operator.JobObserver;
+import dev.kastor.operator.signal.JobObserver;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;

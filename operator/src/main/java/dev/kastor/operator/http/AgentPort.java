@@ -1,6 +1,6 @@
 package dev.kastor.operator.http;
 
-import dev.kastor.operator.Metrics;
+import dev.kastor.operator.metrics.Metrics;
 import io.quarkus.vertx.http.runtime.filters.Filters;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.enterprise.event.Observes;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.http;
 
-import dev.kastor.operator.Metrics;
+import dev.kastor.operator.metrics.Metrics;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;

@@ -1,6 +1,7 @@
 package dev.kastor.operator.leader;
 
-import dev.kastor.operator.OperatorConfig;
+import dev.kastor.operator.signal.Mandate;
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.leader.Election.Standing;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.Config;

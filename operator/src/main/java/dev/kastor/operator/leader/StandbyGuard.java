@@ -1,5 +1,6 @@
 package dev.kastor.operator.leader;
 
+import dev.kastor.operator.signal.Mandate;
 import io.quarkus.vertx.http.runtime.filters.Filters;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;

@@ -2,7 +2,7 @@ package dev.kastor.operator.membership;
 
 import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.JobSpec;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.membership;
 
-import dev.kastor.operator.job.PodView;
+import dev.kastor.operator.pods.PodView;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;

@@ -5,7 +5,7 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.crds.WorkSpec;
-import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.GradientStats;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.operator.cluster.Decisions.Decision;
+import dev.kastor.operator.scheduling.Decisions.Decision;
 import dev.kastor.scheduler.JobId;
 import java.time.Instant;
 import java.util.Map;

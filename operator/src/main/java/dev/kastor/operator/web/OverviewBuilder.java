@@ -2,11 +2,11 @@ package dev.kastor.operator.web;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.operator.OperatorConfig;
-import dev.kastor.operator.cluster.JobMapper;
-import dev.kastor.operator.cluster.QueueDirectory;
-import dev.kastor.operator.cluster.SlotCount;
-import dev.kastor.operator.cluster.StandingAdvice;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.queue.QueueDirectory;
+import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.scheduling.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.web.Overview.AdviceRow;
 import dev.kastor.operator.web.Overview.ClusterRow;

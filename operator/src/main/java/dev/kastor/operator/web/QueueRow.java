@@ -2,9 +2,9 @@ package dev.kastor.operator.web;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.operator.cluster.JobMapper;
-import dev.kastor.operator.cluster.QueueDirectory;
-import dev.kastor.operator.cluster.QueueUse;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.queue.QueueDirectory;
+import dev.kastor.operator.queue.QueueUse;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Quota;
 import dev.kastor.scheduler.StopPolicy;

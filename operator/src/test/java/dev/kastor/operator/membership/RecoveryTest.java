@@ -2,7 +2,7 @@ package dev.kastor.operator.membership;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.operator.job.PodView;
+import dev.kastor.operator.pods.PodView;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.ReplicaState;

@@ -6,7 +6,7 @@ import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.TestJobs;
-import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.cluster.JobSpecs;
+import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.goodput.GoodputEstimator;

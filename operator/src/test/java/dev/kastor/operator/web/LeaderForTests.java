@@ -1,6 +1,6 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.operator.cluster.ClusterCache;
+import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.leader.Leadership;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;

@@ -13,7 +13,7 @@ import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import dev.kastor.operator.FakeApiServer;
-import dev.kastor.operator.cluster.StandingAdvice;
+import dev.kastor.operator.scheduling.StandingAdvice;
 import dev.kastor.operator.history.JobHistory;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;

@@ -8,7 +8,7 @@ public class PageProfile implements QuarkusTestProfile {
   @Override
   public Map<String, String> getConfigOverrides() {
     return Map.of(
-        "quarkus.arc.exclude-types", "dev.kastor.operator.OperatorLifecycle",
+        "quarkus.arc.exclude-types", "dev.kastor.operator.reconcile.OperatorLifecycle",
         "kastor.test.leads", "true",
         "quarkus.http.test-port", "0",
         "quarkus.log.category.\"io.fabric8.mockwebserver\".level", "WARN",

@@ -10,7 +10,7 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus;
 import dev.kastor.operator.TestJobs;
-import dev.kastor.operator.cluster.QueueDirectory;
+import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.StopPolicy;
 import io.fabric8.kubernetes.client.utils.Serialization;

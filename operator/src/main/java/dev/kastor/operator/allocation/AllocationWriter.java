@@ -1,0 +1,150 @@
+package dev.kastor.operator.allocation;
+
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.StatusWriter;
+import dev.kastor.operator.mapping.StoredHistory;
+import dev.kastor.operator.queue.QueueRules;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.signal.JobObservers;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.Reason;
+import dev.kastor.text.PrintableText;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one writer of {@code status.allocation}.
+ *
+ * <p>Versions only grow, so the larger of what was written and what the cache shows is the truth.
+ */
+@Singleton
+public final class AllocationWriter {
+  private static final Logger LOG = LoggerFactory.getLogger(AllocationWriter.class);
+
+  private final StatusWriter writer;
+  private final EventRecorder events;
+  private final JobObservers observers;
+  private final Metrics metrics;
+  private final Signals signals;
+  private final QueueRules queues;
+  private final InstantSource clock;
+  private final Map<String, AllocationStatus> written;
+  private final Map<String, Object> locks;
+
+  public AllocationWriter(
+      JobRecords records,
+      StatusWriter writer,
+      EventRecorder events,
+      JobObservers observers,
+      Metrics metrics,
+      Signals signals,
+      QueueRules queues,
+      InstantSource clock) {
+    written = records.part();
+    locks = records.part();
+    this.queues = queues;
+    this.writer = writer;
+    this.events = events;
+    this.observers = observers;
+    this.metrics = metrics;
+    this.signals = signals;
+    this.clock = clock;
+  }
+
+  /** The newest allocation of a job. */
+  public @Nullable AllocationStatus current(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    AllocationStatus cached = status == null ? null : status.allocation();
+    AllocationStatus own = written.get(job.getMetadata().getUid());
+    if (own == null || (cached != null && cached.version() > own.version())) {
+      return cached;
+    }
+    return own;
+  }
+
+  /**
+   * Gives the job an allocation; two of one job wait for each other, those of others do not.
+   *
+   * @param atMost replicas that it may have at any moment on the way there; null without a limit
+   * @return whether it was stored; else the job is gone
+   */
+  public boolean write(
+      TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
+    synchronized (locks.computeIfAbsent(job.getMetadata().getUid(), uid -> new Object())) {
+      return writeAlone(job, allocation, atMost, reason);
+    }
+  }
+
+  /**
+   * An allocation as it is stored, given to a job in this queue; empty for none.
+   *
+   * @param before the allocation that the job had; null if it never had one
+   */
+  public static AllocationStatus status(
+      @Nullable AllocationStatus before,
+      Allocation allocation,
+      @Nullable Integer atMost,
+      long version,
+      Instant since,
+      Reason reason,
+      String queue) {
+    return new AllocationStatus(
+        allocation.replicas(),
+        Map.copyOf(allocation.replicasByNode()),
+        atMost,
+        version,
+        since.toString(),
+        reason.code(),
+        PrintableText.line(reason.message()),
+        queue.isEmpty() ? null : queue,
+        StoredHistory.held(StoredHistory.of(before).next(allocation, since)));
+  }
+
+  private boolean writeAlone(
+      TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
+    AllocationStatus before = current(job);
+    Instant now = clock.instant();
+    long version = before == null ? 1 : before.version() + 1;
+    String queue = queues.directory().of(job, before);
+    var after = status(before, allocation, atMost, version, now, reason, queue);
+    if (!writer.patch(job, Map.of("allocation", after))) {
+      return false;
+    }
+    written.put(job.getMetadata().getUid(), after);
+    metrics.reallocated();
+    JobId id = Labels.id(job);
+    LOG.info(
+        "{}: {} -> {} replicas on {}: {} {}",
+        id,
+        before == null ? 0 : before.replicas(),
+        after.replicas(),
+        after.nodes(),
+        reason.code(),
+        reason.message());
+    events.normal(job, reason.code(), reason.message());
+    observers.allocated(id, allocation, reason, now);
+    signals.job(id);
+    return true;
+  }
+
+  /** Takes away what the job has, if it has anything. */
+  public void release(TrainingJob job, Reason reason) {
+    AllocationStatus current = current(job);
+    if (current != null && current.replicas() > 0) {
+      write(job, Allocation.NONE, null, reason);
+      signals.round();
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.kastor.operator.config;
+
+import dev.kastor.plugin.jar.PluginException;
+import dev.kastor.plugin.jar.PluginFolder;
+import dev.kastor.scheduler.policy.PolicyContext;
+import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.scheduler.policy.registry.Policies;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+
+/** Policy that the settings ask for: one of Kastor's own, or of the jars of the plug-ins folder. */
+@Singleton
+public final class ConfiguredPolicy {
+  ConfiguredPolicy() {}
+
+  /**
+   * A factory of it.
+   *
+   * @throws IllegalArgumentException if there is no such policy or option, a value is not valid, or
+   *     a jar cannot be used; the message says what is valid
+   */
+  @Produces
+  @Singleton
+  public static PolicyFactory of(OperatorConfig config) {
+    try {
+      return PolicyFactory.of(
+          new PluginFolder(config.plugins())
+              .addTo(Policies.BUILT_IN, PolicyPlugin.class)
+              .choose(config.policy()),
+          PolicyContext.online(config.seed()));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("kastor.policy: " + e.getMessage(), e);
+    } catch (PluginException e) {
+      throw new IllegalArgumentException("kastor.plugins: " + e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package dev.kastor.operator.kube;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Keeps of each pod only where it is, what it asks for, what gates it, how far it is and what is
+ * wrong with it: the rest is most of a pod, and is read by nobody here.
+ */
+final class LeanPods extends BasicItemStore<Pod> {
+  /** Conditions that say more than that all is as it should be. */
+  private static final Set<String> TELLING = Set.of("PodScheduled", "DisruptionTarget");
+
+  LeanPods() {
+    super(Cache::metaNamespaceKeyFunc);
+  }
+
+  @Override
+  public Pod put(String key, Pod pod) {
+    if (pod.getSpec() != null) {
+      pod.setSpec(lean(pod.getSpec()));
+    }
+    if (pod.getStatus() != null) {
+      pod.setStatus(lean(pod.getStatus()));
+    }
+    Lean.withoutEmpties(pod.getMetadata());
+    return super.put(key, pod);
+  }
+
+  private static PodSpec lean(PodSpec spec) {
+    PodSpec kept = new PodSpec();
+    kept.setNodeName(spec.getNodeName());
+    kept.setSchedulingGates(spec.getSchedulingGates());
+    kept.setInitContainers(spec.getInitContainers().stream().map(LeanPods::lean).toList());
+    kept.setContainers(spec.getContainers().stream().map(LeanPods::lean).toList());
+    kept.setOverhead(spec.getOverhead());
+    return Lean.withoutEmpties(kept);
+  }
+
+  private static Container lean(Container container) {
+    Container kept = new Container();
+    kept.setName(container.getName());
+    kept.setRestartPolicy(container.getRestartPolicy());
+    ResourceRequirements resources = container.getResources();
+    if (resources != null) {
+      kept.setResources(Lean.withoutEmpties(resources));
+      resources.getLimits().values().forEach(Lean::withoutEmpties);
+      resources.getRequests().values().forEach(Lean::withoutEmpties);
+    }
+    return Lean.withoutEmpties(kept);
+  }
+
+  private static PodStatus lean(PodStatus status) {
+    PodStatus kept = new PodStatus();
+    kept.setPhase(status.getPhase());
+    // Of a pod that is past that, the phase says that its node has taken it.
+    boolean pending = "Pending".equals(status.getPhase());
+    kept.setStartTime(pending ? status.getStartTime() : null);
+    kept.setConditions(
+        status.getConditions().stream().filter(each -> telling(each, pending)).toList());
+    kept.setInitContainerStatuses(lean(status.getInitContainerStatuses()));
+    kept.setContainerStatuses(lean(status.getContainerStatuses()));
+    return Lean.withoutEmpties(kept);
+  }
+
+  /** Of a container that runs there is nothing to tell. */
+  private static List<ContainerStatus> lean(List<ContainerStatus> containers) {
+    return containers.stream()
+        .filter(container -> container.getState() != null)
+        .filter(container -> container.getState().getRunning() == null)
+        .map(LeanPods::lean)
+        .toList();
+  }
+
+  private static ContainerStatus lean(ContainerStatus container) {
+    ContainerStatus kept = new ContainerStatus();
+    kept.setName(container.getName());
+    kept.setState(container.getState());
+    return Lean.withoutEmpties(kept);
+  }
+
+  private static boolean telling(PodCondition condition, boolean pending) {
+    boolean scheduled =
+        "PodScheduled".equals(condition.getType()) && "True".equals(condition.getStatus());
+    return TELLING.contains(condition.getType()) && (pending || !scheduled);
+  }
+}

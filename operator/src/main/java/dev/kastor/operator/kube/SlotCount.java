@@ -1,0 +1,147 @@
+package dev.kastor.operator.kube;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.math.BigDecimal;
+import java.util.Collection;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts slots: who has them and how many are left.
+ *
+ * <p>Sums saturate, as pods may ask for any number, and no pod counts for more than its node has: a
+ * kubelet does not take one that asks for more.
+ */
+public final class SlotCount {
+  private static final BigDecimal MOST = BigDecimal.valueOf(Integer.MAX_VALUE);
+
+  private final String resource;
+
+  /** Counts slots of this extended resource. */
+  public SlotCount(String resource) {
+    this.resource = resource;
+  }
+
+  /** Whether pods may be put on the node: it is ready and not cordoned. */
+  public static boolean usable(Node node) {
+    if (node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable())) {
+      return false;
+    }
+    return ready(node);
+  }
+
+  /** Whether its kubelet is known to be well. */
+  public static boolean ready(Node node) {
+    if (node.getStatus() == null) {
+      return false;
+    }
+    for (NodeCondition condition : node.getStatus().getConditions()) {
+      if ("Ready".equals(condition.getType())) {
+        return "True".equals(condition.getStatus());
+      }
+    }
+    return true;
+  }
+
+  /** Whether the pod still holds what it asked for: only a pod that ended or is gone does not. */
+  public static boolean occupies(Pod pod) {
+    String phase = PodPlace.phase(pod);
+    return !"Succeeded".equals(phase) && !"Failed".equals(phase);
+  }
+
+  /** All slots of the node. */
+  public int allocatable(Node node) {
+    Map<String, Quantity> allocatable = node.getStatus().getAllocatable();
+    return allocatable == null ? 0 : amount(allocatable.get(resource));
+  }
+
+  /** Slots that these pods hold together on the node; may be more than it has. */
+  public int held(Node node, Collection<Pod> podsOnNode) {
+    int most = allocatable(node);
+    return saturated(
+        podsOnNode.stream()
+            .filter(SlotCount::occupies)
+            .mapToLong(pod -> Math.min(most, requested(pod)))
+            .sum());
+  }
+
+  /**
+   * Slots that the pods of one job hold on each node: what those ask for that are there, and one
+   * for each that is on its way, as far as the job was given slots for it.
+   */
+  public Map<String, Integer> heldByNode(Collection<Pod> pods, Map<String, Integer> given) {
+    Map<String, Long> held = new TreeMap<>();
+    Map<String, Long> coming = new TreeMap<>();
+    for (Pod pod : pods) {
+      if (occupies(pod)) {
+        PodPlace.on(pod)
+            .ifPresentOrElse(
+                node -> held.merge(node, (long) requested(pod), Long::sum),
+                () -> coming.merge(PodPlace.meant(pod), 1L, Long::sum));
+      }
+    }
+    coming.forEach(
+        (node, pod) -> held.merge(node, Math.min(pod, given.getOrDefault(node, 0)), Long::sum));
+    Map<String, Integer> saturated = new TreeMap<>();
+    held.forEach((node, slots) -> {
+      if (slots > 0) {
+        saturated.put(node, saturated(slots));
+      }
+    });
+    return saturated;
+  }
+
+  /** Slots of the node that are left beside these pods. */
+  public int free(Node node, Collection<Pod> podsOnNode) {
+    return Math.max(0, allocatable(node) - held(node, podsOnNode));
+  }
+
+  /**
+   * What Kubernetes counts for a pod: its containers and sidecars together, or an init container
+   * with the sidecars before it if that is more, and the overhead of its runtime class. Resources
+   * of the pod as a whole cannot be extended ones.
+   */
+  private int requested(Pod pod) {
+    long sidecars = 0;
+    long starting = 0;
+    for (Container container : pod.getSpec().getInitContainers()) {
+      long own = requested(container);
+      starting = Math.max(starting, sidecars + own);
+      sidecars += "Always".equals(container.getRestartPolicy()) ? own : 0;
+    }
+    long running = sidecars;
+    for (Container container : pod.getSpec().getContainers()) {
+      running += requested(container);
+    }
+    Map<String, Quantity> overhead = pod.getSpec().getOverhead();
+    long beside = overhead == null ? 0 : amount(overhead.get(resource));
+    return saturated(Math.max(starting, running) + beside);
+  }
+
+  private int requested(Container container) {
+    var resources = container.getResources();
+    if (resources == null) {
+      return 0;
+    }
+    Quantity request =
+        resources.getRequests() == null ? null : resources.getRequests().get(resource);
+    Quantity limit = resources.getLimits() == null ? null : resources.getLimits().get(resource);
+    // Of an extended resource both are the same; a server that sets no defaults has the limit only.
+    return amount(request == null ? limit : request);
+  }
+
+  private static int saturated(long slots) {
+    return Math.clamp(slots, 0, Integer.MAX_VALUE);
+  }
+
+  private static int amount(@Nullable Quantity quantity) {
+    return quantity == null
+        ? 0
+        : quantity.getNumericalAmount().max(BigDecimal.ZERO).min(MOST).intValue();
+  }
+}

@@ -1,0 +1,168 @@
+package dev.kastor.operator.kube;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.NullNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.inject.Singleton;
+import java.net.HttpURLConnection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes single fields of a job's status as JSON merge patches.
+ *
+ * <p>Every field has one writer, so patches of different writers never conflict and none needs to
+ * know what the others wrote. The job's uid travels along: a new job of the same name is not
+ * touched by what was meant for the old one.
+ */
+@Singleton
+public final class StatusWriter {
+  private static final int MOST_SHAPES = 5_000;
+
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .defaultPropertyInclusion(
+              JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+          .build();
+
+  private final KubernetesClient client;
+  private final Map<String, ObjectNode> written;
+  private final Map<JsonNode, JsonNode> shapes = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, Object>> postponed;
+
+  public StatusWriter(JobRecords records, KubernetesClient client) {
+    written = records.part();
+    postponed = records.part();
+    this.client = client;
+  }
+
+  /**
+   * Sets the fields; a null value removes a field.
+   *
+   * @return whether the job still exists
+   * @throws KubernetesClientException if the API server refuses for another reason
+   */
+  public boolean patch(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
+    Map<String, Object> waiting = postponed.remove(job.getMetadata().getUid());
+    if (waiting == null) {
+      return patchNow(job, fields);
+    }
+    Map<String, @Nullable Object> all = new HashMap<>(waiting);
+    all.putAll(fields);
+    return patchNow(job, all);
+  }
+
+  /** The job as the API server has it now; empty if it is gone. */
+  public Optional<TrainingJob> stored(TrainingJob job) {
+    TrainingJob now =
+        client
+            .resources(TrainingJob.class)
+            .inNamespace(job.getMetadata().getNamespace())
+            .withName(job.getMetadata().getName())
+            .get();
+    return Optional.ofNullable(now)
+        .filter(found -> found.getMetadata().getUid().equals(job.getMetadata().getUid()));
+  }
+
+  private boolean patchNow(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    String uid = job.getMetadata().getUid();
+    body.putObject("metadata").put("uid", uid);
+    ObjectNode status = body.putObject("status");
+    ObjectNode known = written.computeIfAbsent(uid, key -> JsonNodeFactory.instance.objectNode());
+    JsonNode cached =
+        job.getStatus() == null ? JsonNodeFactory.instance.objectNode() : tree(job.getStatus());
+    // One patch of a job at a time: what is known of earlier ones then is what the server has.
+    synchronized (known) {
+      fields.forEach((name, value) -> {
+        JsonNode next = tree(value);
+        JsonNode patch = next.deepCopy();
+        removeStale(patch, cached.path(name));
+        removeStale(patch, known.path(name));
+        status.set(name, patch);
+        known.set(name, shape(next));
+      });
+      return send(job, body);
+    }
+  }
+
+  /**
+   * Sets the fields with the next patch of the job, or with {@link #flush}: for what a later look
+   * could find out again if it got lost.
+   */
+  public void postpone(TrainingJob job, Map<String, Object> fields) {
+    postponed.merge(job.getMetadata().getUid(), Map.copyOf(fields), StatusWriter::both);
+  }
+
+  /** Sends what was postponed, if anything was. */
+  public void flush(TrainingJob job) {
+    if (postponed.containsKey(job.getMetadata().getUid())) {
+      patch(job, Map.of());
+    }
+  }
+
+  private static Map<String, Object> both(Map<String, Object> early, Map<String, Object> late) {
+    Map<String, Object> all = new HashMap<>(early);
+    all.putAll(late);
+    return all;
+  }
+
+  private boolean send(TrainingJob job, ObjectNode body) {
+    try {
+      MergePatch.send(client, job, body.toString());
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND
+          || e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** A merge patch keeps keys it does not name, so keys that went away are named with null. */
+  private static void removeStale(JsonNode patch, JsonNode old) {
+    if (patch instanceof ObjectNode object && old.isObject()) {
+      for (var entry : old.properties()) {
+        JsonNode kept = object.get(entry.getKey());
+        if (kept == null) {
+          object.putNull(entry.getKey());
+        } else {
+          removeStale(kept, entry.getValue());
+        }
+      }
+    }
+  }
+
+  /** Only the keys matter later, and those of tens of thousands of jobs are mostly the same. */
+  private JsonNode shape(JsonNode node) {
+    if (shapes.size() > MOST_SHAPES) {
+      shapes.clear();
+    }
+    return shapes.computeIfAbsent(keys(node), same -> same);
+  }
+
+  private static JsonNode keys(JsonNode node) {
+    if (!node.isObject()) {
+      return NullNode.getInstance();
+    }
+    ObjectNode keys = JsonNodeFactory.instance.objectNode();
+    node.properties().forEach(entry -> keys.set(entry.getKey(), keys(entry.getValue())));
+    return keys;
+  }
+
+  /** Nested values leave out what they do not have; the field itself may be null to remove it. */
+  private static JsonNode tree(@Nullable Object value) {
+    return value == null ? JsonNodeFactory.instance.nullNode() : JSON.valueToTree(value);
+  }
+}

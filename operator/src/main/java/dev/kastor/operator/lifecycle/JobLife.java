@@ -1,0 +1,111 @@
+package dev.kastor.operator.lifecycle;
+
+import dev.kastor.operator.pods.Failures;
+import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.status.JobReason;
+import dev.kastor.operator.status.JobStatusWriter;
+import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.LifecycleSpec;
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.leader.Awake;
+import dev.kastor.scheduler.Reason;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** Enforces the deadlines of unfinished jobs that are not suspended. */
+@Singleton
+public final class JobLife {
+  private final AllocationWriter allocations;
+  private final JobStatusWriter statuses;
+  private final JobPods pods;
+  private final Awake awake;
+  private final InstantSource clock;
+
+  public JobLife(
+      AllocationWriter allocations,
+      JobStatusWriter statuses,
+      JobPods pods,
+      Awake awake,
+      InstantSource clock) {
+    this.allocations = allocations;
+    this.statuses = statuses;
+    this.pods = pods;
+    this.awake = awake;
+    this.clock = clock;
+  }
+
+  /** The deadline that ends the job, if one does; a start that takes too long is given up. */
+  public Optional<Deadlines.Verdict.Failed> enforce(TrainingJob job) {
+    if (job.getSpec().suspended()) {
+      return Optional.empty();
+    }
+    return switch (verdict(job)) {
+      case Deadlines.Verdict.InTime inTime -> Optional.empty();
+      case Deadlines.Verdict.Failed failed ->
+          Optional.of(
+              new Deadlines.Verdict.Failed(failed.reason(), withTroubles(job, failed.message())));
+      case Deadlines.Verdict.StartAgain again -> {
+        String message = withTroubles(job, again.message());
+        FaultToleranceSpec tolerance =
+            Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+        Duration wait = Failures.backoff(tolerance, again.failedStarts());
+        giveUp(job, again.failedStarts(), JobReason.StartDeadlineExceeded, message, wait);
+        yield Optional.empty();
+      }
+    };
+  }
+
+  /** Gives up a start that could not be made, until its backoff is over. */
+  public void giveUp(TrainingJob job, JobReason reason, String message) {
+    int failedStarts = statuses.times(job).failedStarts() + 1;
+    FaultToleranceSpec tolerance =
+        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+    giveUp(job, failedStarts, reason, message, Failures.backoff(tolerance, failedStarts));
+  }
+
+  /** Takes the slots away for a while: others may start where this job cannot. */
+  public void giveUp(
+      TrainingJob job, int failedStarts, JobReason reason, String message, Duration wait) {
+    // The wait comes first: a round in between would give the job slots again.
+    statuses.holdBack(job, failedStarts, clock.instant().plus(wait));
+    allocations.release(job, Reason.of(reason.name(), message));
+  }
+
+  /** Whether a wait of the job for slots that was imposed ended within that time. */
+  public boolean waitEndedWithin(TrainingJob job, Duration time) {
+    Instant now = clock.instant();
+    return statuses
+        .notBefore(job)
+        .filter(end -> !now.isBefore(end) && now.isBefore(end.plus(time)))
+        .isPresent();
+  }
+
+  /** The time until the next deadline or until the job may have slots again, at most this long. */
+  public Duration next(TrainingJob job, Duration most) {
+    Instant now = clock.instant();
+    Instant due = statuses.notBefore(job).filter(now::isBefore).orElse(Instant.MAX);
+    if (!job.getSpec().suspended()
+        && verdict(job) instanceof Deadlines.Verdict.InTime inTime
+        && inTime.until().isBefore(due)) {
+      due = inTime.until();
+    }
+    return due.isBefore(now.plus(most)) ? Duration.between(now, due).plusMillis(10) : most;
+  }
+
+  private Deadlines.Verdict verdict(TrainingJob job) {
+    LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
+    return Deadlines.check(limits, statuses.times(job).since(awake.since()), clock.instant());
+  }
+
+  private String withTroubles(TrainingJob job, String message) {
+    List<String> troubles = pods.troubles(job);
+    return troubles.isEmpty() ? message : message + " " + String.join("; ", troubles);
+  }
+}

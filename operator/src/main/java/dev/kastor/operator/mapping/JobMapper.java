@@ -1,0 +1,109 @@
+package dev.kastor.operator.mapping;
+
+import dev.kastor.crds.Pin;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.AssumedPauses;
+import dev.kastor.scheduler.JobFacts;
+import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.goodput.Measured;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Turns a TrainingJob with what was measured of it into the scheduler's {@link JobState}. */
+public final class JobMapper {
+  /**
+   * A live change before one was measured; and the time from a pod's start to its first step:
+   * image, runtime, data, checkpoint.
+   */
+  private static final AssumedPauses ASSUMED =
+      new AssumedPauses(Duration.ofSeconds(2), Duration.ofSeconds(15));
+
+  private JobMapper() {}
+
+  /** The job as a policy sees it at {@code now}, in the queue that it names. */
+  public static JobState state(
+      TrainingJob job,
+      @Nullable AllocationStatus allocation,
+      Measured measured,
+      boolean training,
+      boolean pinned,
+      Instant now) {
+    JobReading reading = JobReading.of(job, allocation);
+    JobSpec spec = reading.spec();
+    return state(
+        reading, spec.queue(), spec.priority(), Optional.empty(), measured, training, pinned, now);
+  }
+
+  /**
+   * The same in a queue that it may not have named, with the priority that counts there, on these
+   * GPU types if they are given.
+   *
+   * @throws IllegalArgumentException if its spec contradicts itself
+   */
+  public static JobState state(
+      JobReading job,
+      String queue,
+      int priority,
+      Optional<Set<String>> gpuTypes,
+      Measured measured,
+      boolean training,
+      boolean pinned,
+      Instant now) {
+    JobSpec named = job.spec();
+    boolean asNamed = named.queue().equals(queue) && named.priority() == priority;
+    JobSpec inQueue = asNamed ? named : named.queued(queue, priority);
+    JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
+    return new JobFacts(spec, job.history(), training, measured, pinned, Optional.empty())
+        .state(ASSUMED, now);
+  }
+
+  /** The status' allocation as the scheduler's type. */
+  public static Allocation allocation(@Nullable AllocationStatus allocation) {
+    if (allocation == null || allocation.nodes() == null) {
+      return Allocation.NONE;
+    }
+    var nodes = new TreeMap<>(allocation.nodes());
+    // Not every server takes a key away for which a merge patch says null.
+    nodes.values().removeIf(replicas -> replicas == null || replicas < 1);
+    long sum = nodes.values().stream().mapToLong(Integer::longValue).sum();
+    // More than there can be was given by nobody.
+    return sum > Integer.MAX_VALUE ? Allocation.NONE : new Allocation(nodes);
+  }
+
+  /**
+   * Whether the job can have been given that, going by what it asks for now: no pods are made for
+   * what it cannot.
+   */
+  public static boolean withinBounds(JobSpec spec, Allocation given) {
+    int replicas = given.replicas();
+    return replicas >= spec.elasticity().min() && replicas <= spec.elasticity().max();
+  }
+
+  /** Whether the job's owner wants it to keep exactly what it has. */
+  public static boolean pinnedHere(TrainingJob job, Allocation current) {
+    return !current.isEmpty() && Pin.of(job) instanceof Pin.Here;
+  }
+
+  /** Whether the job still wants to run. */
+  public static boolean wantsToRun(TrainingJob job) {
+    return !finished(job)
+        && !job.getSpec().suspended()
+        && job.getMetadata().getDeletionTimestamp() == null;
+  }
+
+  /** Whether the job ended. */
+  public static boolean finished(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    return status != null
+        && (status.phase() == TrainingJobStatus.Phase.Succeeded
+            || status.phase() == TrainingJobStatus.Phase.Failed);
+  }
+}

@@ -1,0 +1,162 @@
+package dev.kastor.operator.mapping;
+
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.crds.BatchSizeSpec;
+import dev.kastor.crds.ElasticSpec;
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.Pin;
+import dev.kastor.crds.ProgramSpec;
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.scheduler.AllowedReplicas;
+import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.JobSpec;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** Turns a TrainingJob's spec into the scheduler's. */
+public final class JobSpecs {
+  /** What Kubernetes allows for the value of a label. */
+  private static final int LONGEST_NAME = 63;
+
+  private static final String GANG_NAME = "[a-z]([-a-z0-9]{0,56}[a-z0-9])?";
+
+  private JobSpecs() {}
+
+  /**
+   * The scheduler's view of the job.
+   *
+   * @throws IllegalArgumentException if the spec contradicts itself, which the CRD's rules prevent,
+   *     or its name is too long
+   */
+  public static JobSpec of(TrainingJob job) {
+    String name = job.getMetadata().getName();
+    if (name.length() > LONGEST_NAME) {
+      throw new IllegalArgumentException(
+          "the job's name may have at most %d characters but has %d: it becomes a label of its pods. Submit it under a shorter name."
+              .formatted(LONGEST_NAME, name.length()));
+    }
+    if (job.getSpec().gang() && !name.matches(GANG_NAME)) {
+      throw new IllegalArgumentException(
+          "metadata.name: %s: the name of a job with a template becomes that of a Service and of hosts, so it has at most 58 lower-case letters, digits and hyphens and begins with a letter. Submit it under such a name."
+              .formatted(name));
+    }
+    TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());
+    long characters = spec.program() == null ? 0 : spec.program().characters();
+    if (characters > ProgramSpec.MOST_CHARACTERS) {
+      throw new IllegalArgumentException(
+          "program.parameters have %d characters together, names and values, but may have %d. Shorten them, or put what is long into a file."
+              .formatted(characters, ProgramSpec.MOST_CHARACTERS));
+    }
+    JobSpec unqueued =
+        new JobSpec(
+            Labels.id(job),
+            Instant.parse(job.getMetadata().getCreationTimestamp()),
+            elasticity(spec, Pin.of(job)),
+            limits(spec),
+            "");
+    if (spec.goodput() != null) {
+      check(unqueued.elasticity(), unqueued.batchLimits());
+    }
+    String queue = spec.queue();
+    Integer priority = spec.priority();
+    return unqueued.queued(queue == null ? "" : queue, priority == null ? 0 : priority);
+  }
+
+  /** What the CRD's rules say as well: a policy must not see a job of no possible size. */
+  private static void check(Elasticity sizes, BatchLimits batch) {
+    if (IntStream.rangeClosed(sizes.min(), sizes.max()).noneMatch(sizes::allows)) {
+      throw new IllegalArgumentException(
+          "no number of replicas from elastic.minReplicas (%d) to elastic.maxReplicas (%d) is one of elastic.allowedReplicas. Widen the range."
+              .formatted(sizes.min(), sizes.max()));
+    }
+    long most = sizes.min() * (long) batch.maxAtomicBatch();
+    if (!batch.accumulation() && batch.initialGlobalBatch() > most) {
+      throw new IllegalArgumentException(
+          "batchSize.initial (%d) does not fit minReplicas (%d) times perDevice.max (%d). Allow gradientAccumulation or raise one of them."
+              .formatted(batch.initialGlobalBatch(), sizes.min(), batch.maxAtomicBatch()));
+    }
+  }
+
+  /** Why what a job's annotation asks cannot be done; empty if it can. */
+  public static Optional<String> pinProblem(TrainingJob job) {
+    Pin pin = Pin.of(job);
+    return pin instanceof Pin.Free
+        ? Optional.empty()
+        : pinProblem(SpecDefaults.complete(job.getSpec()), pin);
+  }
+
+  @SuppressWarnings("NullAway") // As below.
+  private static Optional<String> pinProblem(TrainingJobSpec spec, Pin pin) {
+    ElasticSpec elastic = spec.elastic();
+    return switch (pin) {
+      case Pin.Free free -> Optional.empty();
+      case Pin.Here here -> Optional.empty();
+      case Pin.Unreadable unreadable ->
+          Optional.of(
+              "Annotation %s is '%s' but must be here or a number of replicas, so it is ignored."
+                  .formatted(Pin.ANNOTATION, unreadable.value()));
+      case Pin.At at ->
+          at.replicas() >= elastic.minReplicas()
+                  && at.replicas() <= elastic.maxReplicas()
+                  && allowed(elastic.allowedReplicas()).contains(at.replicas())
+              ? Optional.empty()
+              : Optional.of(
+                  "Annotation %s asks for %d replicas, but spec.elastic allows %d to %d (%s), so it is ignored."
+                      .formatted(
+                          Pin.ANNOTATION,
+                          at.replicas(),
+                          elastic.minReplicas(),
+                          elastic.maxReplicas(),
+                          elastic.allowedReplicas()));
+    };
+  }
+
+  private static AllowedReplicas allowed(ElasticSpec.AllowedReplicasKind kind) {
+    return switch (kind) {
+      case Any -> new AllowedReplicas.Any();
+      case PowersOfTwo -> new AllowedReplicas.PowersOfTwo();
+    };
+  }
+
+  @SuppressWarnings("NullAway") // Completed specs have every field; the records say Nullable.
+  private static Elasticity elasticity(TrainingJobSpec spec, Pin pin) {
+    ElasticSpec elastic = spec.elastic();
+    int min = elastic.minReplicas();
+    int max = elastic.maxReplicas();
+    if (pin instanceof Pin.At at && pinProblem(spec, pin).isEmpty()) {
+      min = at.replicas();
+      max = at.replicas();
+    }
+    if (spec.gang()) {
+      return new Elasticity.Rigid(min);
+    }
+    AllowedReplicas allowed = allowed(elastic.allowedReplicas());
+    return switch (spec.goodputOrThrow().mode()) {
+      case Adaptive -> new Elasticity.Adaptive(min, max, allowed);
+      case Fixed ->
+          min == max ? new Elasticity.Rigid(min) : new Elasticity.Elastic(min, max, allowed);
+    };
+  }
+
+  @SuppressWarnings("NullAway") // As above.
+  private static BatchLimits limits(TrainingJobSpec spec) {
+    if (spec.gang()) {
+      // Nobody knows its batch: one example for each replica is as good as any number.
+      int replicas = spec.elastic().minReplicas();
+      return new BatchLimits(replicas, replicas, 1, 1, false);
+    }
+    GoodputSpec goodput = spec.goodputOrThrow();
+    BatchSizeSpec batch = goodput.batchSize();
+    boolean fixed = goodput.mode() == GoodputSpec.Mode.Fixed;
+    return new BatchLimits(
+        batch.initial(),
+        fixed ? batch.initial() : batch.max(),
+        batch.perDevice().min(),
+        batch.perDevice().max(),
+        batch.gradientAccumulation());
+  }
+}

@@ -1,0 +1,78 @@
+package dev.kastor.operator.pods;
+
+import dev.kastor.crds.TrainingJob;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.EnvVarBuilder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The variables by which processes of training frameworks find each other: those of PyTorch's
+ * {@code env://}, of torchrun ({@code PET_…}), of JAX, and our own.
+ */
+final class GangEnvironment {
+  /** What torchrun and most examples use. */
+  static final int PORT = 29500;
+
+  private GangEnvironment() {}
+
+  /** The variables of one pod, in which one process trains. */
+  static List<EnvVar> of(TrainingJob job, int rank, int size) {
+    String master = host(job, 0);
+    String replicas = Integer.toString(size);
+    String own = Integer.toString(rank);
+    String port = Integer.toString(PORT);
+    List<EnvVar> env = new ArrayList<>();
+    env.add(value("MASTER_ADDR", master));
+    env.add(value("MASTER_PORT", port));
+    env.add(value("WORLD_SIZE", replicas));
+    env.add(value("RANK", own));
+    env.add(value("LOCAL_RANK", "0"));
+    env.add(value("LOCAL_WORLD_SIZE", "1"));
+    env.add(value("PET_MASTER_ADDR", master));
+    env.add(value("PET_MASTER_PORT", port));
+    env.add(value("PET_NNODES", replicas));
+    env.add(value("PET_NPROC_PER_NODE", "1"));
+    env.add(value("PET_NODE_RANK", own));
+    env.add(value("JAX_COORDINATOR_ADDRESS", master + ":" + port));
+    env.add(value("JAX_NUM_PROCESSES", replicas));
+    env.add(value("JAX_PROCESS_ID", own));
+    env.add(value("KASTOR_NAMESPACE", job.getMetadata().getNamespace()));
+    env.add(value("KASTOR_JOB", job.getMetadata().getName()));
+    env.add(value("KASTOR_JOB_UID", job.getMetadata().getUid()));
+    env.add(value("KASTOR_REPLICAS", replicas));
+    env.add(value("KASTOR_RANK", own));
+    env.add(field("KASTOR_POD", "metadata.name"));
+    env.add(field("KASTOR_NODE", "spec.nodeName"));
+    env.add(field("KASTOR_POD_IP", "status.podIP"));
+    return env;
+  }
+
+  /** The name under which the pod of a rank is known to the cluster's DNS, whatever its start. */
+  static String host(TrainingJob job, int rank) {
+    return "%s.%s.%s.svc"
+        .formatted(
+            hostname(job, rank),
+            GangService.name(job.getMetadata().getName()),
+            job.getMetadata().getNamespace());
+  }
+
+  static String hostname(TrainingJob job, int rank) {
+    return job.getMetadata().getName() + "-" + rank;
+  }
+
+  private static EnvVar value(String name, String value) {
+    return new EnvVarBuilder().withName(name).withValue(value).build();
+  }
+
+  private static EnvVar field(String name, String path) {
+    return new EnvVarBuilder()
+        .withName(name)
+        .withNewValueFrom()
+        .withNewFieldRef()
+        .withFieldPath(path)
+        .endFieldRef()
+        .endValueFrom()
+        .build();
+  }
+}

@@ -1,0 +1,236 @@
+package dev.kastor.operator.pods;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.NotSent;
+import dev.kastor.operator.kube.PodNumbers;
+import dev.kastor.operator.kube.PodPlace;
+import dev.kastor.operator.kube.Provenance;
+import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.scheduler.JobId;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.inject.Singleton;
+import java.net.HttpURLConnection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * The pods of jobs, with our own writes that the cache has not seen yet.
+ *
+ * <p>Without them a second look at a job within milliseconds would make its pods twice.
+ */
+@Singleton
+public final class JobPods {
+  private final KubernetesClient client;
+  private final ClusterCache cache;
+  private final AllocationWriter allocations;
+  private final PodNumbers numbers;
+  private final SlotCount slots;
+  private final UnseenPods unseen = new UnseenPods();
+  private final SlotClaims claims = new SlotClaims();
+  private final UnansweredPods unanswered = new UnansweredPods();
+
+  public JobPods(
+      KubernetesClient client,
+      ClusterCache cache,
+      AllocationWriter allocations,
+      PodNumbers numbers,
+      OperatorConfig config) {
+    this.client = client;
+    this.cache = cache;
+    this.allocations = allocations;
+    this.numbers = numbers;
+    slots = new SlotCount(config.slotResource());
+  }
+
+  /** The pods that belong to this very job. */
+  public List<PodView> of(TrainingJob job) {
+    return PodView.of(all(job));
+  }
+
+  /** The same as parts of a gang. */
+  public List<GangPod> gang(TrainingJob job) {
+    long next = numbers.next(job);
+    return all(job).stream().map(pod -> GangPod.of(pod, next)).toList();
+  }
+
+  /** Names of those that wait for others to be made. */
+  public Set<String> gated(TrainingJob job) {
+    return all(job).stream()
+        .filter(Gates::closed)
+        .map(pod -> pod.getMetadata().getName())
+        .collect(Collectors.toSet());
+  }
+
+  /** Pods that no node has taken since before that, with what kube-scheduler says of each. */
+  public Map<PodView, String> unscheduledBefore(TrainingJob job, Instant then) {
+    return all(job).stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(pod -> PodTrouble.unschedulableSince(pod).filter(then::isAfter).isPresent())
+        .collect(Collectors.toMap(PodView::of, pod -> PodTrouble.of(pod).orElse("")));
+  }
+
+  private List<Pod> all(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    // Unseen ones may be of an earlier job of the name.
+    return unseen.of(Labels.id(job), cached(() -> cache.pods(job))).stream()
+        .filter(pod -> Labels.ownedBy(pod, uid))
+        .toList();
+  }
+
+  /** Why pods of the job do not run yet, in the words of those who start them. */
+  public List<String> troubles(TrainingJob job) {
+    return cache.pods(job).stream()
+        .filter(SlotCount::occupies)
+        .flatMap(pod -> PodTrouble.of(pod).stream())
+        .sorted()
+        .toList();
+  }
+
+  /**
+   * Free slots for new pods of a job, which nobody else fills until the claim is closed.
+   *
+   * @param wanted slots by node
+   * @param usable nodes that may be used; others have no free slots
+   * @throws KubernetesClientException if it cannot be found out what is free
+   */
+  public SlotClaims.Claim claim(TrainingJob job, Map<String, Integer> wanted, Predicate<Node> usable) {
+    boolean foundOwn = settle(Labels.id(job), wanted.keySet());
+    return claims.claim(
+        wanted,
+        // Its own pods that are there after all: it has to look again at what it lacks.
+        name -> foundOwn ? 0 : cache.node(name).filter(usable).map(this::freeSlots).orElse(0));
+  }
+
+  private int freeSlots(Node node) {
+    String name = node.getMetadata().getName();
+    // Before the others: one that is found meanwhile counts twice for a moment, never not at all.
+    int doubtful = unanswered.on(name).size();
+    List<Pod> there = new ArrayList<>();
+    Map<JobId, Integer> coming = new HashMap<>();
+    for (Pod pod : unseen.on(name, cached(() -> cache.podsOnOrMeantFor(name)))) {
+      if (PodPlace.on(pod).isPresent()) {
+        there.add(pod);
+      } else {
+        coming.merge(Labels.job(pod).orElseThrow(), 1, Integer::sum);
+      }
+    }
+    // Each has one slot, and a job no more of them than it was given: the rest is about to go.
+    int reserved =
+        coming.entrySet().stream()
+            .mapToInt(job -> Math.min(job.getValue(), given(job.getKey(), name)))
+            .sum();
+    return Math.max(0, slots.free(node, there) - reserved - doubtful);
+  }
+
+  private int given(JobId id, String node) {
+    return cache
+        .job(id)
+        .map(job -> JobMapper.allocation(allocations.current(job)))
+        .map(allocation -> allocation.replicasByNode().getOrDefault(node, 0))
+        .orElse(0);
+  }
+
+  /** Finds out what became of pods on these nodes; true if one of the job is there. */
+  private boolean settle(JobId job, Set<String> nodes) {
+    List<Pod> there = new ArrayList<>();
+    unanswered.settle(
+        nodes,
+        this::ask,
+        pod -> {
+          unseen.add(pod);
+          there.add(pod);
+        });
+    return there.stream().anyMatch(pod -> Labels.job(pod).filter(job::equals).isPresent());
+  }
+
+  private Optional<Pod> ask(Pod pod) {
+    String namespace = pod.getMetadata().getNamespace();
+    String name = pod.getMetadata().getName();
+    return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get())
+        .filter(found -> cache.maker(found).isPresent());
+  }
+
+  /** Makes a pod; one of that name that is there already is fine. */
+  public void create(Pod pod) {
+    try {
+      unseen.add(
+          client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
+    } catch (KubernetesClientException e) {
+      boolean there = e.getCode() == HttpURLConnection.HTTP_CONFLICT;
+      if (there || NotSent.mayBeDone(e)) {
+        unanswered.add(pod);
+      }
+      if (!there) {
+        throw e;
+      }
+    }
+  }
+
+  /** Removes a pod; one that is gone already is fine. */
+  public void delete(TrainingJob job, PodView pod) {
+    delete(job, pod.name());
+  }
+
+  /** Removes a pod by its name; one that is gone already is fine. */
+  public void delete(TrainingJob job, String pod) {
+    client.pods().inNamespace(job.getMetadata().getNamespace()).withName(pod).delete();
+  }
+
+  /** Removes a pod that cannot do anything useful any more, so that others need not wait for it. */
+  public void deleteHanging(TrainingJob job, String pod) {
+    client
+        .pods()
+        .inNamespace(job.getMetadata().getNamespace())
+        .withName(pod)
+        .withGracePeriod(1)
+        .delete();
+  }
+
+  /**
+   * Removes pods that say that a job's controller made them, where the job does not exist any more:
+   * not every API server does.
+   */
+  public void deleteOrphans() {
+    Set<String> uids = new HashSet<>();
+    // Pods first: a job that comes meanwhile is not missed.
+    List<Pod> claiming = cache.claimingPods();
+    cache.allJobs().forEach(job -> uids.add(job.getMetadata().getUid()));
+    for (Pod pod : claiming) {
+      boolean owned = Provenance.claim(pod).filter(claim -> uids.contains(claim.uid())).isPresent();
+      if (!owned && pod.getMetadata().getDeletionTimestamp() == null) {
+        client.pods().resource(pod).delete();
+      }
+    }
+  }
+
+  private UnseenPods.Cache cached(Supplier<List<Pod>> pods) {
+    return new UnseenPods.Cache() {
+      @Override
+      public long version() {
+        return cache.podsVersion();
+      }
+
+      @Override
+      public List<Pod> pods() {
+        return pods.get();
+      }
+    };
+  }
+}

@@ -1,0 +1,82 @@
+package dev.kastor.operator.pods;
+
+import dev.kastor.operator.status.Hold;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.JobRecords;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Objects that the pods of a job need and whose names follow from the job's: the Secret of its ring
+ * or the Service of its gang. Somebody else's object of that name stays as it is, and the job waits
+ * until the name is free.
+ */
+@Singleton
+public final class NamedObjects {
+  private record Taken(Hold hold, Instant at) {}
+
+  private final JobObjects rings;
+  private final GangService services;
+  private final EventRecorder events;
+  private final InstantSource clock;
+  private final Map<String, Taken> taken;
+
+  public NamedObjects(
+      JobRecords records,
+      JobObjects rings,
+      GangService services,
+      EventRecorder events,
+      InstantSource clock) {
+    taken = records.part();
+    this.rings = rings;
+    this.services = services;
+    this.events = events;
+    this.clock = clock;
+  }
+
+  /**
+   * Makes what is missing or out of date; call before pods are made, and while there are any.
+   *
+   * @return whether all is there; else {@link #hold} says who is in the way
+   */
+  public boolean ensure(TrainingJob job) {
+    String uid = job.getMetadata().getUid();
+    Optional<Hold> found =
+        job.getSpec().gang() ? services.ensure(job) : rings.ensure(job);
+    if (found.isEmpty()) {
+      taken.remove(uid);
+      return true;
+    }
+    taken.put(uid, new Taken(found.get(), clock.instant()));
+    events.warning(job, found.get().reason().name(), found.get().message());
+    return false;
+  }
+
+  /** Whether nothing is missing or out of date, as far as is known here. */
+  public boolean ensured(TrainingJob job) {
+    return job.getSpec().gang() || rings.ensured(job);
+  }
+
+  /** The object that is in the way of the job; empty if none is, as far as is known. */
+  public Optional<Hold> hold(TrainingJob job) {
+    return Optional.ofNullable(taken.get(job.getMetadata().getUid())).map(Taken::hold);
+  }
+
+  /** Tries again for a job that waits, if the last time is long enough ago. */
+  public void tryAgain(TrainingJob job) {
+    Taken last = taken.get(job.getMetadata().getUid());
+    if (last != null && !clock.instant().isBefore(last.at().plus(PodCheck.AGAIN))) {
+      ensure(job);
+    }
+  }
+
+  /** Removes the objects of a job that is gone. */
+  public void removed(TrainingJob job) {
+    rings.removed(job);
+    services.removed(job);
+  }
+}

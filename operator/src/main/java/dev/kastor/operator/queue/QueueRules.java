@@ -1,0 +1,39 @@
+package dev.kastor.operator.queue;
+
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.Reason;
+import jakarta.inject.Singleton;
+import java.util.Map;
+import java.util.Optional;
+
+/** The queues as they are now. Thread-safe. */
+@Singleton
+public final class QueueRules {
+  private final ClusterCache cache;
+  private final Map<String, Queue> configured;
+  private final int maxPriority;
+
+  /**
+   * Reads {@code kastor.queues} once.
+   *
+   * @throws IllegalArgumentException if it does not say names and weights
+   */
+  public QueueRules(ClusterCache cache, OperatorConfig config) {
+    this.cache = cache;
+    configured = Queue.parse(config.queues().orElse(""));
+    maxPriority = config.maxPriority();
+  }
+
+  /** All of them at this moment. */
+  public QueueDirectory directory() {
+    return QueueDirectory.of(cache.queues(), configured, maxPriority);
+  }
+
+  /** Why a job may not be in the queue that it asks for; empty if it may. */
+  public Optional<Reason> refusal(TrainingJob job) {
+    return directory().refusal(job);
+  }
+}

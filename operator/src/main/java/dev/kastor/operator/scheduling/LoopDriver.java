@@ -1,0 +1,132 @@
+package dev.kastor.operator.scheduling;
+
+import dev.kastor.operator.kube.Newcomers;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.signal.Mandate;
+import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.SchedulingLoop;
+import jakarta.annotation.PreDestroy;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the scheduling loop: once per interval, and soon after something happened that matters.
+ *
+ * <p>Several signals within the delay lead to one round, and rounds that take long come less often.
+ */
+@Singleton
+public final class LoopDriver {
+  private static final Logger LOG = LoggerFactory.getLogger(LoopDriver.class);
+
+  private static final long NEWCOMERS_MILLIS = 100;
+
+  private final SchedulingLoop loop;
+  private final Newcomers newcomers;
+  private final Mandate mandate;
+  private final Metrics metrics;
+  private final FirstLooks firstLooks;
+  private final Arrivals arrivals;
+  private final InstantSource clock;
+  private final StandingAdvice advice;
+  private final Decisions decisions;
+  private final Signals signals;
+  private final Duration interval;
+  private final RoundPacing pacing;
+  private final Semaphore wanted = new Semaphore(0);
+  private final Thread thread = new Thread(this::run, "scheduling-loop");
+  private volatile boolean stopped;
+
+  public LoopDriver(
+      SchedulingLoop loop,
+      Metrics metrics,
+      StandingAdvice advice,
+      Decisions decisions,
+      Newcomers newcomers,
+      FirstLooks firstLooks,
+      Arrivals arrivals,
+      Mandate mandate,
+      Signals signals,
+      OperatorConfig config,
+      InstantSource clock) {
+    this.advice = advice;
+    this.decisions = decisions;
+    this.signals = signals;
+    this.loop = loop;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.newcomers = newcomers;
+    this.mandate = mandate;
+    this.firstLooks = firstLooks;
+    this.arrivals = arrivals;
+    interval = config.roundInterval();
+    pacing = new RoundPacing(config.roundDelay(), clock);
+    signals.onRound(wanted::release);
+  }
+
+  /** Starts the rounds; call once the cluster's first lists are in. */
+  public void start() {
+    thread.setDaemon(true);
+    thread.start();
+    arrivals.start();
+  }
+
+  /** Decides no more. */
+  @PreDestroy
+  public void stop() {
+    stopped = true;
+    thread.interrupt();
+    arrivals.stop();
+  }
+
+  private void run() {
+    try {
+      while (!stopped) {
+        if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
+          Thread.sleep(pacing.pause());
+          letNewcomersIn();
+          wanted.drainPermits();
+        }
+        if (mandate.mayWrite()) {
+          pacing.begins();
+          round();
+          pacing.ended();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** One round over many that came is better than many rounds over few each. */
+  private void letNewcomersIn() throws InterruptedException {
+    long until = System.nanoTime() + interval.toNanos();
+    while (newcomers.many() && System.nanoTime() < until) {
+      Thread.sleep(NEWCOMERS_MILLIS);
+    }
+  }
+
+  private void round() {
+    long start = System.nanoTime();
+    try {
+      Round round = loop.tick();
+      if (round.deferred() > 0) {
+        signals.round();
+      }
+      metrics.decided(round, (System.nanoTime() - start) / 1e9);
+      firstLooks.decided(round, clock.instant());
+      decisions.decided(round).forEach(signals::job);
+      advice.observe(round.snapshot());
+    } catch (RuntimeException e) {
+      // The next round decides again from the state of the cluster, so nothing is lost.
+      LOG.error("scheduling round failed", e);
+      metrics.decisionFailed();
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package dev.kastor.operator.scheduling;
+
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.PodPlace;
+import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.nodes.NodeTraits;
+import dev.kastor.operator.nodes.NodeTypes;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.scheduler.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns nodes of the API server into the scheduler's {@link Node}s. Used by one thread.
+ *
+ * <p>Slots of pods that the operator did not make are not the scheduler's to give. Nor are those of
+ * its own pods that were asked to leave and are still there long after: whoever is given one would
+ * wait for it as long.
+ */
+final class NodeMapper {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeMapper.class);
+
+  /** What a kubelet may take to report the end of a pod. */
+  private static final Duration REPORT = Duration.ofSeconds(30);
+
+  private final ClusterCache cache;
+  private final Metrics metrics;
+  private final SlotCount slots;
+  private final String gpuTypeLabel;
+  private final Duration departure;
+  private final Set<String> badPrices = new HashSet<>();
+  private Set<String> overcommitted = Set.of();
+
+  NodeMapper(ClusterCache cache, Metrics metrics, OperatorConfig config) {
+    this.cache = cache;
+    this.metrics = metrics;
+    slots = new SlotCount(config.slotResource());
+    gpuTypeLabel = config.gpuTypeLabel();
+    departure = config.agent().terminationGrace().plus(REPORT);
+  }
+
+  /** The nodes that have slots in this round, by name. */
+  List<Node> nodes(
+      Collection<io.fabric8.kubernetes.api.model.Node> nodes, RoundNodes round, Instant now) {
+    List<Node> mapped = new ArrayList<>(nodes.size());
+    Set<String> over = new HashSet<>();
+    for (var node : nodes) {
+      String name = node.getMetadata().getName();
+      boolean open = round.open().contains(name);
+      int left = open ? left(node, over, now) : round.kept().getOrDefault(name, 0);
+      if (left > 0) {
+        mapped.add(node(node, left));
+      }
+    }
+    metrics.overcommitted(over.size());
+    overcommitted = over;
+    mapped.sort(Comparator.comparing(Node::name));
+    return mapped;
+  }
+
+  private int left(io.fabric8.kubernetes.api.model.Node node, Set<String> over, Instant now) {
+    String name = node.getMetadata().getName();
+    List<Pod> pods = cache.podsOn(name);
+    int held = slots.held(node, pods);
+    int has = slots.allocatable(node);
+    if (held > has) {
+      over.add(name);
+      if (!overcommitted.contains(name)) {
+        LOG.warn(
+            "node {}: its pods hold {} of {} slots, so none is given to others there. A GPU may have failed, or a pod was bound past the scheduler: compare the pods on the node with what it can allocate.",
+            name,
+            held,
+            has);
+      }
+    }
+    return slots.free(node, pods.stream().filter(pod -> !gives(pod, now)).toList());
+  }
+
+  /** Whether the slots of the pod are the scheduler's to give. */
+  private boolean gives(Pod pod, Instant now) {
+    boolean late =
+        PodPlace.askedToLeave(pod).filter(asked -> now.isAfter(asked.plus(departure))).isPresent();
+    return !late && cache.maker(pod).isPresent();
+  }
+
+  private Node node(io.fabric8.kubernetes.api.model.Node node, int left) {
+    String name = node.getMetadata().getName();
+    NodeTraits traits = NodeTraits.of(node.getMetadata());
+    if (NodeTraits.hasBadPrice(node.getMetadata()) && badPrices.add(name)) {
+      LOG.warn("annotation {} of node {} is no price and is ignored", NodeTraits.PRICE, name);
+    }
+    return new Node(
+        name,
+        NodeTypes.of(node, gpuTypeLabel),
+        left,
+        traits.rack(),
+        traits.preemptible(),
+        traits.pricePerHour());
+  }
+}

@@ -1,0 +1,160 @@
+package dev.kastor.operator.kube;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class LeanPodsTest {
+  private final Pod pod =
+      new PodBuilder()
+          .withNewMetadata()
+          .withName("speech-0")
+          .withNamespace("team")
+          .addToAnnotations(Labels.NODE, "n1")
+          .endMetadata()
+          .withNewSpec()
+          .withNodeName("n2")
+          .withServiceAccountName("default")
+          .addNewSchedulingGate("kastor.dev/gang")
+          .addNewVolume()
+          .withName("token")
+          .endVolume()
+          .addToOverhead("nvidia.com/gpu", new Quantity("1"))
+          .addNewInitContainer()
+          .withName("sidecar")
+          .withRestartPolicy("Always")
+          .withNewResources()
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("3")))
+          .endResources()
+          .endInitContainer()
+          .addNewInitContainer()
+          .withName("fetch")
+          .withNewResources()
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("2")))
+          .endResources()
+          .endInitContainer()
+          .addNewContainer()
+          .withName("agent")
+          .withImage("kastor/training-agent")
+          .addNewEnv()
+          .withName("KASTOR_JOB")
+          .withValue("speech")
+          .endEnv()
+          .withNewResources()
+          .withLimits(Map.of("nvidia.com/gpu", new Quantity("1")))
+          .endResources()
+          .endContainer()
+          .endSpec()
+          .withNewStatus()
+          .withPhase("Running")
+          .addNewCondition()
+          .withType("PodScheduled")
+          .withStatus("True")
+          .endCondition()
+          .addNewCondition()
+          .withType("DisruptionTarget")
+          .withStatus("True")
+          .endCondition()
+          .addNewContainerStatus()
+          .withName("agent")
+          .withNewState()
+          .withNewRunning()
+          .endRunning()
+          .endState()
+          .endContainerStatus()
+          .addNewContainerStatus()
+          .withName("sidecar")
+          .withRestartCount(3)
+          .withNewState()
+          .withNewWaiting("no such image", "ErrImagePull")
+          .endState()
+          .endContainerStatus()
+          .endStatus()
+          .build();
+
+  @Test
+  void keepsWhereAPodIsAndWhatItHolds() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    Pod kept = store.get("team/speech-0");
+    assertThat(PodPlace.on(kept)).contains("n2");
+    assertThat(new SlotCount("nvidia.com/gpu").heldByNode(List.of(kept), Map.of()))
+        .as("two of the init container beside the sidecar's three, and one of overhead")
+        .isEqualTo(Map.of("n2", 6));
+    assertThat(kept.getSpec().getSchedulingGates()).hasSize(1);
+    assertThat(kept.getMetadata()).isEqualTo(pod.getMetadata());
+    assertThat(kept.getStatus().getPhase()).isEqualTo("Running");
+  }
+
+  @Test
+  void keepsOfItsStateWhatIsWrong() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    PodStatus kept = store.get("team/speech-0").getStatus();
+    assertThat(kept.getConditions())
+        .singleElement()
+        .returns("DisruptionTarget", PodCondition::getType);
+    assertThat(kept.getContainerStatuses())
+        .singleElement()
+        .satisfies(container -> {
+          assertThat(container.getName()).isEqualTo("sidecar");
+          assertThat(container.getState().getWaiting().getReason()).isEqualTo("ErrImagePull");
+          assertThat(container.getRestartCount()).isNull();
+        });
+  }
+
+  @Test
+  void keepsOfAPendingPodWhetherItsNodeHasTakenIt() {
+    var store = new LeanPods();
+    Pod pending = new PodBuilder(pod).editStatus().withPhase("Pending").endStatus().build();
+    store.put(store.getKey(pending), pending);
+    assertThat(PodPlace.on(store.get("team/speech-0"))).contains("n2");
+    Pod named = new PodBuilder(pod).withNewStatus().withPhase("Pending").endStatus().build();
+    store.put(store.getKey(named), named);
+    assertThat(PodPlace.on(store.get("team/speech-0"))).isEmpty();
+    Pod taken =
+        new PodBuilder(named)
+            .editStatus()
+            .withStartTime("2026-01-01T00:00:00Z")
+            .endStatus()
+            .build();
+    store.put(store.getKey(taken), taken);
+    assertThat(PodPlace.on(store.get("team/speech-0"))).contains("n2");
+  }
+
+  @Test
+  void keepsNoCollectionWithoutContent() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    Pod kept = store.get("team/speech-0");
+    assertThat(kept.getSpec().getTolerations()).isSameAs(List.of());
+    assertThat(kept.getSpec().getContainers().getFirst().getEnv()).isSameAs(List.of());
+    assertThat(kept.getStatus().getAdditionalProperties()).isSameAs(Map.of());
+    assertThat(kept.getMetadata().getLabels()).isSameAs(Map.of());
+    // Who makes another of it starts from there and can add what it wants.
+    assertThat(new PodBuilder(kept).editMetadata().addToLabels("a", "b").endMetadata().build())
+        .returns("b", made -> made.getMetadata().getLabels().get("a"));
+  }
+
+  @Test
+  void dropsHowItIsMade() {
+    var store = new LeanPods();
+    store.put(store.getKey(pod), pod);
+    Pod kept = store.get("team/speech-0");
+    assertThat(kept.getSpec().getVolumes()).isEmpty();
+    assertThat(kept.getSpec().getContainers())
+        .singleElement()
+        .satisfies(container -> {
+          assertThat(container.getName()).isEqualTo("agent");
+          assertThat(container.getImage()).isNull();
+          assertThat(container.getEnv()).isEmpty();
+        });
+  }
+}

@@ -1,0 +1,98 @@
+package dev.kastor.operator.kube;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.TestJobs;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.mockwebserver.http.RecordedRequest;
+import java.net.InetAddress;
+import java.util.Map;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class StatusWriterTest {
+  private static final String PATH =
+      "/apis/kastor.dev/v1alpha1/namespaces/team/trainingjobs/bert/status";
+
+  private final KubernetesMockServer server = new KubernetesMockServer(false);
+  private final TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+  private final KubernetesClient client;
+  private final StatusWriter writer;
+
+  StatusWriterTest() {
+    server.init(InetAddress.getLoopbackAddress(), 0);
+    client = server.createClient();
+    writer = new StatusWriter(new JobRecords(), client);
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    server.destroy();
+  }
+
+  @Test
+  void aWriteIsOneRequest() throws InterruptedException {
+    server.expect().patch().withPath(PATH).andReturn(200, job).always();
+
+    for (long pod = 1; pod <= 3; pod++) {
+      assertThat(writer.patch(job, Map.of("nextPod", pod))).isTrue();
+    }
+
+    assertThat(server.getRequestCount()).isEqualTo(3);
+    RecordedRequest request = server.takeRequest();
+    assertThat(request.method()).hasToString("PATCH");
+    assertThat(request.getHeaders().header("Content-Type"))
+        .startsWith("application/merge-patch+json");
+    assertThat(request.getBody().readUtf8())
+        .isEqualTo("{\"metadata\":{\"uid\":\"uid-of-bert\"},\"status\":{\"nextPod\":1}}");
+  }
+
+  @Test
+  void whatCanWaitTravelsWithTheNextWrite() throws InterruptedException {
+    server.expect().patch().withPath(PATH).andReturn(200, job).always();
+
+    writer.postpone(job, Map.of("nextPod", 2L));
+    writer.patch(job, Map.of("restarts", 1));
+    writer.flush(job);
+
+    assertThat(server.getRequestCount()).isEqualTo(1);
+    assertThat(server.takeRequest().getBody().readUtf8())
+        .contains("\"nextPod\":2", "\"restarts\":1");
+  }
+
+  @Test
+  void whatCanWaitIsWrittenInTheEndEvenAlone() throws InterruptedException {
+    server.expect().patch().withPath(PATH).andReturn(200, job).always();
+
+    writer.postpone(job, Map.of("nextPod", 2L));
+    writer.flush(job);
+    writer.flush(job);
+
+    assertThat(server.getRequestCount()).isEqualTo(1);
+    assertThat(server.takeRequest().getBody().readUtf8()).contains("\"nextPod\":2");
+  }
+
+  @Test
+  void aJobThatIsGoneOrWasReplacedIsNoError() {
+    server.expect().patch().withPath(PATH).andReturn(404, null).once();
+    server.expect().patch().withPath(PATH).andReturn(409, null).once();
+
+    assertThat(writer.patch(job, Map.of("nextPod", 1L))).isFalse();
+    assertThat(writer.patch(job, Map.of("nextPod", 1L))).isFalse();
+  }
+
+  @Test
+  void aRefusalNamesItsCode() {
+    server.expect().patch().withPath(PATH).andReturn(403, null).always();
+
+    Assertions.assertThatThrownBy(() -> writer.patch(job, Map.of("nextPod", 1L)))
+        .isInstanceOfSatisfying(
+            KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(403));
+  }
+}
