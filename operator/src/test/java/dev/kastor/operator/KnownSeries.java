@@ -1,7 +1,7 @@
 package dev.kastor.operator;
 
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.metrics.Families.Family;
+import dev.kastor.operator.metrics.Metrics;
 import io.prometheus.client.Collector.MetricFamilySamples.Sample;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.kube.StatusWriter;
-import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.signal.Mandate;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;

@@ -1,10 +1,10 @@
 package dev.kastor.operator;
 
-import dev.kastor.operator.metrics.Metrics;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.metrics.Families.Family;
+import dev.kastor.operator.metrics.Metrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,16 +1,16 @@
 package dev.kastor.operator.allocation;
 
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.StatusWriter;
 import dev.kastor.operator.mapping.StoredHistory;
-import dev.kastor.operator.queue.QueueRules;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.operator.signal.JobObservers;
 import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.queue.QueueRules;
+import dev.kastor.operator.signal.JobObservers;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;

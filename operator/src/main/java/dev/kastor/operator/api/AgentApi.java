@@ -1,9 +1,9 @@
 package dev.kastor.operator.api;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.http.Connections;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;

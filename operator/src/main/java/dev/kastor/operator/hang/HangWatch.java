@@ -1,19 +1,19 @@
 package dev.kastor.operator.hang;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.hang.HangRule.Hang;
+import dev.kastor.operator.hang.HangRule.Seen;
 import dev.kastor.operator.kube.ApiBackoff;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
-import dev.kastor.operator.hang.HangRule.Hang;
-import dev.kastor.operator.hang.HangRule.Seen;
-import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.membership.Replica;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.telemetry.Reported;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.ReplicaState;

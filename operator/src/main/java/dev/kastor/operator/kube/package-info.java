@@ -1,6 +1,6 @@
 /**
- * Access to the API server: the cache, writers of statuses and events, limits and retries, and
- * what labels, annotations and owners mean. Knows no rule of scheduling. Entry type: {@link
+ * Access to the API server: the cache, writers of statuses and events, limits and retries, and what
+ * labels, annotations and owners mean. Knows no rule of scheduling. Entry type: {@link
  * dev.kastor.operator.kube.ClusterCache}.
  */
 @NullMarked

@@ -1,8 +1,8 @@
 package dev.kastor.operator.leader;
 
-import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.leader.Election.Standing;
+import dev.kastor.operator.signal.Mandate;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;

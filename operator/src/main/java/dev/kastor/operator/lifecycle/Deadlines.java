@@ -1,8 +1,8 @@
 package dev.kastor.operator.lifecycle;
 
+import dev.kastor.crds.LifecycleSpec;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.LifeTimes;
-import dev.kastor.crds.LifecycleSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.kastor.operator.lifecycle;
 
+import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.pods.NamedObjects;
 import dev.kastor.operator.pods.NodeFit;
 import dev.kastor.operator.pods.PodCheck;
@@ -7,7 +8,6 @@ import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.status.Hold;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
-import dev.kastor.crds.TrainingJob;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,15 +1,15 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.operator.pods.Failures;
-import dev.kastor.operator.pods.JobPods;
-import dev.kastor.operator.status.JobReason;
-import dev.kastor.operator.status.JobStatusWriter;
 import dev.kastor.crds.FaultToleranceSpec;
 import dev.kastor.crds.LifecycleSpec;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.leader.Awake;
+import dev.kastor.operator.pods.Failures;
+import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.status.JobReason;
+import dev.kastor.operator.status.JobStatusWriter;
 import dev.kastor.scheduler.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;

@@ -1,14 +1,14 @@
 package dev.kastor.operator.lifecycle;
 
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.allocation.AllocationWriter;
-import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.Reason;
 import jakarta.inject.Singleton;

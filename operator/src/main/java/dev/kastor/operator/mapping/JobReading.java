@@ -1,8 +1,8 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.operator.kube.Labels;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.kube.Labels;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllocationHistory;
 import dev.kastor.scheduler.JobId;
@@ -35,7 +35,8 @@ public record JobReading(
    * @param problem how it contradicts itself
    * @param pinProblem why what the annotation asks cannot be done
    */
-  public record Asked(Optional<JobSpec> spec, Optional<String> problem, Optional<String> pinProblem) {
+  public record Asked(
+      Optional<JobSpec> spec, Optional<String> problem, Optional<String> pinProblem) {
     private static Asked of(TrainingJob job) {
       try {
         return new Asked(Optional.of(JobSpecs.of(job)), Optional.empty(), JobSpecs.pinProblem(job));

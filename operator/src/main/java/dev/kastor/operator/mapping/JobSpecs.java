@@ -1,6 +1,5 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.operator.kube.Labels;
 import dev.kastor.crds.BatchSizeSpec;
 import dev.kastor.crds.ElasticSpec;
 import dev.kastor.crds.GoodputSpec;
@@ -9,6 +8,7 @@ import dev.kastor.crds.ProgramSpec;
 import dev.kastor.crds.SpecDefaults;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.operator.kube.Labels;
 import dev.kastor.scheduler.AllowedReplicas;
 import dev.kastor.scheduler.BatchLimits;
 import dev.kastor.scheduler.Elasticity;

@@ -1,8 +1,8 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.TrainingJobStatus.HeldStatus;
+import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllocationHistory;
 import java.time.Instant;

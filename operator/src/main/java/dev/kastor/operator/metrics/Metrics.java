@@ -1,8 +1,8 @@
 package dev.kastor.operator.metrics;
 
-import dev.kastor.operator.pods.FailureKind;
 import dev.kastor.crds.QueueStatus;
 import dev.kastor.operator.metrics.Families.Family;
+import dev.kastor.operator.pods.FailureKind;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.Round;

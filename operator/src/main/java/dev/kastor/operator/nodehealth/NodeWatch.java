@@ -1,17 +1,17 @@
 package dev.kastor.operator.nodehealth;
 
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.kube.ApiBackoff;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
-import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.leader.Awake;
-import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.nodes.NodeUses;
+import dev.kastor.operator.signal.Mandate;
+import dev.kastor.operator.signal.Signals;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Taint;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.nodes;
 
-import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.ClusterCache;
 import io.fabric8.kubernetes.api.model.Node;
 import jakarta.inject.Singleton;
 import java.util.List;

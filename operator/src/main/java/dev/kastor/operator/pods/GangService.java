@@ -1,11 +1,11 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.operator.status.Hold;
-import dev.kastor.operator.status.JobReason;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.Provenance;
+import dev.kastor.operator.status.Hold;
+import dev.kastor.operator.status.JobReason;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,13 +1,13 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.operator.status.Hold;
-import dev.kastor.operator.status.JobReason;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.Provenance;
+import dev.kastor.operator.status.Hold;
+import dev.kastor.operator.status.JobReason;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,16 +1,16 @@
 package dev.kastor.operator.pods;
 
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
-import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.NotSent;
 import dev.kastor.operator.kube.PodNumbers;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -110,7 +110,8 @@ public final class JobPods {
    * @param usable nodes that may be used; others have no free slots
    * @throws KubernetesClientException if it cannot be found out what is free
    */
-  public SlotClaims.Claim claim(TrainingJob job, Map<String, Integer> wanted, Predicate<Node> usable) {
+  public SlotClaims.Claim claim(
+      TrainingJob job, Map<String, Integer> wanted, Predicate<Node> usable) {
     boolean foundOwn = settle(Labels.id(job), wanted.keySet());
     return claims.claim(
         wanted,

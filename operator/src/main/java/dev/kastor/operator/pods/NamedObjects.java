@@ -1,9 +1,9 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.operator.status.Hold;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.status.Hold;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -45,8 +45,7 @@ public final class NamedObjects {
    */
   public boolean ensure(TrainingJob job) {
     String uid = job.getMetadata().getUid();
-    Optional<Hold> found =
-        job.getSpec().gang() ? services.ensure(job) : rings.ensure(job);
+    Optional<Hold> found = job.getSpec().gang() ? services.ensure(job) : rings.ensure(job);
     if (found.isEmpty()) {
       taken.remove(uid);
       return true;

@@ -1,8 +1,8 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.Reason;
 import jakarta.inject.Singleton;

@@ -1,14 +1,14 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.kube.ClusterCache;
-import dev.kastor.operator.scheduling.LoopDriver;
-import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.family.FamilyStore;
-import dev.kastor.operator.pods.ProfileStore;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.leader.Leadership;
-import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.pods.ProfileStore;
+import dev.kastor.operator.scheduling.LoopDriver;
+import dev.kastor.operator.signal.Mandate;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.ShutdownEvent;

@@ -1,5 +1,18 @@
 package dev.kastor.operator.reconcile;
 
+import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.PodNumbers;
+import dev.kastor.operator.kube.SlotWaiters;
+import dev.kastor.operator.leader.Awake;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.pods.FailureKind;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
@@ -12,21 +25,8 @@ import dev.kastor.operator.pods.PodTemplate;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.pods.SlotClaims;
-import dev.kastor.operator.status.JobReason;
-import dev.kastor.crds.FaultToleranceSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.kube.ClusterCache;
-import dev.kastor.operator.kube.EventRecorder;
-import dev.kastor.operator.kube.JobRecords;
-import dev.kastor.operator.kube.Labels;
-import dev.kastor.operator.nodes.NodeUses;
-import dev.kastor.operator.kube.PodNumbers;
-import dev.kastor.operator.kube.SlotWaiters;
-import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.signal.Mandate;
-import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.status.JobReason;
 import dev.kastor.scheduler.Allocation;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
@@ -268,7 +268,9 @@ public final class PodSteering {
         events.warning(job, "ReplicaFailed", message);
         LOG.warn("{}: {}", Labels.id(job), message);
         metrics.failed(
-            job.getMetadata().getNamespace(), job.getMetadata().getName(), FailureKind.of(pod).label());
+            job.getMetadata().getNamespace(),
+            job.getMetadata().getName(),
+            FailureKind.of(pod).label());
       }
     }
   }

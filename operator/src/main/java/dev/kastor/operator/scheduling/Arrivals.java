@@ -1,10 +1,10 @@
 package dev.kastor.operator.scheduling;
 
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Newcomers;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.signal.Mandate;
+import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.FastPath;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;

@@ -1,6 +1,10 @@
 package dev.kastor.operator.scheduling;
 
+import dev.kastor.crds.Pin;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
@@ -10,15 +14,11 @@ import dev.kastor.operator.kube.ToldLast;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.mapping.JobReadings;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.queue.QuotaGate;
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllocationHistory;

@@ -1,10 +1,10 @@
 package dev.kastor.operator.scheduling;
 
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Newcomers;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.signal.Mandate;
+import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.Round;
 import dev.kastor.scheduler.SchedulingLoop;
 import jakarta.annotation.PreDestroy;

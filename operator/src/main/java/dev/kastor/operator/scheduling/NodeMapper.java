@@ -1,12 +1,12 @@
 package dev.kastor.operator.scheduling;
 
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeTraits;
 import dev.kastor.operator.nodes.NodeTypes;
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.scheduler.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;

@@ -1,12 +1,5 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.operator.allocation.AllocationWriter;
-import dev.kastor.operator.kube.ClusterCache;
-import dev.kastor.operator.kube.MergePatch;
-import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.operator.queue.QueueDirectory;
-import dev.kastor.operator.queue.QueueRules;
-import dev.kastor.operator.queue.QueueStatuses;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -15,7 +8,14 @@ import dev.kastor.crds.Queue;
 import dev.kastor.crds.QueueStatus;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.MergePatch;
+import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.queue.QueueDirectory;
+import dev.kastor.operator.queue.QueueRules;
+import dev.kastor.operator.queue.QueueStatuses;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;

@@ -1,10 +1,10 @@
 package dev.kastor.operator.scheduling;
 
+import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.nodes.NodeUse;
-import dev.kastor.crds.TrainingJob;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import io.fabric8.kubernetes.api.model.Node;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.advice.NodeAdvice;
 import dev.kastor.scheduler.advice.NodeAdvisor;

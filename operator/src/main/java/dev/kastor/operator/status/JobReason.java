@@ -1,6 +1,5 @@
 package dev.kastor.operator.status;
 
-import dev.kastor.operator.pods.InvalidTemplate;
 /**
  * The reasons of conditions that the operator itself gives; those of its policies come with their
  * decisions. {@code docs/training-jobs.md} says of each what to do.

@@ -1,9 +1,9 @@
 package dev.kastor.operator.web;
 
 import dev.kastor.operator.api.ApiException;
-import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
+import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.operator.web.HistoryView.TimelineView;
 import dev.kastor.scheduler.JobId;
 import io.smallrye.common.annotation.Blocking;

@@ -1,11 +1,11 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.operator.status.JobReason;
-import dev.kastor.operator.status.LifeTimes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.LifecycleSpec;
 import dev.kastor.operator.lifecycle.Deadlines.Verdict;
+import dev.kastor.operator.status.JobReason;
+import dev.kastor.operator.status.LifeTimes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,7 +1,5 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.operator.status.Hold;
-import dev.kastor.operator.status.JobReason;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.CrudServer;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.status.Hold;
+import dev.kastor.operator.status.JobReason;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.crds.ProfileSpec;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.config.OperatorConfig;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.VolumeMount;

@@ -1,13 +1,13 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.operator.mapping.JobMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
 import dev.kastor.operator.CrudServer;
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Snapshot;

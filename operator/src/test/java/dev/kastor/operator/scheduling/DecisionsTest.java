@@ -1,10 +1,10 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.operator.mapping.JobMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec.Mode;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;

@@ -1,11 +1,11 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.operator.mapping.JobMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.GoodputSpec;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Plan;
 import dev.kastor.scheduler.Round;

@@ -1,5 +1,12 @@
 package dev.kastor.operator.scheduling;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.CrudServer;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobNamespaces;
 import dev.kastor.operator.kube.JobRecords;
@@ -10,15 +17,8 @@ import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.kube.SlotWaiters;
 import dev.kastor.operator.kube.StatusWriter;
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.operator.TestJobs;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

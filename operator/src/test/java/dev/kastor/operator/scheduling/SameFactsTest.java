@@ -1,8 +1,5 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.operator.allocation.AllocationWriter;
-import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.operator.mapping.JobReading;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -16,6 +13,9 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobSpec;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.WorkSpec;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.telemetry.ReportedFacts;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
