@@ -8,9 +8,13 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.arc.Arc;
+import io.quarkus.arc.InjectableBean;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
+import jakarta.enterprise.inject.Any;
+import jakarta.enterprise.inject.spi.Bean;
 import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Collection;
@@ -78,10 +82,12 @@ class ManyJobsIT {
     Map<String, Integer> large = new HashMap<>();
     Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
     int beans = 0;
-    for (var handle : Arc.container().listAll(Object.class)) {
-      if (handle.getBean().getBeanClass().getName().startsWith("dev.kastor.operator")) {
+    for (Bean<?> bean :
+        Arc.container().beanManager().getBeans(Object.class, Any.Literal.INSTANCE)) {
+      if (bean.getBeanClass().getName().startsWith("dev.kastor.operator")
+          && bean.getScope() == Singleton.class) {
         beans++;
-        look(handle.get(), large, seen);
+        look(Arc.container().instance((InjectableBean<?>) bean).get(), large, seen);
       }
     }
     assertThat(beans).as("beans looked at").isGreaterThan(20);

@@ -2,7 +2,6 @@ package dev.kastor.operator.metrics;
 
 import dev.kastor.crds.QueueStatus;
 import dev.kastor.operator.metrics.Families.Family;
-import dev.kastor.operator.pods.FailureKind;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.Round;
@@ -259,8 +258,8 @@ public final class Metrics {
   }
 
   /** A replica of a job failed. */
-  public void failed(String namespace, String job, String kind) {
-    podFailures.labels(namespace, job, kind).inc();
+  public void failed(String namespace, String job, FailureKind kind) {
+    podFailures.labels(namespace, job, kind.label()).inc();
   }
 
   /** A look at a job failed. */

@@ -11,9 +11,9 @@ import dev.kastor.operator.kube.PodNumbers;
 import dev.kastor.operator.kube.SlotWaiters;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.metrics.FailureKind;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeUses;
-import dev.kastor.operator.pods.FailureKind;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.JobPods;
@@ -270,7 +270,7 @@ public final class PodSteering {
         metrics.failed(
             job.getMetadata().getNamespace(),
             job.getMetadata().getName(),
-            FailureKind.of(pod).label());
+            FailureKind.of(pod.failedPermanently(), pod.exitCode()));
       }
     }
   }

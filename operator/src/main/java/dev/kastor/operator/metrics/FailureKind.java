@@ -1,8 +1,8 @@
-package dev.kastor.operator.pods;
+package dev.kastor.operator.metrics;
 
 import java.util.Locale;
 
-/** How a replica failed, as far as its pod tells. */
+/** Kinds of failures of replicas, as far as their pods tell. */
 public enum FailureKind {
   /** It said that no restart helps. */
   PROGRAM,
@@ -15,15 +15,20 @@ public enum FailureKind {
 
   private static final int FIRST_SIGNAL = 128;
 
-  /** How a failed pod failed. */
-  public static FailureKind of(PodView pod) {
-    if (pod.failedPermanently()) {
+  /**
+   * The kind of a failure.
+   *
+   * @param permanent whether the replica said that no restart helps
+   * @param exitCode of its container; 0 if that left none
+   */
+  public static FailureKind of(boolean permanent, int exitCode) {
+    if (permanent) {
       return PROGRAM;
     }
-    if (pod.exitCode() == 0) {
+    if (exitCode == 0) {
       return GONE;
     }
-    return pod.exitCode() > FIRST_SIGNAL ? KILLED : EXITED;
+    return exitCode > FIRST_SIGNAL ? KILLED : EXITED;
   }
 
   /** As the metrics call it, such as {@code Killed}. */
