@@ -44,6 +44,7 @@ final class GpuTypesScenario {
   private static final String GAINS = "gains";
 
   private static final String SAME = "same";
+  private static final String SMALL = "-small";
   private static final String TEAM = "team-0";
   private static final int SIZE = 4;
   private static final long STEPS = 2_000_000;
@@ -86,8 +87,10 @@ final class GpuTypesScenario {
     agents.close();
     operator.close();
     seen.close();
-    client.nodes().withName(FAST_NODE).delete();
-    client.nodes().withName(SLOW_NODE).delete();
+    for (String node : List.of(FAST_NODE, SLOW_NODE)) {
+      client.nodes().withName(node).delete();
+      client.nodes().withName(node + SMALL).delete();
+    }
     client.close();
   }
 
@@ -114,10 +117,10 @@ final class GpuTypesScenario {
   @DisplayName("the faster type goes to the job that gains more")
   void assigns() throws Exception {
     suspend(true);
-    nodes.put(FAST_NODE, FAST, SIZE);
-    nodes.put(SLOW_NODE, SLOW, SIZE);
-    client.nodes().withName(FAST_NODE).edit(node -> cordoned(node, false));
-    client.nodes().withName(SLOW_NODE).edit(node -> cordoned(node, false));
+    // One of the two jobs fits on each.
+    nodes.put(FAST_NODE + SMALL, FAST, SIZE);
+    nodes.put(SLOW_NODE + SMALL, SLOW, SIZE);
+    open("no node of the first step");
     suspend(SAME, false);
     until("the other job trains", () -> training(SAME).isPresent() && allocated(SAME));
     suspend(GAINS, false);
@@ -196,7 +199,7 @@ final class GpuTypesScenario {
     return client.resources(TrainingJob.class).inNamespace(TEAM).withName(job);
   }
 
-  /** Leaves one of the two nodes to new pods. */
+  /** Leaves one of the first two nodes to new pods. */
   private void open(String name) {
     for (String node : List.of(FAST_NODE, SLOW_NODE)) {
       client.nodes().withName(node).edit(found -> cordoned(found, !node.equals(name)));

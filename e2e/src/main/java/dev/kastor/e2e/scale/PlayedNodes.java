@@ -29,7 +29,7 @@ record PlayedNodes(KubernetesClient client) {
         () -> ready() >= count);
   }
 
-  /** Makes a node of a GPU type, or gives it another number of GPUs. */
+  /** Makes a node of a GPU type. */
   void put(String name, String gpuType, int gpus) {
     put(name, gpuType, gpus, 0);
   }
