@@ -173,13 +173,25 @@ final class EventSimulationTest {
     EventSettings slow = EXACT.withDecisions(Duration.ofSeconds(40), Duration.ofSeconds(60));
     Replay replay =
         replay(
-            slow, "1x4", workload(job("a", 5, "linear", 1), job("b", 6, "linear", 1)), "fifo", 1);
+            slow, "1x4", workload(job("a", 5, "linear", 1), job("b", 6, "linear", 1)), "srtf", 1);
     assertThat(replay.jobs().get(0).startSeconds()).isEqualTo(5);
     assertThat(replay.jobs().get(1).startSeconds()).isEqualTo(45);
     List<Double> at = replay.samples().stream().map(Sample::seconds).toList();
     for (int i = 1; i < at.size(); i++) {
       assertThat(at.get(i) - at.get(i - 1)).isBetween(40.0 - 1e-9, 60.0 + 1e-9);
     }
+  }
+
+  @Test
+  void aNewJobIsPlacedBetweenDecisionsWhereThereIsEnoughForAll() {
+    EventSettings slow = EXACT.withDecisions(Duration.ofSeconds(40), Duration.ofSeconds(60));
+    Workload three =
+        workload(
+            job("a", 5, "linear", 1), job("b", 6, "linear", 1), job("c", 7, "linear", 3));
+    Replay replay = replay(slow, "1x4", three, "fifo", 1);
+    assertThat(replay.jobs().get(0).startSeconds()).isEqualTo(5);
+    assertThat(replay.jobs().get(1).startSeconds()).as("by the fast path").isEqualTo(6);
+    assertThat(replay.jobs().get(2).startSeconds()).as("when a has ended").isGreaterThan(1000);
   }
 
   @Test
