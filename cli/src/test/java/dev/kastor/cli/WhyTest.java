@@ -54,9 +54,9 @@ final class WhyTest {
         .containsExactly(
             "default/digits is Queued with 0 replicas (may have 1 to 4)",
             "Why:         Waiting: The GPUs save more time elsewhere. (12s ago)",
-            "To get more: It needs 2 GPUs, bids 0.420 for each and they cost 0.630 (seconds",
-            "             of everybody's time saved in a second).",
-            "             2 jobs that wait bid more for GPUs.",
+            "To get more: It needs 2 GPUs, bids 0.420 for each and they cost 0.630 (price",
+            "             unit: job-seconds saved per GPU-second).",
+            "             2 waiting jobs bid more for GPUs.",
             "             It starts when the price falls by 33.3%, as when other jobs end or",
             "             nodes come, or when its bid is 1.500 times as high: a queue of more",
             "             weight (kastor queue) or a higher priority, each level of which",
