@@ -186,8 +186,7 @@ final class EventSimulationTest {
   void aNewJobIsPlacedBetweenDecisionsWhereThereIsEnoughForAll() {
     EventSettings slow = EXACT.withDecisions(Duration.ofSeconds(40), Duration.ofSeconds(60));
     Workload three =
-        workload(
-            job("a", 5, "linear", 1), job("b", 6, "linear", 1), job("c", 7, "linear", 3));
+        workload(job("a", 5, "linear", 1), job("b", 6, "linear", 1), job("c", 7, "linear", 3));
     Replay replay = replay(slow, "1x4", three, "fifo", 1);
     assertThat(replay.jobs().get(0).startSeconds()).isEqualTo(5);
     assertThat(replay.jobs().get(1).startSeconds()).as("by the fast path").isEqualTo(6);
