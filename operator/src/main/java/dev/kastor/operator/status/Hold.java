@@ -1,7 +1,7 @@
 package dev.kastor.operator.status;
 
 /**
- * What a job waits for.
+ * Obstacle that a job has to wait for before it can wait for slots.
  *
  * @param reason of the condition {@code Queued}
  * @param message what has to happen
