@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 class ManyJobsIT {
   private static final int JOBS = Integer.getInteger("kastor.manyJobs", 2000);
 
-  /** What is bounded may hold something, but by its bound and not by the jobs that there were. */
+  /** Entries that a bounded collection may keep: more would follow the jobs that there were. */
   private static final int MOST = 1500;
 
   private static final int AT_ONCE = 8;

@@ -41,7 +41,7 @@ public final class StoredHistory {
         seconds > 0 && Double.isFinite(seconds) ? seconds : 0);
   }
 
-  /** What is stored of a history beside its present allocation. */
+  /** Part of a history that is stored beside its present allocation. */
   public static HeldStatus held(AllocationHistory history) {
     return new HeldStatus(
         history.starts(),

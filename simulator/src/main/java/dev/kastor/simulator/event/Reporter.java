@@ -180,6 +180,7 @@ final class Reporter {
               after,
               starting ? Switch.Cause.START : cause,
               pause));
+      bound(switches);
     }
   }
 
@@ -208,7 +209,17 @@ final class Reporter {
             step,
             Math.max(0, step - pass),
             gpuType));
+    bound(measured);
     return true;
+  }
+
+  /**
+   * Drops the oldest of what no report has brought yet, as agents do: a report has so much room.
+   */
+  private static void bound(List<?> unsent) {
+    if (unsent.size() > TelemetryReport.MAX_ENTRIES) {
+      unsent.removeFirst();
+    }
   }
 
   /** Notes another batch of the same replicas. */

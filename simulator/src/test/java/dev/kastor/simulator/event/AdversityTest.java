@@ -151,6 +151,26 @@ final class AdversityTest {
     assertThat(news(few)).isPositive().isLessThan(news(all) / 2);
   }
 
+  @Test
+  void whatALongSilenceLeavesFitsIntoAReport() {
+    Workload one =
+        new Workload(
+            "one",
+            List.of(new Workload.Job("a", 0, "linear", 1, 1, 1, 0, Workload.Category.ADAPTIVE)));
+    // Some 3,300 reports, of which one in a hundred arrives: a report has room for 100 profiles.
+    Replay replay =
+        new EventSimulation(
+                EventSettings.defaults().withAdversity(reporting(0.99, 0)),
+                ClusterShape.parse("1x1"),
+                one,
+                Map.of("linear", PlainApplication.linear(100_000)),
+                Policies.factory("pollux", PolicyContext.online(1)),
+                1,
+                (seconds, done, all) -> {})
+            .run();
+    assertThat(replay.jobs()).hasSize(1);
+  }
+
   /** How often a snapshot shows a job further than the one before. */
   private static long news(Seen seen) {
     Map<String, Double> last = new TreeMap<>();
