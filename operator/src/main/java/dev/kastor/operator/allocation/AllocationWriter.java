@@ -7,6 +7,8 @@ import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.StatusWriter;
+import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.operator.mapping.StoredHistory;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.queue.QueueRules;
@@ -72,6 +74,22 @@ public final class AllocationWriter {
       return cached;
     }
     return own;
+  }
+
+  /** Whether the job has slots. */
+  public boolean holds(TrainingJob job) {
+    return !JobMapper.allocation(current(job)).isEmpty();
+  }
+
+  /**
+   * What the job is to have; nothing is begun with what no round can have given it.
+   *
+   * @param begun whether it has pods
+   */
+  public Allocation target(TrainingJob job, boolean begun) {
+    Allocation given =
+        job.getSpec().suspended() ? Allocation.NONE : JobMapper.allocation(current(job));
+    return begun || JobMapper.withinBounds(JobSpecs.of(job), given) ? given : Allocation.NONE;
   }
 
   /**

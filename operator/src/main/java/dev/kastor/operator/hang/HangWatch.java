@@ -5,14 +5,11 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
 import dev.kastor.operator.kube.ApiBackoff;
-import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.membership.Replica;
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.telemetry.Reported;
 import dev.kastor.operator.telemetry.TelemetryStore;
@@ -25,7 +22,6 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,9 +55,7 @@ public final class HangWatch {
 
   private final MembershipService membership;
   private final TelemetryStore telemetry;
-  private final JobPods pods;
-  private final EventRecorder events;
-  private final Metrics metrics;
+  private final HangRemedy remedy;
   private final ApiBackoff api;
   private final Awake awake;
   private final Signals signals;
@@ -73,9 +67,7 @@ public final class HangWatch {
       JobRecords records,
       MembershipService membership,
       TelemetryStore telemetry,
-      JobPods pods,
-      EventRecorder events,
-      Metrics metrics,
+      HangRemedy remedy,
       ApiBackoff api,
       Awake awake,
       Signals signals,
@@ -84,9 +76,7 @@ public final class HangWatch {
     jobs = records.part();
     this.membership = membership;
     this.telemetry = telemetry;
-    this.pods = pods;
-    this.events = events;
-    this.metrics = metrics;
+    this.remedy = remedy;
     this.api = api;
     this.awake = awake;
     this.signals = signals;
@@ -111,7 +101,7 @@ public final class HangWatch {
           telemetry
               .slowest(job)
               .filter(slow -> members.pods().contains(slow.pod()) && !justWoke(now));
-      watched.slow.look(slowest, now).ifPresent(slow -> holdsUp(job, watched, slow, now));
+      watched.slow.look(slowest, now).ifPresent(slow -> tell(job, watched, slow, now));
     }
   }
 
@@ -152,7 +142,10 @@ public final class HangWatch {
             step,
             () -> telemetry.usualStepSeconds(job),
             now);
-    hang.ifPresent(found -> help(job, watched, seen, found));
+    if (hang.isPresent()) {
+      watched.message = remedy.replace(job, seen, hang.get());
+      signals.job(Labels.id(job));
+    }
     if (watched.message != null && !watched.hang.hanging()) {
       watched.message = null;
       LOG.info("{}: gets on again", Labels.id(job));
@@ -160,49 +153,13 @@ public final class HangWatch {
     }
   }
 
-  private void help(TrainingJob job, Watched watched, List<Seen> seen, Hang hang) {
-    String states =
-        seen.stream()
-            .map(each ->
-                "%s %s at step %d"
-                    .formatted(each.pod(), each.waiting() ? "waits" : "computes", each.step()))
-            .sorted()
-            .limit(8)
-            .collect(Collectors.joining(", "));
-    String message =
-        "No step for %d s: %s. %s"
-            .formatted(
-                hang.silence().toSeconds(),
-                states,
-                hang.again()
-                    ? "All replicas are replaced and start from the newest checkpoint."
-                    : hang.suspects().getFirst() + " is replaced.");
-    watched.message = message;
-    LOG.warn("{}: {}", Labels.id(job), message);
-    events.warning(job, "NoProgress", message);
-    metrics.hung(job.getMetadata().getNamespace(), job.getMetadata().getName());
-    hang.suspects().forEach(pod -> pods.deleteHanging(job, pod));
-    signals.job(Labels.id(job));
-  }
-
-  private void holdsUp(TrainingJob job, Watched watched, Slowest slow, Instant now) {
+  private void tell(TrainingJob job, Watched watched, Slowest slow, Instant now) {
     boolean replace =
         config.replaceSlow() && !now.isBefore(watched.replaced.plus(BETWEEN_REPLACEMENTS));
-    String message =
-        "%s computes %.1f times as long as the others (%.3f s a pass), for %d s or more.%s"
-            .formatted(
-                slow.pod(),
-                slow.slowdown(),
-                slow.passSeconds(),
-                config.slowFor().toSeconds(),
-                replace ? " It is replaced." : "");
-    LOG.warn("{}: {}", Labels.id(job), message);
-    events.warning(job, "ReplicaSlow", message);
-    metrics.slow(job.getMetadata().getNamespace(), job.getMetadata().getName());
     if (replace) {
       watched.replaced = now;
-      pods.delete(job, slow.pod());
     }
+    remedy.tell(job, slow, config.slowFor(), replace);
   }
 
   private static Seen seen(String pod, ReplicaState state) {

@@ -152,6 +152,11 @@ public final class ClusterCache {
     return jobs.getStore().list();
   }
 
+  /** The newest that is known of this very job; empty once another has its name. */
+  public Optional<TrainingJob> newest(TrainingJob job) {
+    return job(Labels.id(job)).filter(known -> Labels.sameUid(known, job));
+  }
+
   /** One job; empty if it is not this operator's to run. */
   public Optional<TrainingJob> job(JobId id) {
     return Optional.ofNullable(jobs.getStore().getByKey(id.toString())).filter(this::ours);

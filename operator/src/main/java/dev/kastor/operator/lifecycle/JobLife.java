@@ -17,7 +17,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 
 /** Enforces the deadlines of unfinished jobs that are not suspended. */
 @Singleton
@@ -41,25 +40,28 @@ public final class JobLife {
     this.clock = clock;
   }
 
-  /** The deadline that ends the job, if one does; a start that takes too long is given up. */
-  public Optional<Deadlines.Verdict.Failed> enforce(TrainingJob job) {
-    if (job.getSpec().suspended()) {
-      return Optional.empty();
-    }
-    return switch (verdict(job)) {
-      case Deadlines.Verdict.InTime inTime -> Optional.empty();
+  /** Where the job stands with its deadlines; a suspended one is in time. */
+  public Deadlines.Verdict verdict(TrainingJob job) {
+    return switch (check(job)) {
+      case Deadlines.Verdict.InTime inTime -> inTime;
       case Deadlines.Verdict.Failed failed ->
-          Optional.of(
-              new Deadlines.Verdict.Failed(failed.reason(), withTroubles(job, failed.message())));
-      case Deadlines.Verdict.StartAgain again -> {
-        String message = withTroubles(job, again.message());
-        FaultToleranceSpec tolerance =
-            Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
-        Duration wait = Failures.backoff(tolerance, again.failedStarts());
-        giveUp(job, again.failedStarts(), JobReason.StartDeadlineExceeded, message, wait);
-        yield Optional.empty();
-      }
+          new Deadlines.Verdict.Failed(failed.reason(), withTroubles(job, failed.message()));
+      case Deadlines.Verdict.StartAgain again ->
+          new Deadlines.Verdict.StartAgain(
+              again.failedStarts(), withTroubles(job, again.message()));
     };
+  }
+
+  /** Gives up a start that takes too long, until its backoff is over. */
+  public void giveUp(TrainingJob job, Deadlines.Verdict.StartAgain late) {
+    FaultToleranceSpec tolerance =
+        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance());
+    giveUp(
+        job,
+        late.failedStarts(),
+        JobReason.StartDeadlineExceeded,
+        late.message(),
+        Failures.backoff(tolerance, late.failedStarts()));
   }
 
   /** Gives up a start that could not be made, until its backoff is over. */
@@ -91,15 +93,16 @@ public final class JobLife {
   public Duration next(TrainingJob job, Duration most) {
     Instant now = clock.instant();
     Instant due = statuses.notBefore(job).filter(now::isBefore).orElse(Instant.MAX);
-    if (!job.getSpec().suspended()
-        && verdict(job) instanceof Deadlines.Verdict.InTime inTime
-        && inTime.until().isBefore(due)) {
+    if (check(job) instanceof Deadlines.Verdict.InTime inTime && inTime.until().isBefore(due)) {
       due = inTime.until();
     }
     return due.isBefore(now.plus(most)) ? Duration.between(now, due).plusMillis(10) : most;
   }
 
-  private Deadlines.Verdict verdict(TrainingJob job) {
+  private Deadlines.Verdict check(TrainingJob job) {
+    if (job.getSpec().suspended()) {
+      return new Deadlines.Verdict.InTime(Instant.MAX);
+    }
     LifecycleSpec limits = Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).lifecycle());
     return Deadlines.check(limits, statuses.times(job).since(awake.since()), clock.instant());
   }

@@ -27,6 +27,7 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobSpec;
 import dev.kastor.scheduler.PlacementShape;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -46,6 +47,7 @@ import org.slf4j.LoggerFactory;
  * <p>A generation is written to {@code status.generation} before any replica hears of it, so it
  * never goes back, whatever happens to the operator. Callers hold the job's lock.
  */
+@Singleton
 final class GenerationPublisher {
   private static final Logger LOG = LoggerFactory.getLogger(GenerationPublisher.class);
   private static final int APART_MILLIS = 2000;
@@ -70,7 +72,7 @@ final class GenerationPublisher {
       TelemetryStore telemetry,
       Signals signals,
       Metrics metrics,
-      OperatorConfig.Agent config,
+      OperatorConfig config,
       InstantSource clock) {
     this.cache = cache;
     this.uses = uses;
@@ -80,7 +82,7 @@ final class GenerationPublisher {
     this.telemetry = telemetry;
     this.signals = signals;
     this.metrics = metrics;
-    this.config = config;
+    this.config = config.agent();
     this.clock = clock;
   }
 
@@ -95,8 +97,7 @@ final class GenerationPublisher {
 
   /** Publishes the next generation if it is time for one. */
   void evaluate(TrainingJob stale, JobMembership membership) {
-    TrainingJob job =
-        cache.job(Labels.id(stale)).filter(now -> Labels.sameUid(now, stale)).orElse(stale);
+    TrainingJob job = cache.newest(stale).orElse(stale);
     List<PodView> pods = pods(job);
     Set<String> names = pods.stream().map(PodView::name).collect(Collectors.toSet());
     membership.dismissed.retainAll(names);

@@ -2,18 +2,11 @@ package dev.kastor.operator.membership;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobRecords;
-import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.Provenance;
-import dev.kastor.operator.kube.StatusWriter;
-import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.nodes.NodeTypes;
-import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.signal.Mandate;
-import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
@@ -71,37 +64,21 @@ public final class MembershipService {
   private final AtomicInteger held = new AtomicInteger();
   private volatile boolean ending;
 
-  public MembershipService(
+  MembershipService(
       JobRecords records,
       ClusterCache cache,
-      NodeUses uses,
-      NodeTypes types,
-      AllocationWriter allocations,
-      StatusWriter writer,
       TelemetryStore telemetry,
-      Signals signals,
-      Metrics metrics,
+      GenerationPublisher publisher,
       OperatorConfig config,
       Mandate mandate,
       InstantSource clock) {
     jobs = records.part(JobMembership::close);
     this.cache = cache;
     this.telemetry = telemetry;
+    this.publisher = publisher;
     this.config = config.agent();
     this.mandate = mandate;
     this.clock = clock;
-    publisher =
-        new GenerationPublisher(
-            cache,
-            uses,
-            types,
-            allocations,
-            writer,
-            telemetry,
-            signals,
-            metrics,
-            config.agent(),
-            clock);
   }
 
   /**
@@ -168,8 +145,7 @@ public final class MembershipService {
     JobMembership membership = of(job);
     Long stored =
         cache
-            .job(Labels.id(job))
-            .filter(now -> Labels.sameUid(now, job))
+            .newest(job)
             .map(TrainingJob::getStatus)
             .map(TrainingJobStatus::generation)
             .orElse(null);

@@ -1,16 +1,11 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.leader.Leadership;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.pods.ProfileStore;
-import dev.kastor.operator.scheduling.LoopDriver;
-import dev.kastor.operator.signal.Mandate;
 import dev.kastor.scheduler.policy.PolicyFactory;
-import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import jakarta.enterprise.event.Observes;
@@ -20,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the parts in order: first the cache that all others read, and what decides and writes only
- * once this operator leads. One on standby keeps its cache filled.
+ * Life of the process: first comes the cache that all others read, and what decides and writes
+ * starts only once this operator leads. One on standby keeps its cache filled.
  */
 @Singleton
 public final class OperatorLifecycle {
@@ -29,43 +24,28 @@ public final class OperatorLifecycle {
   private static final int EXIT_FAILED = 1;
 
   private final ClusterCache cache;
-  private final Operator operator;
-  private final LoopDriver loop;
-  private final Housekeeping housekeeping;
-  private final FamilyStore families;
-  private final ProfileStore profiles;
+  private final LeaderParts parts;
   private final Metrics metrics;
   private final String version;
   private final PolicyFactory policy;
   private final Leadership leadership;
-  private final Mandate mandate;
   private final MembershipService membership;
   private volatile boolean ending;
 
   public OperatorLifecycle(
       ClusterCache cache,
-      Operator operator,
-      LoopDriver loop,
-      Housekeeping housekeeping,
-      FamilyStore families,
-      ProfileStore profiles,
+      LeaderParts parts,
       PolicyFactory policy,
       Leadership leadership,
-      Mandate mandate,
       MembershipService membership,
       Metrics metrics,
       @ConfigProperty(name = "quarkus.application.version") String version) {
     this.cache = cache;
-    this.operator = operator;
-    this.loop = loop;
-    this.housekeeping = housekeeping;
-    this.families = families;
-    this.profiles = profiles;
+    this.parts = parts;
     this.metrics = metrics;
     this.version = version;
     this.policy = policy;
     this.leadership = leadership;
-    this.mandate = mandate;
     this.membership = membership;
   }
 
@@ -78,17 +58,13 @@ public final class OperatorLifecycle {
     } else {
       cache.start();
       leadership.take();
-      lead();
+      parts.start();
     }
   }
 
   void stop(@Observes ShutdownEvent event) {
     ending = true;
-    housekeeping.stop();
-    loop.stop();
-    if (mandate.leads()) {
-      families.write();
-    }
+    parts.stop();
     leadership.resign();
     try {
       // Last, so that who asks again finds the next leader.
@@ -115,22 +91,12 @@ public final class OperatorLifecycle {
 
   private void leadOrEnd() {
     try {
-      lead();
+      parts.start();
     } catch (RuntimeException e) {
       // Half a leader would keep whole ones out.
       LOG.error("cannot lead", e);
       leadership.resign();
       Runtime.getRuntime().halt(EXIT_FAILED);
     }
-  }
-
-  private void lead() {
-    profiles.start();
-    families.read();
-    operator.start();
-    metrics.leading(true);
-    housekeeping.start();
-    loop.start();
-    LOG.info("leads with {} jobs on {} nodes", cache.jobs().size(), cache.nodes().size());
   }
 }

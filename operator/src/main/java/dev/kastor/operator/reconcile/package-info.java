@@ -1,7 +1,8 @@
 /**
- * Reconciliation: one look at one job carries out what the other packages decide, and timers do
- * what nobody signals. Entry types of the operator. Entry type: {@link
- * dev.kastor.operator.reconcile.TrainingJobReconciler}.
+ * Reconciliation: a pass over one job observes it, decides on an action from the facts alone and
+ * carries it out; timers do what nobody signals. Entry types of the operator: {@link
+ * dev.kastor.operator.reconcile.TrainingJobReconciler} and {@link
+ * dev.kastor.operator.reconcile.Housekeeping}.
  */
 @NullMarked
 package dev.kastor.operator.reconcile;

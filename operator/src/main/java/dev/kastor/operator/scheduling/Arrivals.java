@@ -2,7 +2,6 @@ package dev.kastor.operator.scheduling;
 
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Newcomers;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.FastPath;
@@ -36,11 +35,10 @@ public final class Arrivals {
   private static final int MOST = 100;
 
   private final KubernetesCluster cluster;
+  private final AllocationChanges changes;
   private final FastPath fastPath;
   private final Newcomers newcomers;
-  private final FirstLooks firstLooks;
-  private final Decisions decisions;
-  private final Metrics metrics;
+  private final RoundResults results;
   private final Mandate mandate;
   private final Signals signals;
   private final InstantSource clock;
@@ -51,21 +49,19 @@ public final class Arrivals {
 
   public Arrivals(
       KubernetesCluster cluster,
+      AllocationChanges changes,
       SchedulingLoop loop,
       Newcomers newcomers,
-      FirstLooks firstLooks,
-      Decisions decisions,
-      Metrics metrics,
+      RoundResults results,
       Mandate mandate,
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
     this.cluster = cluster;
+    this.changes = changes;
     fastPath = loop.fastPath();
     this.newcomers = newcomers;
-    this.firstLooks = firstLooks;
-    this.decisions = decisions;
-    this.metrics = metrics;
+    this.results = results;
     this.mandate = mandate;
     this.signals = signals;
     this.clock = clock;
@@ -118,19 +114,18 @@ public final class Arrivals {
       Instant now = clock.instant();
       Optional<Round> round = fastPath.tryPlace(now, states, cluster::usable);
       round.ifPresent(decided -> {
-        decisions.served(decided);
         // Whoever sees the GPUs given sees them counted.
-        metrics.served(decided);
+        results.tellServed(decided);
         boolean heldBack;
         try {
-          heldBack = cluster.carryOut(decided.changes());
+          heldBack = changes.carryOut(decided.changes(), false);
         } finally {
           fastPath.confirmVisible(decided, clock.instant());
         }
         if (heldBack) {
           signals.round();
         }
-        firstLooks.decided(decided, clock.instant());
+        results.tellFirstLooks(decided);
       });
       return round.isPresent() || states.isEmpty();
     } catch (RuntimeException e) {

@@ -2,24 +2,16 @@ package dev.kastor.operator.scheduling;
 
 import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.operator.allocation.AllocationWriter;
-import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
-import dev.kastor.operator.kube.Labels;
-import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.kube.ToldLast;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.mapping.JobReadings;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
-import dev.kastor.operator.queue.QuotaGate;
-import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.Allocation;
 import dev.kastor.scheduler.AllocationHistory;
 import dev.kastor.scheduler.Change;
@@ -28,25 +20,19 @@ import dev.kastor.scheduler.JobId;
 import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.Pins;
-import dev.kastor.scheduler.Quotas;
 import dev.kastor.scheduler.Reason;
 import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.Measured;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,6 +49,11 @@ public final class KubernetesCluster implements Cluster {
 
     /** Whether it ended, which its resource may not show yet. */
     boolean ended(TrainingJob job);
+
+    /** Whether it is to have slots once there are some. */
+    default boolean wantsToRun(TrainingJob job) {
+      return JobMapper.wantsToRun(job) && !ended(job);
+    }
 
     /** Whether it must not be given slots if it has none. */
     boolean held(TrainingJob job, Instant now);
@@ -82,45 +73,35 @@ public final class KubernetesCluster implements Cluster {
   private static final Logger LOG = LoggerFactory.getLogger(KubernetesCluster.class);
 
   private final ClusterCache cache;
-  private final AllocationWriter allocations;
+  private final AllocationChanges changes;
   private final Knowledge knowledge;
   private final NodeUses uses;
-  private final SlotCount slots;
   private final NodeMapper nodeMapper;
   private final QueueRules queues;
   private final InstantSource clock;
   private final EventRecorder events;
-  private final Signals signals;
-  private final Metrics metrics;
   private final JobReadings readings = new JobReadings();
-  private final WritesUnderWay writes = new WritesUnderWay();
-  private volatile boolean heldBack;
   private final ToldLast badPins;
   private final ToldLast refused;
 
   public KubernetesCluster(
       JobRecords records,
       ClusterCache cache,
-      AllocationWriter allocations,
+      AllocationChanges changes,
       Knowledge knowledge,
+      NodeMapper nodeMapper,
       EventRecorder events,
       QueueRules queues,
       NodeUses uses,
-      Signals signals,
-      Metrics metrics,
-      OperatorConfig config,
       InstantSource clock) {
     badPins = new ToldLast(records);
     refused = new ToldLast(records);
     this.uses = uses;
-    this.signals = signals;
-    this.metrics = metrics;
     this.cache = cache;
-    this.allocations = allocations;
+    this.changes = changes;
     this.knowledge = knowledge;
+    this.nodeMapper = nodeMapper;
     this.events = events;
-    slots = new SlotCount(config.slotResource());
-    nodeMapper = new NodeMapper(cache, metrics, config);
     this.queues = queues;
     this.clock = clock;
   }
@@ -128,15 +109,15 @@ public final class KubernetesCluster implements Cluster {
   @Override
   public Snapshot observe() {
     Instant now = clock.instant();
-    List<TrainingJob> wantToRun = cache.jobs().stream().filter(this::wantsToRun).toList();
-    List<JobReading> wanting = readings.of(wantToRun, this::decided);
+    List<TrainingJob> wantToRun = cache.jobs().stream().filter(knowledge::wantsToRun).toList();
+    List<JobReading> wanting = readings.of(wantToRun, changes::decided);
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
     List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
     QueueDirectory directory = queues.directory();
     List<JobState> jobs = new ArrayList<>(wanting.size());
     Set<JobId> pins = new HashSet<>();
     for (JobReading job : wanting) {
-      boolean passedOver = writes.passOver(job.job());
+      boolean passedOver = changes.passOver(job.job());
       if (job.allocation().isEmpty() && (passedOver || knowledge.held(job.job(), now))) {
         continue;
       }
@@ -175,9 +156,9 @@ public final class KubernetesCluster implements Cluster {
     for (JobId id : ids) {
       cache
           .job(id)
-          .filter(this::wantsToRun)
-          .filter(job -> !writes.passOver(job) && !knowledge.held(job, now))
-          .map(job -> JobReading.of(job, decided(job)))
+          .filter(knowledge::wantsToRun)
+          .filter(job -> !changes.passOver(job) && !knowledge.held(job, now))
+          .map(job -> JobReading.of(job, changes.decided(job)))
           .filter(reading -> reading.allocation().isEmpty())
           .flatMap(reading -> stateOrNone(reading, false, RoundNodes.NONE, directory, now))
           .ifPresent(jobs::add);
@@ -190,133 +171,9 @@ public final class KubernetesCluster implements Cluster {
     return cache.node(node).filter(uses::open).isPresent();
   }
 
-  /**
-   * Begins to store the changes, side by side, and does not wait: an API server that is slow to
-   * answer must not keep others from being decided on.
-   */
   @Override
-  public void apply(List<Change> changes) {
-    carryOut(changes, true);
-  }
-
-  /**
-   * The same of changes that were made room for.
-   *
-   * @return whether quotas held back any of them, which a round has to look at again
-   */
-  boolean carryOut(List<Change> changes) {
-    return carryOut(changes, false);
-  }
-
-  /**
-   * One caller at a time: rounds and newcomers are decided by two threads, and each has to see in
-   * the quotas what the other has begun.
-   *
-   * @param all whether a round over all decided them, whoever was held back before among them
-   */
-  private synchronized boolean carryOut(List<Change> changes, boolean all) {
-    boolean before = heldBack && !all;
-    // Whatever is stored while this looks at quotas may be what it finds missing.
-    heldBack = true;
-    List<QuotaGate.Open> open = withinQuotas(changes);
-    boolean some = open.size() < changes.size();
-    heldBack = before || some;
-    open.forEach(change ->
-        cache
-            .job(change.change().job())
-            .filter(this::wantsToRun)
-            .ifPresent(job -> begin(job, change)));
-    return some;
-  }
-
-  private void begin(TrainingJob job, QuotaGate.Open open) {
-    AllocationStatus before = allocations.current(job);
-    Change change = open.change();
-    AllocationStatus decided =
-        AllocationWriter.status(
-            before,
-            change.to(),
-            open.atMost(),
-            0,
-            clock.instant(),
-            change.reason(),
-            queues.directory().of(job, before));
-    writes.start(job, decided, () -> store(job, before, open), signals::round);
-  }
-
-  /** Those for which there is room beside what jobs hold now, their leaving pods included. */
-  private List<QuotaGate.Open> withinQuotas(List<Change> changes) {
-    QueueDirectory directory = queues.directory();
-    Quotas quotas = Quotas.of(directory.queues());
-    if (quotas.none()) {
-      return changes.stream().map(change -> new QuotaGate.Open(change, null)).toList();
-    }
-    Map<JobId, QuotaGate.Holding> holdings = new HashMap<>();
-    for (TrainingJob job : cache.jobs()) {
-      JobId id = Labels.id(job);
-      AllocationStatus current = allocations.current(job);
-      Map<String, Integer> byNode =
-          slots.heldByNode(cache.pods(job), JobMapper.allocation(current).replicasByNode());
-      byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
-      String queue = directory.of(job, current);
-      QuotaGate.Holding given = holding(queue, current, byNode);
-      QuotaGate.Holding decided = holding(queue, decided(job), byNode);
-      holdings.put(id, given.slots() < decided.slots() ? decided : given);
-    }
-    return new QuotaGate(quotas, holdings).open(changes);
-  }
-
-  private static QuotaGate.Holding holding(
-      String queue, @Nullable AllocationStatus allocation, Map<String, Integer> byNode) {
-    Integer atMost = allocation == null ? null : allocation.atMost();
-    return QuotaGate.Holding.of(queue, JobMapper.allocation(allocation), atMost, byNode);
-  }
-
-  /** Stores a change, unless the job ended or was given something else since it was decided. */
-  private void store(TrainingJob job, @Nullable AllocationStatus before, QuotaGate.Open open) {
-    Change change = open.change();
-    try {
-      cache
-          .job(change.job())
-          .filter(now -> now.getMetadata().getUid().equals(job.getMetadata().getUid()))
-          .filter(this::wantsToRun)
-          .filter(now -> version(allocations.current(now)) == version(before))
-          .filter(now -> allocations.write(now, change.to(), open.atMost(), change.reason()))
-          .filter(now -> before == null)
-          .ifPresent(this::waited);
-    } catch (KubernetesClientException e) {
-      // The next round sees that nothing changed and decides again.
-      LOG.warn("{}: an allocation could not be stored: {}", change.job(), e.getMessage());
-    }
-    if (heldBack) {
-      // What it gave back may be what others were held back for.
-      signals.round();
-    }
-  }
-
-  /** Counted once it is stored: a start that is held back is decided on again and again. */
-  private void waited(TrainingJob job) {
-    Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
-    metrics.waited(queues.directory().of(job), Duration.between(created, clock.instant()));
-  }
-
-  private static long version(@Nullable AllocationStatus allocation) {
-    return allocation == null ? 0 : allocation.version();
-  }
-
-  /** What the job has, or is to have as soon as that is stored. */
-  private @Nullable AllocationStatus decided(TrainingJob job) {
-    AllocationStatus underWay = writes.of(job);
-    return underWay == null ? allocations.current(job) : underWay;
-  }
-
-  @PreDestroy
-  void stop() {
-    writes.stop();
-  }
-
-  private boolean wantsToRun(TrainingJob job) {
-    return JobMapper.wantsToRun(job) && !knowledge.ended(job);
+  public void apply(List<Change> decided) {
+    var _ = changes.carryOut(decided, true);
   }
 
   private Optional<JobState> stateOrNone(

@@ -2,7 +2,6 @@ package dev.kastor.operator.scheduling;
 
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Newcomers;
-import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.scheduler.Round;
@@ -30,12 +29,8 @@ public final class LoopDriver {
   private final SchedulingLoop loop;
   private final Newcomers newcomers;
   private final Mandate mandate;
-  private final Metrics metrics;
-  private final FirstLooks firstLooks;
   private final Arrivals arrivals;
-  private final InstantSource clock;
-  private final StandingAdvice advice;
-  private final Decisions decisions;
+  private final RoundResults results;
   private final Signals signals;
   private final Duration interval;
   private final RoundPacing pacing;
@@ -45,25 +40,18 @@ public final class LoopDriver {
 
   public LoopDriver(
       SchedulingLoop loop,
-      Metrics metrics,
-      StandingAdvice advice,
-      Decisions decisions,
+      RoundResults results,
       Newcomers newcomers,
-      FirstLooks firstLooks,
       Arrivals arrivals,
       Mandate mandate,
       Signals signals,
       OperatorConfig config,
       InstantSource clock) {
-    this.advice = advice;
-    this.decisions = decisions;
     this.signals = signals;
     this.loop = loop;
-    this.metrics = metrics;
-    this.clock = clock;
+    this.results = results;
     this.newcomers = newcomers;
     this.mandate = mandate;
-    this.firstLooks = firstLooks;
     this.arrivals = arrivals;
     interval = config.roundInterval();
     pacing = new RoundPacing(config.roundDelay(), clock);
@@ -119,14 +107,11 @@ public final class LoopDriver {
       if (round.deferred() > 0) {
         signals.round();
       }
-      metrics.decided(round, (System.nanoTime() - start) / 1e9);
-      firstLooks.decided(round, clock.instant());
-      decisions.decided(round).forEach(signals::job);
-      advice.observe(round.snapshot());
+      results.tell(round, (System.nanoTime() - start) / 1e9);
     } catch (RuntimeException e) {
       // The next round decides again from the state of the cluster, so nothing is lost.
       LOG.error("scheduling round failed", e);
-      metrics.decisionFailed();
+      results.tellFailure();
     }
   }
 }

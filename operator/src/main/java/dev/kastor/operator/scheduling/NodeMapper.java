@@ -9,6 +9,7 @@ import dev.kastor.operator.nodes.NodeTraits;
 import dev.kastor.operator.nodes.NodeTypes;
 import dev.kastor.scheduler.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.slf4j.LoggerFactory;
  * its own pods that were asked to leave and are still there long after: whoever is given one would
  * wait for it as long.
  */
+@Singleton
 final class NodeMapper {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMapper.class);
 

@@ -1,0 +1,50 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.metrics.FailureKind;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.pods.Failures;
+import dev.kastor.operator.pods.PodView;
+import jakarta.inject.Singleton;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Notices of replicas that failed, one for each. */
+@Singleton
+final class FailureNotices {
+  private static final Logger LOG = LoggerFactory.getLogger(FailureNotices.class);
+
+  private final EventRecorder events;
+  private final Metrics metrics;
+  private final Map<String, Set<String>> failuresSeen;
+
+  FailureNotices(JobRecords records, EventRecorder events, Metrics metrics) {
+    failuresSeen = records.part();
+    this.events = events;
+    this.metrics = metrics;
+  }
+
+  /** Tells of each failed pod that was not told of yet. */
+  void tell(TrainingJob job, Failures failures) {
+    for (PodView pod : failures.counted()) {
+      Set<String> seen =
+          failuresSeen.computeIfAbsent(
+              job.getMetadata().getUid(), uid -> ConcurrentHashMap.newKeySet());
+      if (seen.add(pod.name())) {
+        String message = "%s failed: %s".formatted(pod.name(), pod.failureMessage());
+        events.warning(job, "ReplicaFailed", message);
+        LOG.warn("{}: {}", Labels.id(job), message);
+        metrics.failed(
+            job.getMetadata().getNamespace(),
+            job.getMetadata().getName(),
+            FailureKind.of(pod.failedPermanently(), pod.exitCode()));
+      }
+    }
+  }
+}

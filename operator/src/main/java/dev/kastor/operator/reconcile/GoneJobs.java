@@ -1,0 +1,95 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.pods.NamedObjects;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Removal of what jobs that are gone left behind: records, series, objects and pods. */
+@Singleton
+final class GoneJobs {
+  private static final Logger LOG = LoggerFactory.getLogger(GoneJobs.class);
+
+  /** A job has to be unknown to the cache at two looks, so apart, before its record ends. */
+  private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(10);
+
+  /** Passes between two looks for pods whose job is gone while no job goes. */
+  private static final int ORPHANS_EVERY = 20;
+
+  private final JobRecords records;
+  private final ClusterCache cache;
+  private final JobPods pods;
+  private final NamedObjects named;
+  private final Metrics metrics;
+  private final JobAttempts attempts;
+  private final InstantSource clock;
+  private int passes;
+  private Instant sweptAt = Instant.EPOCH;
+
+  GoneJobs(
+      JobRecords records,
+      ClusterCache cache,
+      JobPods pods,
+      NamedObjects named,
+      Metrics metrics,
+      JobAttempts attempts,
+      InstantSource clock) {
+    this.records = records;
+    this.cache = cache;
+    this.pods = pods;
+    this.named = named;
+    this.metrics = metrics;
+    this.attempts = attempts;
+    this.clock = clock;
+  }
+
+  /** Takes over: from here on deletions are remembered for us. */
+  void start() {
+    cache.takeDeleted().forEach(this::forget);
+  }
+
+  /** Removes what there is by now. */
+  void pass() {
+    List<TrainingJob> deleted = cache.takeDeleted();
+    deleted.forEach(this::forget);
+    if (!deleted.isEmpty() || passes++ % ORPHANS_EVERY == 0) {
+      deleteOrphans();
+    }
+    Instant now = clock.instant();
+    if (!now.isBefore(sweptAt.plus(SWEEP_INTERVAL))) {
+      sweptAt = now;
+      records.sweep(
+          cache.jobs().stream()
+              .map(job -> job.getMetadata().getUid())
+              .collect(Collectors.toUnmodifiableSet()));
+    }
+  }
+
+  private void deleteOrphans() {
+    try {
+      pods.deleteOrphans();
+    } catch (RuntimeException e) {
+      LOG.warn("pods of jobs that are gone could not be removed: {}", e.getMessage());
+    }
+  }
+
+  private void forget(TrainingJob job) {
+    attempts.run(
+        job,
+        () -> {
+          named.removed(job);
+          records.close(job.getMetadata().getUid());
+          metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
+        });
+  }
+}

@@ -1,0 +1,99 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.SpecDefaults;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.lifecycle.JobAdmission;
+import dev.kastor.operator.lifecycle.JobLife;
+import dev.kastor.operator.lifecycle.KueueHold;
+import dev.kastor.operator.mapping.JobSpecs;
+import dev.kastor.operator.pods.Failures;
+import dev.kastor.operator.pods.GangPlan;
+import dev.kastor.operator.pods.GangPod;
+import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.status.JobReason;
+import dev.kastor.operator.status.JobStatusWriter;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import jakarta.inject.Singleton;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** Observation of unfinished jobs: what a pass has to know before it decides. */
+@Singleton
+final class JobObservation {
+  private final TelemetryStore telemetry;
+  private final JobStatusWriter statuses;
+  private final AllocationWriter allocations;
+  private final JobAdmission admission;
+  private final JobLife life;
+  private final Signals signals;
+
+  JobObservation(
+      TelemetryStore telemetry,
+      JobStatusWriter statuses,
+      AllocationWriter allocations,
+      JobAdmission admission,
+      JobLife life,
+      Signals signals) {
+    this.telemetry = telemetry;
+    this.statuses = statuses;
+    this.allocations = allocations;
+    this.admission = admission;
+    this.life = life;
+    this.signals = signals;
+  }
+
+  /**
+   * The facts of a job.
+   *
+   * @param views its pods
+   * @param gang the same as pods of a gang; empty if it is none
+   */
+  ObservedJob of(TrainingJob job, List<PodView> views, List<GangPod> gang) {
+    try {
+      JobSpecs.of(job);
+    } catch (IllegalArgumentException e) {
+      return ObservedJob.unusable(JobReason.InvalidSpec, String.valueOf(e.getMessage()));
+    }
+    Optional<String> bad = admit(job);
+    if (bad.isPresent()) {
+      return ObservedJob.unusable(JobReason.InvalidTemplate, bad.get());
+    }
+    boolean template = job.getSpec().gang();
+    if (!template) {
+      views.stream()
+          .filter(PodView::completed)
+          .flatMap(pod -> pod.outcome().stream())
+          .forEach(outcome -> telemetry.note(job, outcome));
+    }
+    boolean succeeded =
+        GangPlan.of(allocations.target(job, true), gang) instanceof GangPlan.Succeeded;
+    return new ObservedJob(
+        Optional.empty(),
+        template,
+        telemetry.completed(job),
+        succeeded ? gang.getFirst().size() : 0,
+        template ? GangPlan.failures(gang) : Failures.of(views, telemetry.lastProgress(job)),
+        Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance()),
+        life.verdict(job),
+        job.getSpec().suspended(),
+        KueueHold.due(job) && views.isEmpty(),
+        statuses.phase(job) != null);
+  }
+
+  /** Has the pods of a job that has nothing yet checked; says why there can be none. */
+  private Optional<String> admit(TrainingJob job) {
+    if (allocations.holds(job)) {
+      return Optional.empty();
+    }
+    boolean held = admission.hold(job).isPresent();
+    Optional<String> bad = admission.ask(job);
+    if (held && admission.hold(job).isEmpty()) {
+      signals.arrived(Labels.id(job));
+    }
+    return bad;
+  }
+}

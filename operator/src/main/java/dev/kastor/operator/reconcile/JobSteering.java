@@ -1,0 +1,140 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.gang.GangSteering;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.lifecycle.JobLife;
+import dev.kastor.operator.membership.MembershipService;
+import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.pods.Failures;
+import dev.kastor.operator.pods.GangPod;
+import dev.kastor.operator.pods.InvalidTemplate;
+import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.status.JobReason;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Steps that bring the pods of a job in line with its allocation, replicas and gangs alike. */
+@Singleton
+final class JobSteering {
+  /** When a start that failed is looked at again. */
+  static final Duration SOON = Duration.ofSeconds(5);
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobSteering.class);
+
+  private final ClusterCache cache;
+  private final AllocationWriter allocations;
+  private final MembershipService membership;
+  private final PodSteering replicas;
+  private final GangSteering gangs;
+  private final FailureNotices notices;
+  private final JobReport report;
+  private final JobLife life;
+  private final EventRecorder events;
+  private final Metrics metrics;
+
+  JobSteering(
+      ClusterCache cache,
+      AllocationWriter allocations,
+      MembershipService membership,
+      PodSteering replicas,
+      GangSteering gangs,
+      FailureNotices notices,
+      JobReport report,
+      JobLife life,
+      EventRecorder events,
+      Metrics metrics) {
+    this.cache = cache;
+    this.allocations = allocations;
+    this.membership = membership;
+    this.replicas = replicas;
+    this.gangs = gangs;
+    this.notices = notices;
+    this.report = report;
+    this.life = life;
+    this.events = events;
+    this.metrics = metrics;
+  }
+
+  /**
+   * One step; says when the next is due unless something happens before.
+   *
+   * @throws InvalidTemplate if no pods can be made of the job's template
+   */
+  Duration steer(
+      TrainingJob job,
+      List<PodView> views,
+      List<GangPod> gang,
+      Failures failures,
+      FaultToleranceSpec tolerance)
+      throws InvalidTemplate {
+    try {
+      return job.getSpec().gang()
+          ? steerGang(job, gang, failures, tolerance)
+          : steerReplicas(job, views, failures, tolerance);
+    } catch (KubernetesClientException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      startFailed(job, views, failures, e);
+      return SOON;
+    }
+  }
+
+  private Duration steerReplicas(
+      TrainingJob job, List<PodView> views, Failures failures, FaultToleranceSpec tolerance) {
+    membership.evaluate(job);
+    MembershipService.View view = membership.view(job);
+    // The target after the view: a pod dismissed because of a change must not be replaced without
+    // it.
+    TrainingJob newest = cache.newest(job).orElse(job);
+    AllocationStatus allocation = allocations.current(newest);
+    Integer atMost = allocation == null ? null : allocation.atMost();
+    return replicas.steer(
+        job,
+        views,
+        failures,
+        tolerance,
+        view,
+        allocations.target(newest, !views.isEmpty()),
+        atMost);
+  }
+
+  private Duration steerGang(
+      TrainingJob job, List<GangPod> gang, Failures failures, FaultToleranceSpec tolerance)
+      throws InvalidTemplate {
+    notices.tell(job, failures);
+    return gangs.steer(
+        job,
+        gang,
+        failures,
+        tolerance,
+        allocations.target(cache.newest(job).orElse(job), !gang.isEmpty()));
+  }
+
+  /**
+   * Treats what nobody thought of as a start that failed, so that deadlines and backoff apply and
+   * the slots are not held for nothing. A job that has pods keeps them.
+   */
+  private void startFailed(
+      TrainingJob job, List<PodView> views, Failures failures, RuntimeException e) {
+    if (!views.isEmpty()) {
+      report.write(job, failures);
+      throw e;
+    }
+    metrics.reconcileFailed(false);
+    LOG.error("{}: no pods could be made for it", Labels.id(job), e);
+    String message =
+        "No pods could be made: %s. The operator's log has the details.".formatted(e.getMessage());
+    events.warning(job, JobReason.StartFailed.name(), message);
+    life.giveUp(job, JobReason.StartFailed, message);
+  }
+}

@@ -1,0 +1,63 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.lifecycle.JobAdmission;
+import dev.kastor.operator.lifecycle.JobLife;
+import dev.kastor.operator.lifecycle.Unbound;
+import dev.kastor.operator.pods.Failures;
+import dev.kastor.operator.pods.PodCheck;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.status.JobStatusWriter;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+
+/** Time of the next pass over an unfinished job for which nothing is signalled. */
+@Singleton
+final class NextPass {
+  /** Whatever changes is signalled; this only mends what a signal might have missed. */
+  private static final Duration RESYNC = Duration.ofMinutes(5);
+
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(10);
+
+  private final JobStatusWriter statuses;
+  private final AllocationWriter allocations;
+  private final JobAdmission admission;
+  private final JobLife life;
+  private final Unbound unbound;
+  private final Signals signals;
+
+  NextPass(
+      JobStatusWriter statuses,
+      AllocationWriter allocations,
+      JobAdmission admission,
+      JobLife life,
+      Unbound unbound,
+      Signals signals) {
+    this.statuses = statuses;
+    this.allocations = allocations;
+    this.admission = admission;
+    this.life = life;
+    this.unbound = unbound;
+    this.signals = signals;
+  }
+
+  /**
+   * When to look again after a pass; asks for a round if a wait for slots has just ended.
+   *
+   * @param next when its pods need another step
+   */
+  Duration after(TrainingJob job, Failures failures, Duration next) {
+    if (life.waitEndedWithin(job, JobSteering.SOON)) {
+      signals.round();
+    }
+    Duration most = failures.count() > 0 ? AFTER_FAILURE : admitted(job) ? RESYNC : PodCheck.AGAIN;
+    most = unbound.relieve(job, statuses.phase(job) == Phase.Running, most);
+    return life.next(job, next.compareTo(most) < 0 ? next : most);
+  }
+
+  private boolean admitted(TrainingJob job) {
+    return allocations.holds(job) || admission.hold(job).isEmpty();
+  }
+}

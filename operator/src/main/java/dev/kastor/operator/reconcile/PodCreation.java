@@ -1,0 +1,114 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.PodNumbers;
+import dev.kastor.operator.kube.SlotWaiters;
+import dev.kastor.operator.nodes.NodeUses;
+import dev.kastor.operator.pods.Gates;
+import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.pods.NamedObjects;
+import dev.kastor.operator.pods.PodNode;
+import dev.kastor.operator.pods.PodPlan;
+import dev.kastor.operator.pods.PodTemplate;
+import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.pods.ProfileStore;
+import dev.kastor.operator.pods.SlotClaims;
+import dev.kastor.operator.status.JobReason;
+import io.fabric8.kubernetes.api.model.Pod;
+import jakarta.inject.Singleton;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Creation of replicas' pods where their slots are free. */
+@Singleton
+final class PodCreation {
+  private final ClusterCache cache;
+  private final JobPods pods;
+  private final SlotWaiters waiters;
+  private final NamedObjects named;
+  private final PodNumbers numbers;
+  private final ProfileStore profiles;
+  private final PodDepartures departures;
+  private final NodeUses uses;
+  private final EventRecorder events;
+  private final PodTemplate template;
+
+  PodCreation(
+      ClusterCache cache,
+      JobPods pods,
+      SlotWaiters waiters,
+      NamedObjects named,
+      PodNumbers numbers,
+      ProfileStore profiles,
+      PodDepartures departures,
+      NodeUses uses,
+      EventRecorder events,
+      OperatorConfig config) {
+    this.cache = cache;
+    this.pods = pods;
+    this.waiters = waiters;
+    this.named = named;
+    this.numbers = numbers;
+    this.profiles = profiles;
+    this.departures = departures;
+    this.uses = uses;
+    this.events = events;
+    template = new PodTemplate(config);
+  }
+
+  /** Makes missing pods where slots are free; true if all could be made. */
+  boolean fill(TrainingJob job, List<PodView> views, PodPlan plan, @Nullable Integer atMost) {
+    int held = (int) views.stream().filter(pod -> !pod.ended() && !departures.lost(pod)).count();
+    Map<String, Integer> allowed =
+        atMost == null ? plan.missing() : PodPlan.first(atMost - held, plan.missing());
+    // Before the look, so that a slot that gets free meanwhile is heard of.
+    waiters.wait(Labels.id(job), plan.missing().keySet());
+    try (SlotClaims.Claim claim = pods.claim(job, allowed, uses::open)) {
+      Set<String> gated = pods.gated(job);
+      List<PodView> live = views.stream().filter(PodView::live).toList();
+      boolean whole = claim.whole() && allowed.equals(plan.missing());
+      // A gang takes its slots together: half of one would hold slots and do nothing.
+      if (claim.total() == 0 || (live.isEmpty() && !whole)) {
+        return false;
+      }
+      Optional<ProfileStore.Applied> profile = profiles.of(job);
+      if (profile.isEmpty()) {
+        events.warning(
+            job,
+            JobReason.ProfileNotFound.name(),
+            "No more pods can be made: there is no ClusterTrainingProfile %s any more."
+                .formatted(job.getSpec().profile()));
+        return false;
+      }
+      if (!named.ensure(job)) {
+        return false;
+      }
+      // Who joins a job that runs waits for nobody, and one alone has nobody to wait for.
+      boolean gang =
+          live.size() + claim.total() > 1
+              && live.stream().allMatch(pod -> gated.contains(pod.name()));
+      long number = numbers.reserve(job, PodView.free(views), claim.total());
+      for (var entry : claim.slots().entrySet()) {
+        Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
+        for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
+          Pod pod = template.pod(job, profile.get().spec(), number++, node.get());
+          if (gang) {
+            Gates.close(pod);
+          }
+          pods.create(pod);
+        }
+      }
+      if (whole) {
+        waiters.done(Labels.id(job), plan.missing().keySet());
+      }
+      return whole;
+    }
+  }
+}

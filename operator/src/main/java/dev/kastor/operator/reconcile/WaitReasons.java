@@ -1,0 +1,54 @@
+package dev.kastor.operator.reconcile;
+
+import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.operator.kube.EventRecorder;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.lifecycle.JobAdmission;
+import dev.kastor.operator.queue.QueueRules;
+import dev.kastor.operator.scheduling.Decisions;
+import dev.kastor.operator.status.Hold;
+import dev.kastor.operator.status.JobPhase;
+import dev.kastor.scheduler.Reason;
+import jakarta.inject.Singleton;
+import java.util.Optional;
+
+/**
+ * Reasons for which jobs wait: no pods can be made, their queue refuses them, or a round said so.
+ */
+@Singleton
+final class WaitReasons {
+  private final JobAdmission admission;
+  private final QueueRules queues;
+  private final Decisions decisions;
+  private final EventRecorder events;
+
+  WaitReasons(
+      JobAdmission admission, QueueRules queues, Decisions decisions, EventRecorder events) {
+    this.admission = admission;
+    this.queues = queues;
+    this.decisions = decisions;
+    this.events = events;
+  }
+
+  /** The phase of a job that waits, with the reason for which it does. */
+  JobPhase of(TrainingJob job, JobPhase phase) {
+    if (job.getSpec().suspended()) {
+      return phase;
+    }
+    Optional<Hold> hold = admission.hold(job);
+    if (hold.isPresent()) {
+      return new JobPhase(Phase.Queued, hold.get().reason().name(), hold.get().message());
+    }
+    Optional<Reason> refusal = queues.refusal(job);
+    refusal.ifPresent(reason -> events.warning(job, reason.code(), reason.message()));
+    return refusal
+        .or(() ->
+            decisions
+                .of(Labels.id(job))
+                .filter(decision -> decision.replicas() == 0)
+                .map(Decisions.Decision::reason))
+        .map(reason -> new JobPhase(Phase.Queued, reason.code(), reason.message()))
+        .orElse(phase);
+  }
+}
