@@ -3,6 +3,8 @@ package dev.kastor.operator.http;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.lang.ref.WeakReference;
@@ -27,6 +29,7 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
   /** The newest request, empty while its head comes. One that is done must not be kept. */
   private volatile Optional<WeakReference<HttpServerRequest>> request = Optional.empty();
 
+  private volatile boolean body;
   private volatile long begun;
   private volatile boolean served;
   private volatile boolean ending;
@@ -57,6 +60,7 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
   /** The head of a request is whole; its body may still have to come. */
   void begin(HttpServerRequest headed) {
     begun = nanoTime.getAsLong();
+    body = hasBody(headed.headers());
     request = Optional.of(new WeakReference<>(headed));
     served = true;
   }
@@ -105,6 +109,16 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
   private boolean isWhole() {
     Optional<WeakReference<HttpServerRequest>> newest = request;
     HttpServerRequest headed = newest.map(WeakReference::get).orElse(null);
-    return headed == null ? newest.isPresent() : headed.isEnded();
+    if (headed == null || !body) {
+      // One without a body may be paused, and say that it has not ended, for as long as it is
+      // answered: a stream for hours.
+      return newest.isPresent();
+    }
+    return headed.isEnded();
+  }
+
+  private static boolean hasBody(MultiMap headers) {
+    String length = headers.get(HttpHeaders.CONTENT_LENGTH);
+    return headers.contains(HttpHeaders.TRANSFER_ENCODING) || (length != null && !"0".equals(length));
   }
 }

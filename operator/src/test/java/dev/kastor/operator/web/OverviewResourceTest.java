@@ -58,6 +58,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 @Tag("slow")
 class OverviewResourceTest {
+  private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
   private static final String RUNNING =
       """
@@ -261,6 +262,22 @@ class OverviewResourceTest {
           event = nextEvent(lines);
         }
         assertThat(event).contains("\"phase\":\"Running\"");
+      }
+    }
+  }
+
+  @Test
+  void aStreamOutlastsTheTimeThatARequestMayTake() throws IOException, InterruptedException {
+    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"));
+    long end = System.nanoTime() + REQUEST_LIMIT.plusSeconds(2).toNanos();
+    try (var http = HttpClient.newHttpClient()) {
+      var answer = http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+      try (var lines =
+          new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+        // An event comes at least every ten seconds.
+        while (System.nanoTime() < end) {
+          assertThat(nextEvent(lines)).contains("\"jobs\":[]");
+        }
       }
     }
   }
