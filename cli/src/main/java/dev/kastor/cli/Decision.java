@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.TrainingJob;
-import dev.kastor.scheduler.ReasonNumber;
+import dev.kastor.scheduler.model.ReasonNumber;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -5,7 +5,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.pods.PodTemplate;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.List;

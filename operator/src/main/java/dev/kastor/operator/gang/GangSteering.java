@@ -23,7 +23,7 @@ import dev.kastor.operator.pods.PodNode;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.pods.SlotClaims;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;

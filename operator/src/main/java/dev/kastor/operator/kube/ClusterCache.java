@@ -2,7 +2,7 @@ package dev.kastor.operator.kube;
 
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;

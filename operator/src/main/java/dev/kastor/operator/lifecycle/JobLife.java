@@ -10,7 +10,7 @@ import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;

@@ -5,7 +5,7 @@ import dev.kastor.crds.TrainingJob;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.model.JobSpec;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;

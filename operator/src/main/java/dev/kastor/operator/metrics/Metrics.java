@@ -4,7 +4,7 @@ import dev.kastor.crds.QueueStatus;
 import dev.kastor.operator.metrics.Families.Family;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Switch;
-import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.loop.Round;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;

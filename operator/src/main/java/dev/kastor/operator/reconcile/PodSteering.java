@@ -27,7 +27,7 @@ import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.pods.SlotClaims;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.status.JobReason;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;

@@ -10,7 +10,7 @@ import dev.kastor.operator.web.Overview.BatchRow;
 import dev.kastor.operator.web.Overview.JobRow;
 import dev.kastor.operator.web.Overview.RanRow;
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.List;
 import java.util.Map;

@@ -8,7 +8,7 @@ import dev.kastor.crds.Pin;
 import dev.kastor.crds.TrainingJob;
 import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -10,7 +10,7 @@ import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.pods.PodTemplate;
 import dev.kastor.operator.scheduling.RoundNodes;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -19,7 +19,7 @@ final class QueueDirectoryTest {
               queue("red", "{maxPriority: 5, namespaces: [team]}"),
               queue("open", "{}"),
               queue("foreign", "{namespaces: [other]}")),
-          Map.of("night", new dev.kastor.scheduler.Queue("night", 2)),
+          Map.of("night", new dev.kastor.scheduler.model.Queue("night", 2)),
           100);
 
   private static Queue queue(String name, String spec) {

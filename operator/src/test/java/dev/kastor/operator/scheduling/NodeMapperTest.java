@@ -117,7 +117,7 @@ class NodeMapperTest {
   private int slots(NodeMapper mapper, Instant now) {
     var round = new RoundNodes(Set.of("n1"), Map.of(), Set.of());
     return mapper.nodes(List.of(node), round, now).stream()
-        .mapToInt(dev.kastor.scheduler.Node::slots)
+        .mapToInt(dev.kastor.scheduler.model.Node::slots)
         .sum();
   }
 
