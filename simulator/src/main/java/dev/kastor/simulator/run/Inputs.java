@@ -4,6 +4,7 @@ import dev.kastor.simulator.replay.Mode;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.SiaApplications;
 import dev.kastor.traces.profile.Applications;
 import java.nio.file.Files;
@@ -38,7 +39,8 @@ final class Inputs {
     Workload known = workloads.get(key);
     if (known == null) {
       Set<String> names = applications(run).keySet();
-      known = new Workload(run.workload(), Workload.read(Path.of(run.workload()), names).jobs());
+      known =
+          new Workload(run.workload(), TraceFormats.read(Path.of(run.workload()), names).jobs());
       workloads.put(key, known);
     }
     Workload workload = known;

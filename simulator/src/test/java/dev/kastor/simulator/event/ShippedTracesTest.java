@@ -14,6 +14,7 @@ import dev.kastor.simulator.tick.TickSimulation;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,7 +35,7 @@ final class ShippedTracesTest {
     return replay(
         settings,
         "4x4",
-        Workload.read(TRACES.resolve("workloads/" + name + ".csv"), applications.keySet()),
+        TraceFormats.read(TRACES.resolve("workloads/" + name + ".csv"), applications.keySet()),
         applications,
         policy);
   }
@@ -84,7 +85,7 @@ final class ShippedTracesTest {
     Map<String, Application> applications =
         Applications.read(PublishedTraces.path("pollux/applications"));
     Workload workload =
-        Workload.read(
+        TraceFormats.read(
             PublishedTraces.path("pollux/workloads/workload-1.csv"), applications.keySet());
     Replay ticks =
         new TickSimulation(

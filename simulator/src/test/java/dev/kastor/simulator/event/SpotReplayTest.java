@@ -13,6 +13,7 @@ import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,7 +31,8 @@ final class SpotReplayTest {
       String name, String cluster, String kastor, double perDay, long seed) throws TraceException {
     Map<String, Application> applications =
         Applications.read(TRACES.resolve("profiles/kastor.csv"));
-    Workload workload = Workload.read(TRACES.resolve("workloads/" + name), applications.keySet());
+    Workload workload =
+        TraceFormats.read(TRACES.resolve("workloads/" + name), applications.keySet());
     PolicyFactory policy = Policies.factory(kastor, PolicyContext.online(seed));
     return replay(cluster, workload, applications, policy, perDay, seed);
   }

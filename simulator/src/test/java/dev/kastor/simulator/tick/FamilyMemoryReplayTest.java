@@ -16,6 +16,7 @@ import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.HashSet;
 import java.util.List;
@@ -64,7 +65,7 @@ final class FamilyMemoryReplayTest {
   static void read() throws Exception {
     applications = PolluxApplications.read(PublishedTraces.path("pollux/applications"));
     Workload all =
-        Workload.read(
+        TraceFormats.read(
             PublishedTraces.path("pollux/workloads/workload-1.csv"), applications.keySet());
     workload = new Workload(all.name(), all.jobs().subList(0, 60));
   }

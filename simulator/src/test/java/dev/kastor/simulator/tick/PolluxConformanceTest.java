@@ -12,7 +12,7 @@ import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
 import org.assertj.core.api.SoftAssertions;
@@ -106,7 +106,7 @@ final class PolluxConformanceTest {
     return new TickSimulation(
             TickSettings.of(Mode.POLLUX),
             ClusterShape.parse("16x4"),
-            Workload.read(
+            TraceFormats.read(
                 PublishedTraces.path("pollux/%s/workload-%d.csv".formatted(set, workload)),
                 applications.keySet()),
             applications,

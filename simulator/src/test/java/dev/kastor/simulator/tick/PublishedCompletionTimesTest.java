@@ -11,6 +11,7 @@ import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,7 +38,7 @@ final class PublishedCompletionTimesTest {
         PolluxApplications.read(PublishedTraces.path("pollux/applications"));
     for (int w = 1; w <= 6; w++) {
       Workload workload =
-          Workload.read(
+          TraceFormats.read(
               PublishedTraces.path("pollux/%s/workload-%d.csv".formatted(set, w)),
               applications.keySet());
       Replay replay =

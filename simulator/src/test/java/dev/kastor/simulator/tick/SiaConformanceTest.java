@@ -12,6 +12,7 @@ import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.SiaApplications;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +61,7 @@ final class SiaConformanceTest {
 
   private static Replay replay(String policy, String cluster, String name) throws Exception {
     Workload workload =
-        Workload.read(
+        TraceFormats.read(
             PublishedTraces.path("sia/workloads/%s.csv".formatted(name)), applications.keySet());
     return new TickSimulation(
             TickSettings.of(Mode.SIA),

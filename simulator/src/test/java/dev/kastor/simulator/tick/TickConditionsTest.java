@@ -17,6 +17,7 @@ import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,7 +44,7 @@ final class TickConditionsTest {
     Map<String, Application> applications =
         Applications.read(TRACES.resolve("profiles/kastor.csv"));
     Workload workload =
-        Workload.read(TRACES.resolve("workloads/burst-8.csv"), applications.keySet());
+        TraceFormats.read(TRACES.resolve("workloads/burst-8.csv"), applications.keySet());
     List<Workload.Job> queued = new ArrayList<>();
     workload.jobs().forEach(job -> queued.add(job.queued("night", 2)));
     return new TickSimulation(

@@ -41,7 +41,7 @@ final class TraceReadersTest {
       assertThat(workloads).hasSizeGreaterThanOrEqualTo(6);
       for (Path workload : workloads) {
         boolean usesFitted = Files.readString(workload).contains("profiles/fitted.csv");
-        Workload read = Workload.read(workload, usesFitted ? fitted.keySet() : small);
+        Workload read = TraceFormats.read(workload, usesFitted ? fitted.keySet() : small);
         assertThat(read.jobs()).as("%s", workload).isNotEmpty();
       }
     }
@@ -50,7 +50,8 @@ final class TraceReadersTest {
   @Test
   void readsAWorkload() throws IOException, TraceException {
     Workload workload =
-        Workload.read(file("# note\n" + HEADER + "a,0,p,1,4,2\n\nb,1.5,p,2,2,2\n"), Set.of("p"));
+        TraceFormats.read(
+            file("# note\n" + HEADER + "a,0,p,1,4,2\n\nb,1.5,p,2,2,2\n"), Set.of("p"));
     assertThat(workload.name()).isEqualTo("w");
     assertThat(workload.jobs())
         .containsExactly(
@@ -60,9 +61,9 @@ final class TraceReadersTest {
 
   @Test
   void readsAWorkloadWithAByteOrderMark() throws IOException, TraceException {
-    Workload plain = Workload.read(file(HEADER + "a,0,p,1,4,2\n"), Set.of("p"));
+    Workload plain = TraceFormats.read(file(HEADER + "a,0,p,1,4,2\n"), Set.of("p"));
 
-    Workload marked = Workload.read(file("\uFEFF" + HEADER + "a,0,p,1,4,2\n"), Set.of("p"));
+    Workload marked = TraceFormats.read(file("\uFEFF" + HEADER + "a,0,p,1,4,2\n"), Set.of("p"));
 
     assertThat(marked.jobs()).isEqualTo(plain.jobs());
   }
@@ -79,7 +80,7 @@ final class TraceReadersTest {
                     .queued("night, low", -3)));
     Path file = file(WorkloadFile.text(List.of(), workload));
     assertThat(Files.readString(file)).contains("outcome,queue,priority");
-    assertThat(Workload.read(file, Set.of("p")).jobs()).isEqualTo(workload.jobs());
+    assertThat(TraceFormats.read(file, Set.of("p")).jobs()).isEqualTo(workload.jobs());
     assertThat(WorkloadFile.text(List.of(), new Workload("w", List.of(plain))))
         .doesNotContain("queue");
   }
@@ -100,14 +101,14 @@ final class TraceReadersTest {
   @Test
   void refusesAPriorityThatIsNoNumber() throws IOException {
     Path file = file(HEADER.strip() + ",priority\na,0,p,1,4,2,high\n");
-    assertThatThrownBy(() -> Workload.read(file, Set.of("p")))
+    assertThatThrownBy(() -> TraceFormats.read(file, Set.of("p")))
         .isInstanceOf(TraceException.class)
         .hasMessageContainingAll("line 2", "column priority", "'high'");
   }
 
   private void assertProblem(String rows, String... parts) throws IOException {
     Path file = file(HEADER + rows);
-    assertThatThrownBy(() -> Workload.read(file, Set.of("p")))
+    assertThatThrownBy(() -> TraceFormats.read(file, Set.of("p")))
         .isInstanceOf(TraceException.class)
         .hasMessageContaining("w.csv")
         .hasMessageContainingAll(parts);
@@ -116,7 +117,7 @@ final class TraceReadersTest {
   @Test
   void refusesAnotherHeaderAndAMissingFile() throws IOException {
     Path wrong = file("name,time\na,0\n");
-    assertThatThrownBy(() -> Workload.read(wrong, Set.of()))
+    assertThatThrownBy(() -> TraceFormats.read(wrong, Set.of()))
         .isInstanceOf(TraceException.class)
         .hasMessageContaining("the header has no column application");
     assertThatThrownBy(() -> Applications.read(folder.resolve("absent.csv")))
