@@ -1,5 +1,6 @@
 package dev.kastor.crds;
 
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.testkit.PackageCycles;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,6 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.http.Connections;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.metrics.Metrics;

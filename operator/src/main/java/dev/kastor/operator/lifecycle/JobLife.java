@@ -1,9 +1,9 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.FaultToleranceSpec;
-import dev.kastor.crds.LifecycleSpec;
-import dev.kastor.crds.SpecDefaults;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.LifecycleSpec;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.pods.Failures;

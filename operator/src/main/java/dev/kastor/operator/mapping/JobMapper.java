@@ -1,9 +1,9 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.AssumedPauses;

@@ -1,13 +1,13 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.BatchSizeSpec;
-import dev.kastor.crds.ElasticSpec;
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.ProgramSpec;
-import dev.kastor.crds.SpecDefaults;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.BatchSizeSpec;
+import dev.kastor.crds.trainingjob.ElasticSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.ProgramSpec;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.model.AllowedReplicas;

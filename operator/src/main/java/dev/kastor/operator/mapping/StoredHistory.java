@@ -1,7 +1,7 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.HeldStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.HeldStatus;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.AllocationHistory;

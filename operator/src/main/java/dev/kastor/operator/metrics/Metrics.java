@@ -1,6 +1,6 @@
 package dev.kastor.operator.metrics;
 
-import dev.kastor.crds.QueueStatus;
+import dev.kastor.crds.queue.QueueStatus;
 import dev.kastor.operator.metrics.Families.Family;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Switch;

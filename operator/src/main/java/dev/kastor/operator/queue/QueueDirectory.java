@@ -1,14 +1,14 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueSpec;
-import dev.kastor.crds.QueueSpec.PinsKind;
-import dev.kastor.crds.QueueSpec.QuotaSpec;
-import dev.kastor.crds.QueueSpec.StopPolicyKind;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueSpec;
+import dev.kastor.crds.queue.QueueSpec.PinsKind;
+import dev.kastor.crds.queue.QueueSpec.QuotaSpec;
+import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.scheduler.model.Quota;
 import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.StopPolicy;

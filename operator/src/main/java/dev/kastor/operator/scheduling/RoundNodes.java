@@ -1,6 +1,6 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobReading;

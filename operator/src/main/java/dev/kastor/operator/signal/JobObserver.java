@@ -1,6 +1,6 @@
 package dev.kastor.operator.signal;
 
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.Allocation;

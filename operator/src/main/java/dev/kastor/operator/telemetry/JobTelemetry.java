@@ -1,10 +1,10 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
-import dev.kastor.crds.WorkSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.WorkSpec;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.CheckpointInfo;

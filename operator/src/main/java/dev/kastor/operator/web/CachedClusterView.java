@@ -1,8 +1,8 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.StoredTime;

@@ -1,9 +1,9 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.ElasticSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.ElasticSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.Sample;
 import dev.kastor.operator.web.Overview.BatchRow;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueUse;

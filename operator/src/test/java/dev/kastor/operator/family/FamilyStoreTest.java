@@ -3,9 +3,9 @@ package dev.kastor.operator.family;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.ConfiguredPolicy;

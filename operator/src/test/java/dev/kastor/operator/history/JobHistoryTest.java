@@ -3,7 +3,7 @@ package dev.kastor.operator.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Reason;

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.crds.GoodputSpec.Mode;
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.HeldStatus;
+import dev.kastor.crds.trainingjob.GoodputSpec.Mode;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.HeldStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.Measured;

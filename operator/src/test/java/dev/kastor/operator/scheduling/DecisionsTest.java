@@ -2,7 +2,7 @@ package dev.kastor.operator.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec.Mode;
+import dev.kastor.crds.trainingjob.GoodputSpec.Mode;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.scheduler.goodput.Measured;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.GoodputEstimator;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;

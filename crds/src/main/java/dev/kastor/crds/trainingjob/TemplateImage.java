@@ -1,4 +1,4 @@
-package dev.kastor.crds;
+package dev.kastor.crds.trainingjob;
 
 import java.util.List;
 import java.util.Map;

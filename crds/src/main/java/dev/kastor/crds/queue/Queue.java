@@ -1,5 +1,6 @@
-package dev.kastor.crds;
+package dev.kastor.crds.queue;
 
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;

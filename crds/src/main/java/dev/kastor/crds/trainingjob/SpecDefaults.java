@@ -1,6 +1,6 @@
-package dev.kastor.crds;
+package dev.kastor.crds.trainingjob;
 
-import dev.kastor.crds.ElasticSpec.AllowedReplicasKind;
+import dev.kastor.crds.trainingjob.ElasticSpec.AllowedReplicasKind;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package dev.kastor.crds;
+package dev.kastor.crds.trainingjob;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;

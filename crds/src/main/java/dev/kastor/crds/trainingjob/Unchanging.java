@@ -1,4 +1,4 @@
-package dev.kastor.crds;
+package dev.kastor.crds.trainingjob;
 
 /** Rules that an optional field of a spec stays as it was, absent or present. */
 final class Unchanging {

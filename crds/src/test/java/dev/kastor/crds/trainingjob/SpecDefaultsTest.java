@@ -1,4 +1,4 @@
-package dev.kastor.crds;
+package dev.kastor.crds.trainingjob;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;

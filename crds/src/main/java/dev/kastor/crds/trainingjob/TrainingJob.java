@@ -1,4 +1,4 @@
-package dev.kastor.crds;
+package dev.kastor.crds.trainingjob;
 
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.api.model.Namespaced;
