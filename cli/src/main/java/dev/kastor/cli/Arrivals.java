@@ -1,7 +1,7 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package dev.kastor.cli;
 
 import com.sun.management.OperatingSystemMXBean;
-import dev.kastor.simulator.Replay;
-import dev.kastor.simulator.RunListener;
-import dev.kastor.simulator.Simulate;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.run.RunListener;
+import dev.kastor.simulator.run.Simulate;
 import dev.kastor.traces.TraceException;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,7 +1,7 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.kastor.cli;
 
-import dev.kastor.scheduler.ReasonNumber;
+import dev.kastor.scheduler.model.ReasonNumber;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

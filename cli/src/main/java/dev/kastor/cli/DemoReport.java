@@ -1,7 +1,7 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

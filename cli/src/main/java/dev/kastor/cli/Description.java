@@ -1,10 +1,10 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.ProgramSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.ProgramSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package dev.kastor.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

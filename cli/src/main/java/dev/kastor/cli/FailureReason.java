@@ -1,6 +1,6 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import java.util.Optional;
 
 /** Why a job failed, in the words of its condition. */

@@ -1,12 +1,12 @@
 package dev.kastor.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

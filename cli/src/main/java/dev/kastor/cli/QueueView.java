@@ -2,7 +2,7 @@ package dev.kastor.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package dev.kastor.cli;
 
 import dev.kastor.plugin.Chosen;
 import dev.kastor.scheduler.policy.PolicyPlugin;
-import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.Run;
-import dev.kastor.simulator.RunListener;
+import dev.kastor.simulator.run.Outcome;
+import dev.kastor.simulator.run.Run;
+import dev.kastor.simulator.run.RunListener;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Arrays;

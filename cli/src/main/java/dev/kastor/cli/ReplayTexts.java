@@ -1,11 +1,11 @@
 package dev.kastor.cli;
 
 import dev.kastor.scheduler.advice.NodeRules;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.DeclaredWork;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.event.Resize;
 import dev.kastor.simulator.event.Stragglers;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.DeclaredWork;
+import dev.kastor.simulator.replay.Mode;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.regex.Matcher;

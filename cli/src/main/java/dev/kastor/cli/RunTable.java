@@ -1,7 +1,7 @@
 package dev.kastor.cli;
 
-import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.run.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package dev.kastor.cli;
 
-import dev.kastor.crds.ElasticSpec.AllowedReplicasKind;
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.ElasticSpec.AllowedReplicasKind;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.kastor.cli;
 
 import dev.kastor.local.LocalException;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.sweep.Grid;
 import dev.kastor.simulator.sweep.Sweep;
 import dev.kastor.simulator.sweep.SweepException;

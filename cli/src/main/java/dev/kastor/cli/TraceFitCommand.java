@@ -1,12 +1,12 @@
 package dev.kastor.cli;
 
 import dev.kastor.traces.Application;
-import dev.kastor.traces.ApplicationFile;
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.AtomicFile;
 import dev.kastor.traces.ParametricApplication;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.fit.ApplicationFit;
+import dev.kastor.traces.profile.ApplicationFile;
+import dev.kastor.traces.profile.Applications;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,7 +1,6 @@
 package dev.kastor.cli;
 
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.AtomicFile;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
@@ -9,6 +8,7 @@ import dev.kastor.traces.format.WorkloadFile;
 import dev.kastor.traces.generate.ClusterStudies;
 import dev.kastor.traces.generate.ClusterStudy;
 import dev.kastor.traces.generate.WorkloadGenerator;
+import dev.kastor.traces.profile.Applications;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

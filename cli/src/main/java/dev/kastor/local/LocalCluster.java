@@ -1,6 +1,6 @@
 package dev.kastor.local;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.local.api.ApiServer;
 import dev.kastor.local.api.ResourceType;
 import dev.kastor.local.api.ResourceTypes;

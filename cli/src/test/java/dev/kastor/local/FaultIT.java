@@ -3,10 +3,10 @@ package dev.kastor.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;

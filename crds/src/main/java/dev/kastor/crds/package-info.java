@@ -1,9 +1,9 @@
 /**
- * The {@code kastor.dev/v1alpha1} API: {@link dev.kastor.crds.TrainingJob} and its parts as
- * records.
+ * The {@code kastor.dev/v1alpha1} API as records, one package for each kind: {@code trainingjob},
+ * {@code queue} and {@code profile}.
  *
- * <p>The CRD is generated from these types; its defaults and CEL rules are the first and strictest
- * check of what a user writes. A field that is not honoured does not exist.
+ * <p>The CRDs are generated from these types; their defaults and CEL rules are the first and
+ * strictest check of what a user writes. A field that is not honoured does not exist.
  */
 @NullMarked
 package dev.kastor.crds;

@@ -3,6 +3,9 @@ package dev.kastor.crds;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.crds.profile.ClusterTrainingProfile;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.crdv2.generator.CRDGenerator;
 import io.fabric8.crdv2.generator.CRDPostProcessor;
 import io.fabric8.kubernetes.api.model.HasMetadata;

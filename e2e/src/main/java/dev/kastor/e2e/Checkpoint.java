@@ -1,6 +1,6 @@
 package dev.kastor.e2e;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

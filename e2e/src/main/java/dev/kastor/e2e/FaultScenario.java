@@ -2,7 +2,7 @@ package dev.kastor.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.Queue;
+import dev.kastor.crds.queue.Queue;
 import dev.kastor.e2e.fault.Fault;
 import dev.kastor.e2e.fault.Ground;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,9 +1,9 @@
 package dev.kastor.e2e;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;

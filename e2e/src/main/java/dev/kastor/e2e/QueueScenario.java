@@ -3,10 +3,10 @@ package dev.kastor.e2e;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueStatus;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;

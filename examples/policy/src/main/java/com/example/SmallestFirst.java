@@ -2,12 +2,12 @@ package com.example;
 
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.PolicyTraits;

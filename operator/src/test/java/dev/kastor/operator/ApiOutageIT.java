@@ -2,9 +2,9 @@ package dev.kastor.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.protocol.Membership;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -3,7 +3,7 @@ package dev.kastor.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.scheduling.Decisions;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;

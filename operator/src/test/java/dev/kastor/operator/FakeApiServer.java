@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.crds.ClusterTrainingProfile;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.profile.ClusterTrainingProfile;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
@@ -155,7 +155,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
                 CustomResourceDefinitionContext.fromCustomResourceType(
                     ClusterTrainingProfile.class),
                 CustomResourceDefinitionContext.fromCustomResourceType(
-                    dev.kastor.crds.Queue.class))) {
+                    dev.kastor.crds.queue.Queue.class))) {
           private void dispatchLate(RecordedRequest request) {
             try {
               Thread.sleep(lateMillis);

@@ -3,7 +3,7 @@ package dev.kastor.operator;
 import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.quarkus.test.common.QuarkusTestResource;

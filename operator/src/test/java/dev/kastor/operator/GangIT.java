@@ -4,8 +4,8 @@ import static dev.kastor.operator.TestBench.NAMESPACE;
 import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.ClusterTrainingProfile;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.profile.ClusterTrainingProfile;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.pods.Gates;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;

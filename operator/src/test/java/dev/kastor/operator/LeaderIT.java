@@ -2,7 +2,7 @@ package dev.kastor.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.StatusWriter;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.signal.Mandate;
@@ -65,7 +65,8 @@ class LeaderIT {
     assertThat(mandate.leads()).isFalse();
     assertThat(status(plain.resolve("/metrics"))).isEqualTo(200);
     assertThat(status(plain.resolve("/api/v1/overview"))).isEqualTo(503);
-    TrainingJob job = TestJobs.job("waiting", 1, 1, dev.kastor.crds.GoodputSpec.Mode.Fixed);
+    TrainingJob job =
+        TestJobs.job("waiting", 1, 1, dev.kastor.crds.trainingjob.GoodputSpec.Mode.Fixed);
     job.getMetadata().setUid(null);
     job.getMetadata().setNamespace("team");
     client.resources(TrainingJob.class).inNamespace("team").resource(job).create();

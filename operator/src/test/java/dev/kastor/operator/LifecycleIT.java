@@ -3,7 +3,7 @@ package dev.kastor.operator;
 import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;

@@ -4,7 +4,7 @@ import static dev.kastor.operator.TestBench.NAMESPACE;
 import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.arc.Arc;

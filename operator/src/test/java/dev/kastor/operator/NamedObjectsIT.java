@@ -4,8 +4,8 @@ import static dev.kastor.operator.TestBench.NAMESPACE;
 import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;

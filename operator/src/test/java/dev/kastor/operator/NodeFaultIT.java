@@ -2,10 +2,10 @@ package dev.kastor.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueStatus;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueStatus;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
 import io.fabric8.kubernetes.api.model.Condition;

@@ -1,13 +1,13 @@
 package dev.kastor.operator;
 
-import dev.kastor.crds.BatchSizeSpec;
-import dev.kastor.crds.ElasticSpec;
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.LearningRateSpec;
-import dev.kastor.crds.ProgramSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
-import dev.kastor.crds.WorkSpec;
+import dev.kastor.crds.trainingjob.BatchSizeSpec;
+import dev.kastor.crds.trainingjob.ElasticSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.LearningRateSpec;
+import dev.kastor.crds.trainingjob.ProgramSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.WorkSpec;
 import java.util.Map;
 
 /** Jobs for tests, holding only what matters. */

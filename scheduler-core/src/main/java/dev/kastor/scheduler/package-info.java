@@ -1,10 +1,12 @@
 /**
- * The scheduler's vocabulary and its one loop.
+ * The scheduler: what it knows of jobs and nodes, what it decides, and the one loop that both hosts
+ * share.
  *
- * <p>Entry type: {@code SchedulingLoop}. A host (operator or simulator) implements {@link
- * dev.kastor.scheduler.Cluster}; a {@link dev.kastor.scheduler.Policy} turns a {@link
- * dev.kastor.scheduler.Snapshot} into a {@link dev.kastor.scheduler.Plan}. Nothing here knows
- * Kubernetes, files or clocks.
+ * <p>All types are in the packages below; a test forbids cycles among them. From low to high:
+ * {@code goodput} predicts, {@code model} says what a policy sees, {@code plan} what it answers;
+ * {@code policy} holds the policies, {@code loop} runs one of them, {@code estimate} fits the
+ * predictions to reports, and {@code advice} says how many nodes there should be. Nothing here
+ * knows Kubernetes, files or clocks.
  */
 @NullMarked
 package dev.kastor.scheduler;

@@ -1,8 +1,8 @@
 package dev.kastor.traces;
 
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.GpuTraits;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.model.GpuTraits;
 import java.util.List;
 import java.util.OptionalInt;
 

@@ -1,8 +1,8 @@
 package dev.kastor.traces;
 
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.util.Collections;
 import java.util.LinkedHashMap;

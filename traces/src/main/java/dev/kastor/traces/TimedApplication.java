@@ -1,7 +1,7 @@
 package dev.kastor.traces;
 
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import java.util.List;
 import java.util.OptionalInt;
 

@@ -1,9 +1,6 @@
 package dev.kastor.traces;
 
-import dev.kastor.traces.format.TraceFormats;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Jobs to submit over time.
@@ -208,14 +205,5 @@ public record Workload(String name, List<Job> jobs) {
 
   public Workload {
     jobs = List.copyOf(jobs);
-  }
-
-  /**
-   * Reads a trace whose jobs use only the given applications; its content tells the format.
-   *
-   * @see TraceFormats
-   */
-  public static Workload read(Path file, Set<String> applications) throws TraceException {
-    return TraceFormats.read(file, applications);
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.traces.Workload.Job;
 import dev.kastor.traces.Workload.Outcome;
+import dev.kastor.traces.profile.Applications;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-/** Readers, and the files that Kastor ships. */
+/** Files that are written at once, categories and timed applications. */
 @NullMarked
 package dev.kastor.traces;
 

@@ -1,7 +1,7 @@
 package dev.kastor.agent;
 
 import dev.kastor.agent.ring.RingCipher;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.protocol.Outcome;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

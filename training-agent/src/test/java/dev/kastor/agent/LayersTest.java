@@ -18,17 +18,6 @@ class LayersTest {
           .importPackages("dev.kastor.agent", "dev.kastor.engine");
 
   @Test
-  void engineKnowsNothingOfTheAgent() {
-    noClasses()
-        .that()
-        .resideInAPackage("dev.kastor.engine..")
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("dev.kastor.agent..")
-        .check(ALL);
-  }
-
-  @Test
   void ringNeedsTheJdkOnly() {
     classes()
         .that()

@@ -61,7 +61,9 @@ class EngineArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "dev.kastor.engine.backend.cpu..", "dev.kastor.engine.backend.reference..");
+              "dev.kastor.engine.backend.cpu..",
+              "dev.kastor.engine.backend.reference..",
+              "dev.kastor.engine.backend.registry..");
 
   @ArchTest
   static final ArchRule GRAPHS_KNOW_NO_BACKEND =

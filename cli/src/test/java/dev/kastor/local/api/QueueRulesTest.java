@@ -3,8 +3,8 @@ package dev.kastor.local.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueSpec.StopPolicyKind;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
 import dev.kastor.local.Installation;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.InputStream;

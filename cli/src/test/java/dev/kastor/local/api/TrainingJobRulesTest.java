@@ -3,8 +3,8 @@ package dev.kastor.local.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.local.Installation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;

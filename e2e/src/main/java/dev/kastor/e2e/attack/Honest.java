@@ -1,7 +1,7 @@
 package dev.kastor.e2e.attack;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.Chart;
 import dev.kastor.e2e.Jobs;
 import dev.kastor.e2e.WatcherProcess;

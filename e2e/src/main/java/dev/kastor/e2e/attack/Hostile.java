@@ -2,7 +2,7 @@ package dev.kastor.e2e.attack;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.e2e.Await;
 import dev.kastor.e2e.Credentials;
 import dev.kastor.e2e.Jobs;

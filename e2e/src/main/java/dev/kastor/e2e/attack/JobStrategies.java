@@ -5,7 +5,7 @@ import static dev.kastor.e2e.attack.Strategy.Aim.GPUS;
 import static dev.kastor.e2e.attack.Strategy.Aim.OPERATOR;
 import static dev.kastor.e2e.attack.Strategy.Aim.RANK;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.ServiceBuilder;

@@ -1,6 +1,6 @@
 package dev.kastor.e2e.attack;
 
-import dev.kastor.crds.Queue;
+import dev.kastor.crds.queue.Queue;
 import dev.kastor.e2e.Namespaces;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;

@@ -2,7 +2,7 @@ package dev.kastor.e2e.attack;
 
 import static dev.kastor.e2e.attack.Strategy.Aim.GPUS;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.e2e.watch.Pods;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;

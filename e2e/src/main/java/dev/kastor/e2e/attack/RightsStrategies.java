@@ -2,7 +2,7 @@ package dev.kastor.e2e.attack;
 
 import static dev.kastor.e2e.attack.Strategy.Aim.ACCESS;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Map;
 

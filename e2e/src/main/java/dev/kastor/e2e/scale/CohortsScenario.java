@@ -2,9 +2,9 @@ package dev.kastor.e2e.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.Await;
 import dev.kastor.e2e.GpuWatch;
 import dev.kastor.e2e.Progress;

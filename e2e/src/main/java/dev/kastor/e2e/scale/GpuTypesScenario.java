@@ -2,9 +2,9 @@ package dev.kastor.e2e.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.e2e.Await;
 import dev.kastor.e2e.Progress;
 import dev.kastor.e2e.Shell;

@@ -2,7 +2,7 @@ package dev.kastor.e2e.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.Await;
 import dev.kastor.e2e.Progress;
 import dev.kastor.e2e.StopAtFailure;

@@ -2,8 +2,8 @@ package dev.kastor.e2e.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.Await;
 import dev.kastor.e2e.GpuWatch;
 import dev.kastor.e2e.Progress;

@@ -3,7 +3,7 @@ package dev.kastor.e2e.watch;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.ArrayList;
 import java.util.List;

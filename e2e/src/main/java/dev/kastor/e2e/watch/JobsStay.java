@@ -1,7 +1,7 @@
 package dev.kastor.e2e.watch;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.kastor.e2e.watch;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
 import java.time.Instant;

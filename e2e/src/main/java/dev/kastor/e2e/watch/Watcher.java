@@ -1,7 +1,7 @@
 package dev.kastor.e2e.watch;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;

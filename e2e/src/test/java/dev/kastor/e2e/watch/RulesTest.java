@@ -2,8 +2,8 @@ package dev.kastor.e2e.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

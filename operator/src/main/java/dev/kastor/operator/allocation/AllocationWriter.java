@@ -1,8 +1,8 @@
 package dev.kastor.operator.allocation;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
@@ -14,9 +14,9 @@ import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.signal.JobObservers;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.Reason;
 import dev.kastor.text.PrintableText;
 import jakarta.inject.Singleton;
 import java.time.Instant;

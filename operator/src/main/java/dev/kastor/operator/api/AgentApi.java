@@ -1,6 +1,6 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.http.Connections;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.metrics.Metrics;
@@ -9,7 +9,7 @@ import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;

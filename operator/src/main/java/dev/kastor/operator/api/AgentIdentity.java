@@ -1,11 +1,11 @@
 package dev.kastor.operator.api;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.pods.PodTemplate;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.kastor.operator.api;
 
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import dev.kastor.text.PrintableText;
 import jakarta.inject.Singleton;
 import java.time.Duration;

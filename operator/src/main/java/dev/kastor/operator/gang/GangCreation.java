@@ -1,7 +1,7 @@
 package dev.kastor.operator.gang;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
@@ -20,7 +20,7 @@ import dev.kastor.operator.pods.PodNode;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.pods.SlotClaims;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.util.ArrayList;

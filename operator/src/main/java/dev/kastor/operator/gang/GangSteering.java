@@ -1,7 +1,7 @@
 package dev.kastor.operator.gang;
 
-import dev.kastor.crds.FaultToleranceSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.pods.Failures;
@@ -10,7 +10,7 @@ import dev.kastor.operator.pods.GangPod;
 import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.hang;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
 import dev.kastor.operator.kube.EventRecorder;

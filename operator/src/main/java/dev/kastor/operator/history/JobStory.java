@@ -1,8 +1,8 @@
 package dev.kastor.operator.history;
 
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

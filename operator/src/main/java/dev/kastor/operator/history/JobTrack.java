@@ -1,12 +1,12 @@
 package dev.kastor.operator.history;
 
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.Reason;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

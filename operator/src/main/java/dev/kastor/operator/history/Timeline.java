@@ -1,7 +1,7 @@
 package dev.kastor.operator.history;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Reason;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.kastor.operator.kube;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -51,7 +51,7 @@ public final class ClusterCache {
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
   private final SharedIndexInformer<Node> nodes;
-  private final SharedIndexInformer<dev.kastor.crds.Queue> queues;
+  private final SharedIndexInformer<dev.kastor.crds.queue.Queue> queues;
   private final Queue<TrainingJob> deleted = new ConcurrentLinkedQueue<>();
   private final Map<String, TrainingJob> gone =
       Collections.synchronizedMap(
@@ -82,7 +82,7 @@ public final class ClusterCache {
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
     pods = client.pods().inAnyNamespace().runnableInformer(0).itemStore(new LeanPods());
     nodes = client.nodes().runnableInformer(0);
-    queues = client.resources(dev.kastor.crds.Queue.class).runnableInformer(0);
+    queues = client.resources(dev.kastor.crds.queue.Queue.class).runnableInformer(0);
     pods.addIndexers(
         Map.of(
             BY_JOB,
@@ -243,7 +243,7 @@ public final class ClusterCache {
   }
 
   /** All queues, in no order. */
-  public List<dev.kastor.crds.Queue> queues() {
+  public List<dev.kastor.crds.queue.Queue> queues() {
     return queues.getStore().list();
   }
 
@@ -345,7 +345,7 @@ public final class ClusterCache {
   }
 
   private void queueChanged(
-      Optional<dev.kastor.crds.Queue> before, Optional<dev.kastor.crds.Queue> after) {
+      Optional<dev.kastor.crds.queue.Queue> before, Optional<dev.kastor.crds.queue.Queue> after) {
     boolean same =
         before.isPresent()
             && after.isPresent()

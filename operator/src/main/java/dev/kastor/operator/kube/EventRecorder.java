@@ -1,6 +1,6 @@
 package dev.kastor.operator.kube;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Event;

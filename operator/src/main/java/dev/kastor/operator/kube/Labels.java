@@ -1,6 +1,6 @@
 package dev.kastor.operator.kube;
 
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.OwnerReference;

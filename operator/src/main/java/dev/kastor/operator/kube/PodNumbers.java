@@ -1,8 +1,8 @@
 package dev.kastor.operator.kube;
 
-import dev.kastor.crds.SpecDefaults;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import jakarta.inject.Singleton;
 import java.util.Map;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.kube;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import jakarta.inject.Singleton;

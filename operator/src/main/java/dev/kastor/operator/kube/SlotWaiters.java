@@ -1,6 +1,6 @@
 package dev.kastor.operator.kube;
 
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import jakarta.inject.Singleton;
 import java.util.Collection;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.LifecycleSpec;
+import dev.kastor.crds.trainingjob.LifecycleSpec;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.LifeTimes;
 import java.time.Duration;

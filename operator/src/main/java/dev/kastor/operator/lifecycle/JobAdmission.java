@@ -1,6 +1,6 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.pods.NamedObjects;
 import dev.kastor.operator.pods.NodeFit;
 import dev.kastor.operator.pods.PodCheck;

@@ -1,16 +1,16 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.FaultToleranceSpec;
-import dev.kastor.crds.LifecycleSpec;
-import dev.kastor.crds.SpecDefaults;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.LifecycleSpec;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;

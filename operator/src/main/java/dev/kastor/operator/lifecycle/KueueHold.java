@@ -1,7 +1,7 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.StatusWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.LifecycleSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.LifecycleSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.StoredTime;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.lifecycle;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.mapping.JobMapper;
@@ -9,8 +9,8 @@ import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,15 +1,15 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AssumedPauses;
-import dev.kastor.scheduler.JobFacts;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AssumedPauses;
+import dev.kastor.scheduler.model.JobFacts;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.kube.Labels;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AllocationHistory;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AllocationHistory;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,10 +1,10 @@
 package dev.kastor.operator.mapping;
 
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.HeldStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.HeldStatus;
 import dev.kastor.operator.kube.StoredTime;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AllocationHistory;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AllocationHistory;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -1,11 +1,11 @@
 package dev.kastor.operator.membership;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.JobSpec;
 import java.util.Optional;
 
 /** The batch of a generation, and whether a change of the batch alone is worth a generation. */

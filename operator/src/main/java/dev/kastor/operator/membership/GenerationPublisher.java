@@ -1,9 +1,9 @@
 package dev.kastor.operator.membership;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
@@ -22,10 +22,10 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
 import java.time.Duration;

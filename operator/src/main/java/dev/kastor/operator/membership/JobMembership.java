@@ -1,11 +1,11 @@
 package dev.kastor.operator.membership;
 
-import dev.kastor.crds.Pin;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.Pin;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.model.JobSpec;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;

@@ -1,15 +1,15 @@
 package dev.kastor.operator.membership;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
-import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;

@@ -5,7 +5,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
-import dev.kastor.scheduler.Elasticity;
+import dev.kastor.scheduler.model.Elasticity;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.kastor.operator.metrics;
 
-import dev.kastor.crds.QueueStatus;
+import dev.kastor.crds.queue.QueueStatus;
 import dev.kastor.operator.metrics.Families.Family;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Switch;
-import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.loop.Round;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;

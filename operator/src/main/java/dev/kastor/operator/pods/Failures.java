@@ -1,6 +1,6 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;

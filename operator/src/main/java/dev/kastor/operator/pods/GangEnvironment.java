@@ -1,6 +1,6 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import java.util.ArrayList;

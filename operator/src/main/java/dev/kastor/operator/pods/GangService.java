@@ -1,6 +1,6 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.Provenance;

@@ -2,8 +2,8 @@ package dev.kastor.operator.pods;
 
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.crds.ProfileSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.profile.ProfileSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.Labels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.ClusterCache;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;

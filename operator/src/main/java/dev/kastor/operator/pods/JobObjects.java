@@ -2,7 +2,7 @@ package dev.kastor.operator.pods;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.Provenance;

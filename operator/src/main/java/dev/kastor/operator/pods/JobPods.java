@@ -1,6 +1,6 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
@@ -11,7 +11,7 @@ import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,8 +1,8 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.ProfileSpec;
-import dev.kastor.crds.SpecDefaults;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.profile.ProfileSpec;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.JobRecords;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

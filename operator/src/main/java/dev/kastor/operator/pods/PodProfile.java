@@ -1,7 +1,7 @@
 package dev.kastor.operator.pods;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.crds.ProfileSpec;
+import dev.kastor.crds.profile.ProfileSpec;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;

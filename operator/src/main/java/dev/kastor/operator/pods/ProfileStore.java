@@ -1,8 +1,8 @@
 package dev.kastor.operator.pods;
 
-import dev.kastor.crds.ClusterTrainingProfile;
-import dev.kastor.crds.ProfileSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.profile.ClusterTrainingProfile;
+import dev.kastor.crds.profile.ProfileSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.mapping.JobMapper;

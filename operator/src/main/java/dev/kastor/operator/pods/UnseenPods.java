@@ -3,7 +3,7 @@ package dev.kastor.operator.pods;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.ResourceVersions;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.ArrayList;
 import java.util.List;

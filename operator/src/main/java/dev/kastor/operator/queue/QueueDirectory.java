@@ -1,17 +1,17 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueSpec;
-import dev.kastor.crds.QueueSpec.PinsKind;
-import dev.kastor.crds.QueueSpec.QuotaSpec;
-import dev.kastor.crds.QueueSpec.StopPolicyKind;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.StopPolicy;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueSpec;
+import dev.kastor.crds.queue.QueueSpec.PinsKind;
+import dev.kastor.crds.queue.QueueSpec.QuotaSpec;
+import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.StopPolicy;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record QueueDirectory(
     Map<String, Queue> objects,
-    Map<String, dev.kastor.scheduler.Queue> configured,
+    Map<String, dev.kastor.scheduler.model.Queue> configured,
     int maxPriority) {
   public QueueDirectory {
     objects = Map.copyOf(objects);
@@ -41,7 +41,7 @@ public record QueueDirectory(
   /** The directory of these objects. */
   public static QueueDirectory of(
       Collection<Queue> queues,
-      Map<String, dev.kastor.scheduler.Queue> configured,
+      Map<String, dev.kastor.scheduler.model.Queue> configured,
       int maxPriority) {
     Map<String, Queue> byName = new HashMap<>();
     queues.forEach(queue -> byName.put(queue.getMetadata().getName(), queue));
@@ -138,8 +138,8 @@ public record QueueDirectory(
   }
 
   /** All queues as the scheduler knows them. */
-  public Map<String, dev.kastor.scheduler.Queue> queues() {
-    Map<String, dev.kastor.scheduler.Queue> all = new HashMap<>(configured);
+  public Map<String, dev.kastor.scheduler.model.Queue> queues() {
+    Map<String, dev.kastor.scheduler.model.Queue> all = new HashMap<>(configured);
     objects.forEach((name, queue) -> all.put(name, orHeld(queue)));
     return all;
   }
@@ -155,28 +155,28 @@ public record QueueDirectory(
   }
 
   /** A queue that makes no sense lets nobody start, and all others go on. */
-  private static dev.kastor.scheduler.Queue orHeld(Queue queue) {
+  private static dev.kastor.scheduler.model.Queue orHeld(Queue queue) {
     return problem(queue).isEmpty()
         ? queue(queue)
-        : new dev.kastor.scheduler.Queue(
+        : new dev.kastor.scheduler.model.Queue(
             queue.getMetadata().getName(),
-            dev.kastor.scheduler.Queue.DEFAULT_WEIGHT,
+            dev.kastor.scheduler.model.Queue.DEFAULT_WEIGHT,
             "",
             Optional.empty(),
             StopPolicy.HOLD);
   }
 
-  private static dev.kastor.scheduler.Queue queue(Queue queue) {
+  private static dev.kastor.scheduler.model.Queue queue(Queue queue) {
     String name = queue.getMetadata().getName();
     QueueSpec spec = queue.getSpec();
     if (spec == null) {
-      return new dev.kastor.scheduler.Queue(name);
+      return new dev.kastor.scheduler.model.Queue(name);
     }
     Double weight = spec.weight();
     String cohort = spec.cohort();
-    return new dev.kastor.scheduler.Queue(
+    return new dev.kastor.scheduler.model.Queue(
         name,
-        weight == null ? dev.kastor.scheduler.Queue.DEFAULT_WEIGHT : weight,
+        weight == null ? dev.kastor.scheduler.model.Queue.DEFAULT_WEIGHT : weight,
         cohort == null ? "" : cohort,
         Optional.ofNullable(spec.quota()).map(QueueDirectory::quota),
         stop(spec.stopPolicy()),

@@ -1,10 +1,10 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.util.Map;
 import java.util.Optional;

@@ -1,9 +1,9 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.QueueSpec;
-import dev.kastor.crds.QueueSpec.StopPolicyKind;
-import dev.kastor.crds.QueueStatus;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.queue.QueueSpec;
+import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
+import dev.kastor.crds.queue.QueueStatus;
 import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;

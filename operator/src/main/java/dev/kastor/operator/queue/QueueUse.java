@@ -1,7 +1,7 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Quota;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;

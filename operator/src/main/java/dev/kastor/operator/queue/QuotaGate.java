@@ -1,10 +1,10 @@
 package dev.kastor.operator.queue;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Change;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.QuotaAccount;
-import dev.kastor.scheduler.Quotas;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.plan.Change;
+import dev.kastor.scheduler.plan.QuotaAccount;
+import dev.kastor.scheduler.plan.Quotas;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.lifecycle.TimeToLive;
 import dev.kastor.operator.pods.PodView;
@@ -9,7 +9,7 @@ import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.status.JobConditions;
 import dev.kastor.operator.status.JobStatusWriter;
 import dev.kastor.operator.telemetry.TelemetryStore;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.List;

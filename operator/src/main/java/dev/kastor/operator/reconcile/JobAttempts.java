@@ -1,6 +1,6 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.Mandate;

@@ -1,8 +1,8 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.metrics.Metrics;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.SpecDefaults;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.lifecycle.JobAdmission;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.lifecycle.JobLife;

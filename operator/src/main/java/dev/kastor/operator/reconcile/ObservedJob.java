@@ -1,6 +1,6 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import dev.kastor.operator.lifecycle.Deadlines;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.status.JobReason;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobRecords;

@@ -1,14 +1,14 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.FaultToleranceSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobRecords;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.hang.HangWatch;
 import dev.kastor.operator.kube.ClusterCache;

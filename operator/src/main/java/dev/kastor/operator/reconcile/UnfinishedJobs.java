@@ -1,7 +1,7 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.lifecycle.JobLife;
@@ -12,7 +12,7 @@ import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.status.JobReason;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.kastor.operator.reconcile;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.lifecycle.JobAdmission;
@@ -9,7 +9,7 @@ import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.operator.status.Hold;
 import dev.kastor.operator.status.JobPhase;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
@@ -14,9 +14,9 @@ import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.queue.QuotaGate;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.scheduler.Change;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.Quotas;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.plan.Change;
+import dev.kastor.scheduler.plan.Quotas;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;

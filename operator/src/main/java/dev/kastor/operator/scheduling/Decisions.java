@@ -1,11 +1,11 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.scheduler.Forecast;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.loop.Round;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.plan.Forecast;
+import dev.kastor.scheduler.plan.Plan;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.util.ArrayList;

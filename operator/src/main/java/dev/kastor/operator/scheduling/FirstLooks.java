@@ -2,9 +2,9 @@ package dev.kastor.operator.scheduling;
 
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.loop.Round;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Duration;

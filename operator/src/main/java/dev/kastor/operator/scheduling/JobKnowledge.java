@@ -1,7 +1,7 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.pods.JobPods;
@@ -10,8 +10,8 @@ import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.status.JobStatusWriter;
 import dev.kastor.operator.telemetry.TelemetryStore;
-import dev.kastor.scheduler.AllocationHistory;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.model.AllocationHistory;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;

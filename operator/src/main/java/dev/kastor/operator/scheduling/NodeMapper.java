@@ -7,7 +7,7 @@ import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeTraits;
 import dev.kastor.operator.nodes.NodeTypes;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.time.Duration;

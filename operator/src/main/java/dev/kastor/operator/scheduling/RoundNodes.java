@@ -1,12 +1,12 @@
 package dev.kastor.operator.scheduling;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.nodes.NodeUse;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.Collection;

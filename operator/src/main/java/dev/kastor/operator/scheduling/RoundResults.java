@@ -2,7 +2,7 @@ package dev.kastor.operator.scheduling;
 
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.scheduler.Round;
+import dev.kastor.scheduler.loop.Round;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 

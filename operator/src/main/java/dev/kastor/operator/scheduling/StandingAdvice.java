@@ -2,10 +2,10 @@ package dev.kastor.operator.scheduling;
 
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.advice.NodeAdvice;
 import dev.kastor.scheduler.advice.NodeAdvisor;
 import dev.kastor.scheduler.advice.NodeRules;
+import dev.kastor.scheduler.model.Snapshot;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.status;
 
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.kube.Lean;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.text.PrintableText;

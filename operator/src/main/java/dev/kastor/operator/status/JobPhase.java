@@ -1,7 +1,7 @@
 package dev.kastor.operator.status;
 
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**

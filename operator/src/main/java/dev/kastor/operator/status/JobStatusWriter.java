@@ -1,8 +1,8 @@
 package dev.kastor.operator.status;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;

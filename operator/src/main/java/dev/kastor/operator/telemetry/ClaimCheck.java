@@ -1,10 +1,10 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.LayoutFactors;
 import dev.kastor.scheduler.goodput.LayoutFactors.Layout;
+import dev.kastor.scheduler.goodput.PlacementShape;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
 import org.jspecify.annotations.Nullable;

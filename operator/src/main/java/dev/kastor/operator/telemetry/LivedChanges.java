@@ -1,6 +1,6 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import java.util.ArrayList;

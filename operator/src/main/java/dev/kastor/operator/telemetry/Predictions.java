@@ -1,9 +1,9 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.JobSpec;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.PlacementShape;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.kube.JobRecords;

@@ -1,14 +1,14 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.Reason;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.quarkus.runtime.StartupEvent;

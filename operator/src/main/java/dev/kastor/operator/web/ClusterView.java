@@ -1,8 +1,8 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Node;
 import java.util.List;
 

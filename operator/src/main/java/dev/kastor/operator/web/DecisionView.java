@@ -1,7 +1,7 @@
 package dev.kastor.operator.web;
 
 import dev.kastor.operator.scheduling.Decisions.Decision;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,7 @@ package dev.kastor.operator.web;
 import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.history.Sample;
 import dev.kastor.operator.history.Segment;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,16 +1,16 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.ElasticSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.ElasticSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.Sample;
 import dev.kastor.operator.web.Overview.BatchRow;
 import dev.kastor.operator.web.Overview.JobRow;
 import dev.kastor.operator.web.Overview.RanRow;
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

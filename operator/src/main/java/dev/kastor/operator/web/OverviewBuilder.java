@@ -1,7 +1,7 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.kube.SlotCount;
@@ -12,8 +12,8 @@ import dev.kastor.operator.web.Overview.AdviceRow;
 import dev.kastor.operator.web.Overview.ClusterRow;
 import dev.kastor.operator.web.Overview.JobRow;
 import dev.kastor.operator.web.Overview.NodeRow;
-import dev.kastor.scheduler.Queue;
 import dev.kastor.scheduler.advice.NodeAdvice;
+import dev.kastor.scheduler.model.Queue;
 import io.fabric8.kubernetes.api.model.Node;
 import jakarta.inject.Singleton;
 import java.util.Comparator;

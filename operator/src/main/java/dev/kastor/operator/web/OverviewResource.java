@@ -5,7 +5,7 @@ import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.operator.web.HistoryView.TimelineView;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.infrastructure.Infrastructure;

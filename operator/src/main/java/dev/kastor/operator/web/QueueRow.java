@@ -1,13 +1,13 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueUse;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.StopPolicy;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.StopPolicy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

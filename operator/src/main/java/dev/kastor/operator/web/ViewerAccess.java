@@ -1,6 +1,6 @@
 package dev.kastor.operator.web;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.api.ApiException;
 import dev.kastor.operator.api.BearerToken;
 import dev.kastor.operator.api.ShortMemory;

@@ -3,7 +3,7 @@ package dev.kastor.operator.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.testkit.SourceJar;

@@ -3,8 +3,8 @@ package dev.kastor.operator.family;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.protocol.StepProfile;
-import dev.kastor.scheduler.goodput.NoiseBucket;
-import dev.kastor.scheduler.goodput.RememberedFamily;
+import dev.kastor.scheduler.estimate.NoiseBucket;
+import dev.kastor.scheduler.estimate.RememberedFamily;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

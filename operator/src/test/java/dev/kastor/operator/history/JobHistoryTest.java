@@ -3,10 +3,10 @@ package dev.kastor.operator.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.crds.TrainingJobStatus.Phase;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.Reason;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package dev.kastor.operator.kube;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.crds.ProgramSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.ProgramSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.kastor.operator.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.TestJobs;
 import java.time.Instant;
 import java.util.List;

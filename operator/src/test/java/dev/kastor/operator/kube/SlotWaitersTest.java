@@ -2,7 +2,7 @@ package dev.kastor.operator.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

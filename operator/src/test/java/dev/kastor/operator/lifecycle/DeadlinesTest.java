@@ -2,7 +2,7 @@ package dev.kastor.operator.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.LifecycleSpec;
+import dev.kastor.crds.trainingjob.LifecycleSpec;
 import dev.kastor.operator.lifecycle.Deadlines.Verdict;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.LifeTimes;

@@ -3,8 +3,8 @@ package dev.kastor.operator.mapping;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.TestJobs;
 import java.util.Map;
 import java.util.TreeMap;

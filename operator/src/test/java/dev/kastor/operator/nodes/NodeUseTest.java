@@ -2,15 +2,15 @@ package dev.kastor.operator.nodes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.mapping.JobReading;
 import dev.kastor.operator.pods.PodTemplate;
 import dev.kastor.operator.scheduling.RoundNodes;
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -2,7 +2,7 @@ package dev.kastor.operator.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

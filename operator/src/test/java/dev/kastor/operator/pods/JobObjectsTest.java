@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;

@@ -2,7 +2,7 @@ package dev.kastor.operator.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

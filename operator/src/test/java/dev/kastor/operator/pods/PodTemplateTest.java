@@ -3,8 +3,8 @@ package dev.kastor.operator.pods;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.ProfileSpec;
+import dev.kastor.crds.profile.ProfileSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import io.fabric8.kubernetes.api.model.EnvVar;

@@ -3,7 +3,7 @@ package dev.kastor.operator.pods;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.kube.Labels;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package dev.kastor.operator.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.Queue;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.queue.Queue;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +19,7 @@ final class QueueDirectoryTest {
               queue("red", "{maxPriority: 5, namespaces: [team]}"),
               queue("open", "{}"),
               queue("foreign", "{namespaces: [other]}")),
-          Map.of("night", new dev.kastor.scheduler.Queue("night", 2)),
+          Map.of("night", new dev.kastor.scheduler.model.Queue("night", 2)),
           100);
 
   private static Queue queue(String name, String spec) {

@@ -2,9 +2,9 @@ package dev.kastor.operator.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.StopPolicy;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.StopPolicy;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -2,8 +2,8 @@ package dev.kastor.operator.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.FaultToleranceSpec;
-import dev.kastor.crds.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.FaultToleranceSpec;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.lifecycle.Deadlines.Verdict;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.PodView;

@@ -2,16 +2,16 @@ package dev.kastor.operator.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Snapshot;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;

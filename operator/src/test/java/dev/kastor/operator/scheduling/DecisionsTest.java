@@ -2,18 +2,18 @@ package dev.kastor.operator.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec.Mode;
+import dev.kastor.crds.trainingjob.GoodputSpec.Mode;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.PlanViolation;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Round;
-import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.loop.Round;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.PlanViolation;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,15 +2,15 @@ package dev.kastor.operator.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
+import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Round;
-import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.loop.Round;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

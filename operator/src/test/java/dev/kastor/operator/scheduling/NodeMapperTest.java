@@ -2,8 +2,8 @@ package dev.kastor.operator.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
@@ -117,7 +117,7 @@ class NodeMapperTest {
   private int slots(NodeMapper mapper, Instant now) {
     var round = new RoundNodes(Set.of("n1"), Map.of(), Set.of());
     return mapper.nodes(List.of(node), round, now).stream()
-        .mapToInt(dev.kastor.scheduler.Node::slots)
+        .mapToInt(dev.kastor.scheduler.model.Node::slots)
         .sum();
   }
 

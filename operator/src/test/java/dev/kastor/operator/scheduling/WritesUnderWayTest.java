@@ -2,9 +2,9 @@ package dev.kastor.operator.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec.Mode;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.AllocationStatus;
+import dev.kastor.crds.trainingjob.GoodputSpec.Mode;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.TestJobs;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;

@@ -2,9 +2,9 @@ package dev.kastor.operator.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.GoodputSpec;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobStatus.TrainingStatus;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.BatchPlan;
@@ -14,8 +14,8 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.goodput.GoodputEstimator;
-import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.estimate.GoodputEstimator;
+import dev.kastor.scheduler.estimate.Learner;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.goodput.GoodputEstimator;
-import dev.kastor.scheduler.goodput.Learner;
+import dev.kastor.scheduler.estimate.GoodputEstimator;
+import dev.kastor.scheduler.estimate.Learner;
 import dev.kastor.scheduler.goodput.Measured;
+import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Instant;

@@ -9,7 +9,7 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

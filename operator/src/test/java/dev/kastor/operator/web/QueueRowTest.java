@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.crds.GoodputSpec.Mode;
-import dev.kastor.crds.TrainingJob;
-import dev.kastor.crds.TrainingJobSpec;
-import dev.kastor.crds.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.GoodputSpec.Mode;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.queue.QueueDirectory;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.StopPolicy;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.StopPolicy;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -105,11 +105,11 @@ final class QueueRowTest {
         .containsExactly(StopPolicy.HOLD, StopPolicy.NONE);
   }
 
-  private static dev.kastor.crds.Queue queue(String name, String spec) {
+  private static dev.kastor.crds.queue.Queue queue(String name, String spec) {
     return Serialization.unmarshal(
         "apiVersion: kastor.dev/v1alpha1\nkind: Queue\nmetadata: {name: %s}\nspec: %s"
             .formatted(name, spec),
-        dev.kastor.crds.Queue.class);
+        dev.kastor.crds.queue.Queue.class);
   }
 
   @Test

@@ -1,12 +1,12 @@
 package dev.kastor.scheduler.advice;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

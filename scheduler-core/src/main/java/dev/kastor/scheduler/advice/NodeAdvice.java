@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.advice;
 
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Reason;
 
 /**
  * How many nodes of a GPU type there should be.

@@ -1,9 +1,9 @@
 package dev.kastor.scheduler.advice;
 
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

@@ -2,8 +2,6 @@ package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.PlacementShape;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

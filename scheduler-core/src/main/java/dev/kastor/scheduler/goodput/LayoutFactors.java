@@ -1,7 +1,6 @@
 package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.StepProfile;
-import dev.kastor.scheduler.PlacementShape;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -68,7 +67,7 @@ public record LayoutFactors(
   }
 
   /** Mean logarithms over the atomic batches that were observed of each layout. */
-  static LayoutFactors of(Collection<StepProfile> profiles, ThroughputParams fitted) {
+  public static LayoutFactors of(Collection<StepProfile> profiles, ThroughputParams fitted) {
     SequencedMap<Layout, Double> sums = new LinkedHashMap<>();
     SequencedMap<Layout, Integer> counts = new LinkedHashMap<>();
     for (StepProfile profile : profiles) {

@@ -25,7 +25,7 @@ public final class NoiseCurve {
    * @param seen buckets that were observed and not interpolated
    * @param initialBatch M0 of the answers
    */
-  NoiseCurve(double[] logNoiseScale, int seen, int initialBatch) {
+  public NoiseCurve(double[] logNoiseScale, int seen, int initialBatch) {
     this.logNoiseScale = logNoiseScale;
     this.seen = seen;
     this.initialBatch = initialBatch;
@@ -60,7 +60,7 @@ public final class NoiseCurve {
   }
 
   /** The same curve for a job that starts from another M0. */
-  NoiseCurve withInitialBatch(int other) {
+  public NoiseCurve withInitialBatch(int other) {
     return other == initialBatch ? this : new NoiseCurve(logNoiseScale, seen, other);
   }
 

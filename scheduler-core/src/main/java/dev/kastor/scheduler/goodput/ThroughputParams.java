@@ -1,7 +1,6 @@
 package dev.kastor.scheduler.goodput;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.PlacementShape;
 
 /**
  * The seven constants of a job's step time (Pollux, OSDI 2021, section 4.1).

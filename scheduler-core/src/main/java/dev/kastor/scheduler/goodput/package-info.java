@@ -1,10 +1,9 @@
 /**
- * Goodput: throughput times statistical efficiency, fitted from what jobs report.
+ * Goodput: throughput times statistical efficiency, as a function of placement and batch.
  *
- * <p>Entry types: {@link dev.kastor.scheduler.goodput.GoodputModel}, the prediction a policy asks,
- * {@code GoodputEstimator}, which turns telemetry into it, and {@code Learner}, which adds what
- * jobs of the same family left in a {@code FamilyMemory}. Source of the formulas: Pollux, OSDI
- * 2021, sections 3 and 4.
+ * <p>Entry type: {@link dev.kastor.scheduler.goodput.GoodputModel}, the prediction a policy asks.
+ * Its constants are found in {@code estimate}. Depends on the wire records only. Source of the
+ * formulas: Pollux, OSDI 2021, section 3.
  */
 @NullMarked
 package dev.kastor.scheduler.goodput;

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy;
 
 import dev.kastor.plugin.Chosen;
-import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.quota.QuotaPolicy;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;

@@ -3,7 +3,7 @@ package dev.kastor.scheduler.policy;
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
 import dev.kastor.plugin.Plugin;
-import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.plan.Policy;
 import java.util.List;
 import java.util.function.BiFunction;
 

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy;
 
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Learning;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Learning;
 import java.time.Duration;
 
 /**

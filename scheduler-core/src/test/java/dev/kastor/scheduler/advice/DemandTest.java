@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.TestJob;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.ThroughputParams;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.TestJob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

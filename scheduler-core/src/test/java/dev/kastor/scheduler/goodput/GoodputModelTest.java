@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.PlacementShape;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-/** Laws, hand-worked numbers and conformance of the goodput model and its fit. */
+/** Laws and hand-worked numbers of the goodput model. */
 @NullMarked
 package dev.kastor.scheduler.goodput;
 

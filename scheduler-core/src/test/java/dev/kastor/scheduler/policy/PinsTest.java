@@ -1,21 +1,21 @@
 package dev.kastor.scheduler.policy;
 
-import static dev.kastor.scheduler.TestJob.job;
+import static dev.kastor.scheduler.model.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Pins;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.PlanCheck;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.StopPolicy;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.model.StopPolicy;
+import dev.kastor.scheduler.model.TestJob;
+import dev.kastor.scheduler.plan.Pins;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.PlanCheck;
 import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,21 +1,21 @@
 package dev.kastor.scheduler.policy;
 
-import static dev.kastor.scheduler.TestJob.job;
+import static dev.kastor.scheduler.model.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Learning;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.PlanCheck;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Learning;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.model.TestJob;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.PlanCheck;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.scheduler.policy.support.FreeSlots;
 import java.time.Duration;

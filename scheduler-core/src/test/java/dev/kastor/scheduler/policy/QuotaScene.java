@@ -1,18 +1,18 @@
 package dev.kastor.scheduler.policy;
 
-import static dev.kastor.scheduler.TestJob.job;
+import static dev.kastor.scheduler.model.TestJob.job;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.StopPolicy;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.model.StopPolicy;
+import dev.kastor.scheduler.model.TestJob;
+import dev.kastor.scheduler.plan.Plan;
 import dev.kastor.scheduler.policy.support.FreeSlots;
 import java.time.Duration;
 import java.time.Instant;

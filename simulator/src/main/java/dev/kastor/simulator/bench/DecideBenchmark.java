@@ -1,12 +1,12 @@
 package dev.kastor.simulator.bench;
 
-import dev.kastor.scheduler.Change;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.PlanCheck;
-import dev.kastor.scheduler.PlanDiff;
-import dev.kastor.scheduler.PlanViolation;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Change;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.PlanCheck;
+import dev.kastor.scheduler.plan.PlanDiff;
+import dev.kastor.scheduler.plan.PlanViolation;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import java.io.IOException;

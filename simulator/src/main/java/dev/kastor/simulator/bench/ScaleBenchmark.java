@@ -2,12 +2,12 @@ package dev.kastor.simulator.bench;
 
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Replay;
-import dev.kastor.simulator.ReplayListener;
-import dev.kastor.simulator.Sample;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.EventSimulation;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.replay.ReplayListener;
+import dev.kastor.simulator.replay.Sample;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.generate.ClusterStudies;
 import dev.kastor.traces.generate.WorkloadGenerator;

@@ -1,7 +1,7 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.scheduler.Policy;
-import dev.kastor.simulator.Simulate;
+import dev.kastor.scheduler.plan.Policy;
+import dev.kastor.simulator.run.Simulate;
 import dev.kastor.simulator.sweep.Fingerprint;
 import dev.kastor.traces.Application;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.Run;
-import dev.kastor.simulator.RunListener;
-import dev.kastor.simulator.Simulate;
+import dev.kastor.simulator.run.Outcome;
+import dev.kastor.simulator.run.Run;
+import dev.kastor.simulator.run.RunListener;
+import dev.kastor.simulator.run.Simulate;
 import dev.kastor.traces.TraceException;
 import java.io.IOException;
 import java.util.ArrayList;

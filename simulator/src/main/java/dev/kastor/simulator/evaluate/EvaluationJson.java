@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.run.Run;
 
 /**
  * An evaluation as JSON: {@code sets[]}, each with {@code contenders[]}, each with its figures in

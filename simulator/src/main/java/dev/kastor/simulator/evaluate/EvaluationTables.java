@@ -1,6 +1,6 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.run.Run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.kastor.simulator.evaluate;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.run.Outcome;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;

@@ -1,6 +1,6 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.run.Run;
 import java.util.Optional;
 
 /** Results of replays that need not be made twice. */

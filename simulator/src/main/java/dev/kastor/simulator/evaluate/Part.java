@@ -1,9 +1,9 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.simulator.DeclaredWork;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Stragglers;
+import dev.kastor.simulator.replay.DeclaredWork;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

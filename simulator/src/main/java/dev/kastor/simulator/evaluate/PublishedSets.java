@@ -1,6 +1,6 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.replay.Mode;
 import dev.kastor.traces.CategoryMix;
 import dev.kastor.traces.Workload.Category;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package dev.kastor.simulator.evaluate;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.simulator.Outcome;
+import dev.kastor.simulator.run.Outcome;
 import java.util.Optional;
 
 /**

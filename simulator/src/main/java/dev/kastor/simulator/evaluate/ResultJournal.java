@@ -1,7 +1,7 @@
 package dev.kastor.simulator.evaluate;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.sweep.Journal;
 import dev.kastor.simulator.sweep.SweepException;
 import java.io.Closeable;

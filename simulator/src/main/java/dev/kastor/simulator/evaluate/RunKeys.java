@@ -2,8 +2,8 @@ package dev.kastor.simulator.evaluate;
 
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.kastor.KastorPlugin;
-import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.sweep.Fingerprint;
 import java.io.IOException;
 import java.nio.file.Path;

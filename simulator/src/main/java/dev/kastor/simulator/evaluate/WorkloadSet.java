@@ -1,8 +1,8 @@
 package dev.kastor.simulator.evaluate;
 
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.DrawnCategories;
-import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.run.DrawnCategories;
 import dev.kastor.traces.CategoryMix;
 import java.nio.file.Path;
 import java.util.List;

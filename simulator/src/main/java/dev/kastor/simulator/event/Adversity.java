@@ -1,6 +1,6 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.simulator.DeclaredWork;
+import dev.kastor.simulator.replay.DeclaredWork;
 
 /**
  * What a scheduler does not know, or knows wrongly.

@@ -1,6 +1,6 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.model.Queue;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,15 +1,15 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.PlacementShape;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package dev.kastor.simulator.event;
 
 import dev.kastor.scheduler.advice.NodeRules;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.simulator.replay.ClusterShape;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

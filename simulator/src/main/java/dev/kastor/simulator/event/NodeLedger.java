@@ -1,8 +1,8 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Node;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.simulator.replay.ClusterShape;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

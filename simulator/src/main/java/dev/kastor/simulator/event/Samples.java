@@ -1,6 +1,6 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.simulator.Sample;
+import dev.kastor.simulator.replay.Sample;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;

@@ -1,10 +1,10 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.advice.NodeAdvice;
 import dev.kastor.scheduler.advice.NodeAdvisor;
 import dev.kastor.scheduler.advice.NodeType;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.simulator.replay.ClusterShape;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

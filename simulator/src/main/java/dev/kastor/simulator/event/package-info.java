@@ -3,8 +3,7 @@
  * policy decides at once.
  *
  * <p>Entry type: {@link dev.kastor.simulator.event.EventSimulation}. Depends on the scheduler's
- * types, the truth about applications in {@link dev.kastor.traces}, and the results of {@link
- * dev.kastor.simulator}.
+ * types, the truth about applications in {@link dev.kastor.traces}, and {@code replay}.
  */
 @NullMarked
 package dev.kastor.simulator.event;

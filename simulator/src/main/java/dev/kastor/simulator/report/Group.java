@@ -1,6 +1,6 @@
 package dev.kastor.simulator.report;
 
-import dev.kastor.simulator.Outcome;
+import dev.kastor.simulator.run.Outcome;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;

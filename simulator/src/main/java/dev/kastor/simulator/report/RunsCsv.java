@@ -1,7 +1,7 @@
 package dev.kastor.simulator.report;
 
-import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.run.Outcome;
 import java.util.List;
 import java.util.StringJoiner;
 

@@ -6,10 +6,10 @@ import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.simulator.Conditions;
-import dev.kastor.simulator.DecisionTimes;
-import dev.kastor.simulator.Outcome;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.DecisionTimes;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.run.Conditions;
+import dev.kastor.simulator.run.Outcome;
 import java.util.List;
 
 /**

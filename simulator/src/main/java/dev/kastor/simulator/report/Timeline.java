@@ -1,7 +1,7 @@
 package dev.kastor.simulator.report;
 
-import dev.kastor.simulator.Replay;
-import dev.kastor.simulator.Sample;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.replay.Sample;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package dev.kastor.simulator.sweep;
 
 import dev.kastor.plugin.Plugin;
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.run.Run;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URL;

@@ -2,10 +2,10 @@ package dev.kastor.simulator.sweep;
 
 import dev.kastor.plugin.Chosen;
 import dev.kastor.scheduler.policy.PolicyPlugin;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Conditions;
-import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.Run;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.run.Conditions;
+import dev.kastor.simulator.run.Run;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.kastor.simulator.tick;
 
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.PlacementShape;
 import java.util.Arrays;
 
 /** Where a job really runs; immutable. */

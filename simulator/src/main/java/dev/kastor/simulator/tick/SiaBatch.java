@@ -1,11 +1,11 @@
 package dev.kastor.simulator.tick;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.BestBatch;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.traces.Application;
 import java.util.Optional;
 

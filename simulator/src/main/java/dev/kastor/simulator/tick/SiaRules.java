@@ -1,17 +1,17 @@
 package dev.kastor.simulator.tick;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Duration;

@@ -1,11 +1,11 @@
 package dev.kastor.simulator.tick;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.Node;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.Node;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.kastor.simulator.tick;
 
-import dev.kastor.scheduler.Queue;
+import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.policy.PolicyTraits;
-import dev.kastor.simulator.DeclaredWork;
-import dev.kastor.simulator.Mode;
+import dev.kastor.simulator.replay.DeclaredWork;
+import dev.kastor.simulator.replay.Mode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

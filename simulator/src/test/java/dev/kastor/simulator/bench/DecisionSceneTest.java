@@ -3,12 +3,12 @@ package dev.kastor.simulator.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.registry.Policies;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.DeclaredWork;
-import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.Run;
-import dev.kastor.simulator.RunListener;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.DeclaredWork;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.run.Run;
+import dev.kastor.simulator.run.RunListener;
 import dev.kastor.traces.CategoryMix;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kastor.plugin.jar.PluginFolder;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.Run;
-import dev.kastor.simulator.RunListener;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.run.Run;
+import dev.kastor.simulator.run.RunListener;
 import dev.kastor.simulator.sweep.SweepException;
 import dev.kastor.testkit.SourceJar;
 import java.io.IOException;
@@ -148,7 +148,8 @@ final class ResultJournalTest {
             folder.resolve("Mine.java"),
             """
             import dev.kastor.plugin.Options;
-            import dev.kastor.scheduler.*;
+            import dev.kastor.scheduler.model.Control;
+            import dev.kastor.scheduler.plan.Policy;
             import dev.kastor.scheduler.policy.*;
             public final class Mine implements PolicyPlugin {
               @Override public String name() { return "mine"; }

@@ -3,13 +3,13 @@ package dev.kastor.simulator.event;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.scheduler.Snapshot;
 import dev.kastor.scheduler.advice.NodeRules;
+import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Duration;

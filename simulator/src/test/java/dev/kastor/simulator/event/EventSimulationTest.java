@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Replay;
-import dev.kastor.simulator.Sample;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.replay.Sample;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Duration;

@@ -2,11 +2,11 @@ package dev.kastor.simulator.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.simulator.PublishedTraces;
+import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.Workload.Category;

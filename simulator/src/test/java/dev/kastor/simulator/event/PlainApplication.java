@@ -2,8 +2,8 @@ package dev.kastor.simulator.event;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;

@@ -5,16 +5,17 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.tick.TickSettings;
 import dev.kastor.simulator.tick.TickSimulation;
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
+import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -34,7 +35,7 @@ final class ShippedTracesTest {
     return replay(
         settings,
         "4x4",
-        Workload.read(TRACES.resolve("workloads/" + name + ".csv"), applications.keySet()),
+        TraceFormats.read(TRACES.resolve("workloads/" + name + ".csv"), applications.keySet()),
         applications,
         policy);
   }
@@ -84,7 +85,7 @@ final class ShippedTracesTest {
     Map<String, Application> applications =
         Applications.read(PublishedTraces.path("pollux/applications"));
     Workload workload =
-        Workload.read(
+        TraceFormats.read(
             PublishedTraces.path("pollux/workloads/workload-1.csv"), applications.keySet());
     Replay ticks =
         new TickSimulation(

@@ -3,17 +3,18 @@ package dev.kastor.simulator.event;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
+import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,8 @@ final class SpotReplayTest {
       String name, String cluster, String kastor, double perDay, long seed) throws TraceException {
     Map<String, Application> applications =
         Applications.read(TRACES.resolve("profiles/kastor.csv"));
-    Workload workload = Workload.read(TRACES.resolve("workloads/" + name), applications.keySet());
+    Workload workload =
+        TraceFormats.read(TRACES.resolve("workloads/" + name), applications.keySet());
     PolicyFactory policy = Policies.factory(kastor, PolicyContext.online(seed));
     return replay(cluster, workload, applications, policy, perDay, seed);
   }

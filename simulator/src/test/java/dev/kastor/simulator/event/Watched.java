@@ -1,8 +1,8 @@
 package dev.kastor.simulator.event;
 
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;

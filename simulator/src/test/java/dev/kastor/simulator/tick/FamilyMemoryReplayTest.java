@@ -2,20 +2,21 @@ package dev.kastor.simulator.tick;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Learning;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Learning;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.HashSet;
 import java.util.List;
@@ -64,7 +65,7 @@ final class FamilyMemoryReplayTest {
   static void read() throws Exception {
     applications = PolluxApplications.read(PublishedTraces.path("pollux/applications"));
     Workload all =
-        Workload.read(
+        TraceFormats.read(
             PublishedTraces.path("pollux/workloads/workload-1.csv"), applications.keySet());
     workload = new Workload(all.name(), all.jobs().subList(0, 60));
   }

@@ -2,16 +2,16 @@ package dev.kastor.simulator.tick;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.Workload.Category;

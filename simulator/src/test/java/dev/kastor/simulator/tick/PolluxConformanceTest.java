@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
 import org.assertj.core.api.SoftAssertions;
@@ -106,7 +106,7 @@ final class PolluxConformanceTest {
     return new TickSimulation(
             TickSettings.of(Mode.POLLUX),
             ClusterShape.parse("16x4"),
-            Workload.read(
+            TraceFormats.read(
                 PublishedTraces.path("pollux/%s/workload-%d.csv".formatted(set, workload)),
                 applications.keySet()),
             applications,

@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,7 +38,7 @@ final class PublishedCompletionTimesTest {
         PolluxApplications.read(PublishedTraces.path("pollux/applications"));
     for (int w = 1; w <= 6; w++) {
       Workload workload =
-          Workload.read(
+          TraceFormats.read(
               PublishedTraces.path("pollux/%s/workload-%d.csv".formatted(set, w)),
               applications.keySet());
       Replay replay =

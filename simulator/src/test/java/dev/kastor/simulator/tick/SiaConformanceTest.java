@@ -6,12 +6,13 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.Mode;
 import dev.kastor.simulator.PublishedTraces;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.SiaApplications;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +61,7 @@ final class SiaConformanceTest {
 
   private static Replay replay(String policy, String cluster, String name) throws Exception {
     Workload workload =
-        Workload.read(
+        TraceFormats.read(
             PublishedTraces.path("sia/workloads/%s.csv".formatted(name)), applications.keySet());
     return new TickSimulation(
             TickSettings.of(Mode.SIA),

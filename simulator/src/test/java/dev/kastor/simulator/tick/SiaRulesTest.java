@@ -3,8 +3,8 @@ package dev.kastor.simulator.tick;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.simulator.ClusterShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.simulator.replay.ClusterShape;
 import org.junit.jupiter.api.Test;
 
 final class SiaRulesTest {

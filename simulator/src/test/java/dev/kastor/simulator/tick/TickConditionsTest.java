@@ -3,21 +3,22 @@ package dev.kastor.simulator.tick;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.ClusterShape;
-import dev.kastor.simulator.DeclaredWork;
-import dev.kastor.simulator.Mode;
-import dev.kastor.simulator.Replay;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.replay.DeclaredWork;
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
+import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +44,7 @@ final class TickConditionsTest {
     Map<String, Application> applications =
         Applications.read(TRACES.resolve("profiles/kastor.csv"));
     Workload workload =
-        Workload.read(TRACES.resolve("workloads/burst-8.csv"), applications.keySet());
+        TraceFormats.read(TRACES.resolve("workloads/burst-8.csv"), applications.keySet());
     List<Workload.Job> queued = new ArrayList<>();
     workload.jobs().forEach(job -> queued.add(job.queued("night", 2)));
     return new TickSimulation(

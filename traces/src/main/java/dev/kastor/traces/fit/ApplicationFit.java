@@ -1,9 +1,9 @@
 package dev.kastor.traces.fit;
 
 import dev.kastor.protocol.StepProfile;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.PlacementShape;
-import dev.kastor.scheduler.goodput.ThroughputFitter;
+import dev.kastor.scheduler.estimate.ThroughputFitter;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.ParametricApplication;

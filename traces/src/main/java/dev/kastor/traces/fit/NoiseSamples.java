@@ -1,6 +1,6 @@
 package dev.kastor.traces.fit;
 
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.NoiseCurve;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.kastor.traces.fit;
 
 import dev.kastor.protocol.StepProfile;
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.kastor.traces.generate;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import java.util.ArrayList;

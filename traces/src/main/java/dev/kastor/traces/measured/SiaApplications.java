@@ -1,8 +1,8 @@
 package dev.kastor.traces.measured;
 
 import dev.kastor.protocol.GradientStats;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.GpuTraits;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.model.GpuTraits;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import dev.kastor.traces.TraceException;

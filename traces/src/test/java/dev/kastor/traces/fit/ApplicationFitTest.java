@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.ThroughputParams;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.NoiseCurve;

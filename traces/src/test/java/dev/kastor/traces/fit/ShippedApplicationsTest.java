@@ -2,12 +2,12 @@ package dev.kastor.traces.fit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.BatchLimits;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.traces.Application;
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.StepTime;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.measured.PublishedTraces;
+import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.traces.Applications;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.Workload.Job;
 import dev.kastor.traces.Workload.Outcome;
 import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.format.WorkloadFile;
+import dev.kastor.traces.profile.Applications;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

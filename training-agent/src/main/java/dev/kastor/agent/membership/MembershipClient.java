@@ -7,7 +7,7 @@ import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Phase;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;

@@ -1,6 +1,6 @@
 package dev.kastor.agent.operator;
 
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

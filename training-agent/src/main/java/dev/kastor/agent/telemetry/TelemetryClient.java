@@ -7,7 +7,7 @@ import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.management.OperatingSystemMXBean;
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,6 +1,6 @@
 package dev.kastor.engine.bench;
 
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.graph.Node;

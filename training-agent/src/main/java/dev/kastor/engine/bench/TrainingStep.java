@@ -2,8 +2,8 @@ package dev.kastor.engine.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.engine.backend.Backend;
-import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.cpu.CpuBackend;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.optim.Sgd;

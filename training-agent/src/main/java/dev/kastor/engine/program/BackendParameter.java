@@ -1,11 +1,11 @@
 package dev.kastor.engine.program;
 
 import dev.kastor.engine.backend.Backend;
-import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.train.ProgramException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -10,7 +10,7 @@ import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.ReplicaState.Phase;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -10,7 +10,7 @@ import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -10,7 +10,7 @@ import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

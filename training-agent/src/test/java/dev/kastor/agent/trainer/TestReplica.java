@@ -13,7 +13,7 @@ import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.optim.Sgd;
 import dev.kastor.protocol.Outcome;
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.kastor.engine.exec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.engine.autodiff.Gradients;
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Increment;
 import dev.kastor.engine.graph.Node;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.kastor.engine.backend.Backend;
-import dev.kastor.engine.backend.Backends;
 import dev.kastor.engine.backend.cuda.InterpretedGpu;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import java.io.IOException;

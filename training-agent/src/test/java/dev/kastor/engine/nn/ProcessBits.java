@@ -1,6 +1,6 @@
 package dev.kastor.engine.nn;
 
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.tensor.DType;
 import java.util.Arrays;
 import java.util.List;

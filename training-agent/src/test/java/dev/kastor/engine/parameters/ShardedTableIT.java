@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.autodiff.Gradients;
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.exec.Memory;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;

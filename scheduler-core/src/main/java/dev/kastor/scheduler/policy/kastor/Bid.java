@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.model.JobState;
 import org.jspecify.annotations.Nullable;
 
 /** What a job offers for GPUs in one round. Owned by the planning call. */

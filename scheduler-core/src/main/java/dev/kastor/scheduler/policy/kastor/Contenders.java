@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

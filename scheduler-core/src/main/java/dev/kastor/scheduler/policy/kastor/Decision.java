@@ -1,8 +1,8 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.Plan;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.plan.Plan;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalInt;

@@ -1,8 +1,8 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.ReasonNumber;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.ReasonNumber;
 import dev.kastor.scheduler.policy.quota.QuotaReasons;
 import java.util.LinkedHashMap;
 import java.util.List;

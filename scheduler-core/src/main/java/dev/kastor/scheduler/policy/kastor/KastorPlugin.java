@@ -2,9 +2,9 @@ package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Learning;
-import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Learning;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.PolicyTraits;

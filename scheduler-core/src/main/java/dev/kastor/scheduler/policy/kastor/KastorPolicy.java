@@ -2,11 +2,11 @@ package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.plugin.Options;
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

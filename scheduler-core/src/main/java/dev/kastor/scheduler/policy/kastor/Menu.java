@@ -1,9 +1,9 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobSpec;
 import java.util.Arrays;
 
 /**

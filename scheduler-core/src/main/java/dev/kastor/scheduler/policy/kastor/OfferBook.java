@@ -1,13 +1,13 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.plugin.Options;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.Allocation;
+import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.policy.kastor.Placed.Spot;
 import dev.kastor.scheduler.policy.kastor.Placed.Wish;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.plugin.Options;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

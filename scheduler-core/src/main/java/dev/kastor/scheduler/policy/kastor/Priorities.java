@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.model.JobState;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

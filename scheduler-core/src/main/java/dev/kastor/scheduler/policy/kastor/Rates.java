@@ -1,11 +1,11 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.PlacementShape;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
 import java.util.Optional;
 
 /**

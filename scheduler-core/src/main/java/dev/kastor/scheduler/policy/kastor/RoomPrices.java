@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.QuotaAccount;
+import dev.kastor.scheduler.plan.QuotaAccount;
 import dev.kastor.scheduler.policy.kastor.Rooms.Room;
 import java.util.List;
 

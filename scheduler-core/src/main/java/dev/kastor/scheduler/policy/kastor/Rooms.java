@@ -1,10 +1,10 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.QuotaAccount;
-import dev.kastor.scheduler.Quotas;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.QuotaAccount;
+import dev.kastor.scheduler.plan.Quotas;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.protocol.Progress;
-import dev.kastor.scheduler.JobState;
+import dev.kastor.scheduler.model.JobState;
 
 /**
  * Expected finish-time fairness of a job (Themis, NSDI 2020): its completion time, were it to train

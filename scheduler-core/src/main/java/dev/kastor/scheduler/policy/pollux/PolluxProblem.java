@@ -1,12 +1,12 @@
 package dev.kastor.scheduler.policy.pollux;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.support.BlindType;
 import dev.kastor.scheduler.policy.support.GoodputMemo;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.kastor.scheduler.policy.pollux;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Reason;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Reason;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.SequencedMap;

@@ -1,14 +1,14 @@
 package dev.kastor.scheduler.policy.quota;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.QuotaAccount;
-import dev.kastor.scheduler.Quotas;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.QuotaAccount;
+import dev.kastor.scheduler.plan.Quotas;
 import dev.kastor.scheduler.policy.support.NodeSlots;
 import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;

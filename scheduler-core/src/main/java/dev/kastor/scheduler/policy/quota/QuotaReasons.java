@@ -1,9 +1,9 @@
 package dev.kastor.scheduler.policy.quota;
 
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.QuotaAccount;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.ReasonNumber;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.ReasonNumber;
+import dev.kastor.scheduler.plan.QuotaAccount;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 

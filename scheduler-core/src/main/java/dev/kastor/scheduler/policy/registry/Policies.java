@@ -2,7 +2,7 @@ package dev.kastor.scheduler.policy.registry;
 
 import dev.kastor.plugin.Chosen;
 import dev.kastor.plugin.Registry;
-import dev.kastor.scheduler.Policy;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.PolicyPlugin;

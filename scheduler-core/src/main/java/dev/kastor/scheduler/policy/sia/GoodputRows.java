@@ -1,8 +1,8 @@
 package dev.kastor.scheduler.policy.sia;
 
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobState;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobState;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;

@@ -1,14 +1,14 @@
 package dev.kastor.scheduler.policy.sia;
 
-import dev.kastor.scheduler.BatchChoice;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.BatchChoice;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.policy.support.GivenBatch;
 import dev.kastor.scheduler.policy.support.GpuTypes;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.kastor.scheduler.policy.srtf;
 
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.scheduler.policy.support.FreeSlots;
@@ -19,8 +19,8 @@ import java.util.List;
  * jobs are gangs.
  *
  * <p>{@link RemainingTime} says how it knows: the truth where there is {@link
- * dev.kastor.scheduler.Foresight}, else the declared work and the fitted model. Whoever fits runs,
- * so a short gang that is too large for what is left may be passed by a longer, smaller one.
+ * dev.kastor.scheduler.model.Foresight}, else the declared work and the fitted model. Whoever fits
+ * runs, so a short gang that is too large for what is left may be passed by a longer, smaller one.
  */
 public final class SrtfPolicy implements Policy {
   /** Plug-in of this policy. */

@@ -1,10 +1,10 @@
 package dev.kastor.scheduler.policy.support;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

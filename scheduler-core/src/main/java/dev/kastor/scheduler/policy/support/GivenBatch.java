@@ -1,11 +1,11 @@
 package dev.kastor.scheduler.policy.support;
 
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.PlacementShape;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.goodput.PlacementShape;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import java.util.List;
 
 /** Speed of jobs of given size and given global batch on a GPU type. */

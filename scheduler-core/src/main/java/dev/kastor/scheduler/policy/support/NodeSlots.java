@@ -1,8 +1,8 @@
 package dev.kastor.scheduler.policy.support;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

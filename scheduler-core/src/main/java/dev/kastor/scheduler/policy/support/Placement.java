@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy.support;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobSpec;
 import java.util.Optional;
 
 /** Rule by which jobs of known size get nodes; owned by one planning call. */

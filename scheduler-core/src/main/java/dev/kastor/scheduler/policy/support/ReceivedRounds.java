@@ -1,6 +1,6 @@
 package dev.kastor.scheduler.policy.support;
 
-import dev.kastor.scheduler.JobId;
+import dev.kastor.scheduler.model.JobId;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;

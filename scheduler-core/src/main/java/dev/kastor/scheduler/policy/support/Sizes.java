@@ -1,9 +1,9 @@
 package dev.kastor.scheduler.policy.support;
 
-import dev.kastor.scheduler.Control;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobSpec;
+import dev.kastor.scheduler.model.Control;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobSpec;
 
 /** Sizes of jobs for policies that do not choose them. */
 public final class Sizes {

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy.support;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Node;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;

@@ -1,7 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.TestJob;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -3,11 +3,11 @@ package dev.kastor.scheduler.policy.kastor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.TestJob;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

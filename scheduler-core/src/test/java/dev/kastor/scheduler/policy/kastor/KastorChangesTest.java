@@ -2,11 +2,11 @@ package dev.kastor.scheduler.policy.kastor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

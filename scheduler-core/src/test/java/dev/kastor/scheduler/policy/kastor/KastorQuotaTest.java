@@ -2,12 +2,12 @@ package dev.kastor.scheduler.policy.kastor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.PlanCheck;
-import dev.kastor.scheduler.PlanViolation;
-import dev.kastor.scheduler.Queue;
-import dev.kastor.scheduler.Quota;
-import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.StopPolicy;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.model.StopPolicy;
+import dev.kastor.scheduler.plan.PlanCheck;
+import dev.kastor.scheduler.plan.PlanViolation;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

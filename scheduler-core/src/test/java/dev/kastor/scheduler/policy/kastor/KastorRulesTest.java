@@ -2,12 +2,12 @@ package dev.kastor.scheduler.policy.kastor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.PlanCheck;
-import dev.kastor.scheduler.Reason;
-import dev.kastor.scheduler.Snapshot;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.PlanCheck;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

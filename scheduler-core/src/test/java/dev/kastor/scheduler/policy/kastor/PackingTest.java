@@ -1,16 +1,16 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import static dev.kastor.scheduler.TestJob.job;
+import static dev.kastor.scheduler.model.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.BatchLimits;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.GpuTraits;
-import dev.kastor.scheduler.JobId;
-import dev.kastor.scheduler.JobSpec;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
+import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.GpuTraits;
+import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

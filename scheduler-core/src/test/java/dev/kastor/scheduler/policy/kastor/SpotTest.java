@@ -1,17 +1,17 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import static dev.kastor.scheduler.TestJob.job;
+import static dev.kastor.scheduler.model.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 
 import dev.kastor.plugin.Options;
-import dev.kastor.scheduler.Allocation;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.model.TestJob;
+import dev.kastor.scheduler.plan.Plan;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,18 +1,18 @@
 package dev.kastor.scheduler.policy.pollux;
 
-import static dev.kastor.scheduler.TestJob.job;
+import static dev.kastor.scheduler.model.TestJob.job;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.scheduler.AllowedReplicas;
-import dev.kastor.scheduler.Elasticity;
-import dev.kastor.scheduler.JobState;
-import dev.kastor.scheduler.Node;
-import dev.kastor.scheduler.Plan;
-import dev.kastor.scheduler.PlanCheck;
-import dev.kastor.scheduler.Policy;
-import dev.kastor.scheduler.Snapshot;
-import dev.kastor.scheduler.TestJob;
+import dev.kastor.scheduler.model.AllowedReplicas;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Snapshot;
+import dev.kastor.scheduler.model.TestJob;
+import dev.kastor.scheduler.plan.Plan;
+import dev.kastor.scheduler.plan.PlanCheck;
+import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
 import java.time.Duration;

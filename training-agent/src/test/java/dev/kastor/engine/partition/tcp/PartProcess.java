@@ -1,7 +1,7 @@
 package dev.kastor.engine.partition.tcp;
 
 import dev.kastor.engine.autodiff.Gradients;
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.exec.ControlCases;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;

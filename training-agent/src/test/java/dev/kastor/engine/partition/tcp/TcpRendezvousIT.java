@@ -3,7 +3,7 @@ package dev.kastor.engine.partition.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kastor.engine.backend.Backends;
+import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.exec.ControlCases;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;

@@ -1,0 +1,39 @@
+package dev.kastor.crds.trainingjob;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.ValidationRule;
+import io.fabric8.kubernetes.model.annotation.SpecReplicas;
+import org.jspecify.annotations.Nullable;
+
+/** Bounds on the number of replicas. */
+@ValidationRule(
+    value =
+        "self.allowedReplicas != 'PowersOfTwo' || [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,"
+            + " 2048, 4096].exists(p, p >= self.minReplicas && p <= self.maxReplicas)",
+    messageExpression =
+        "'no power of two lies between minReplicas (%d) and maxReplicas (%d). Widen the bounds or"
+            + " set allowedReplicas to Any.'.format([self.minReplicas, self.maxReplicas])")
+@ValidationRule(
+    value = "self.minReplicas <= self.maxReplicas",
+    messageExpression =
+        "'minReplicas (%d) is above maxReplicas (%d). Lower minReplicas or raise maxReplicas.'"
+            + ".format([self.minReplicas, self.maxReplicas])")
+public record ElasticSpec(
+    @JsonPropertyDescription("Fewest replicas; with fewer the job waits.")
+        @Min(1)
+        @Max(4096)
+        @Default("1")
+        @Nullable Integer minReplicas,
+    @JsonPropertyDescription("Most replicas.") @SpecReplicas @Min(1) @Max(4096) @Default("1")
+        @Nullable Integer maxReplicas,
+    @JsonPropertyDescription("Which counts between the bounds are possible.") @Default("Any")
+        @Nullable AllowedReplicasKind allowedReplicas) {
+  /** Which replica counts a job can run with. */
+  public enum AllowedReplicasKind {
+    Any,
+    PowersOfTwo
+  }
+}

@@ -1,0 +1,180 @@
+package dev.kastor.crds.trainingjob;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the researcher asks for: a program of the engine with its {@code goodput}, or a {@code
+ * template} of pods; all else has defaults.
+ */
+@ValidationRule(
+    value = "has(self.program) != has(self.template)",
+    message =
+        "exactly one of program and template is needed: program names a training program of the"
+            + " engine, template describes pods of any container")
+@ValidationRule(
+    value = "has(self.program) == has(self.goodput)",
+    message =
+        "goodput belongs to a program: give both, or a template and neither, whose pods nobody"
+            + " resizes")
+@ValidationRule(
+    value = "!has(self.template) || self.elastic.minReplicas == self.elastic.maxReplicas",
+    messageExpression =
+        "'a template runs as a gang of one size, but elastic.minReplicas is %d and"
+            + " elastic.maxReplicas %d. Set both to the same number.'.format([self.elastic.minReplicas,"
+            + " self.elastic.maxReplicas])")
+@ValidationRule(
+    value = Unchanging.PROGRAM,
+    message = "program cannot change after creation: submit a new job")
+@ValidationRule(
+    value = Unchanging.GOODPUT,
+    message = "goodput cannot change after creation: submit a new job")
+@ValidationRule(
+    value = Unchanging.TEMPLATE,
+    message = "template cannot change after creation: submit a new job")
+@ValidationRule(
+    value = Unchanging.FAMILY,
+    message = "family cannot change after creation: submit a new job")
+@ValidationRule(
+    value = Unchanging.PROFILE,
+    message = "profile cannot change after creation: submit a new job")
+@ValidationRule(
+    value = "self.managedBy == oldSelf.managedBy",
+    message = "managedBy cannot change after creation: submit a new job")
+@ValidationRule(
+    value =
+        "!has(self.goodput) || self.goodput.batchSize.gradientAccumulation ||"
+            + " self.goodput.batchSize.initial <= self.elastic.minReplicas *"
+            + " self.goodput.batchSize.perDevice.max",
+    messageExpression =
+        "'batchSize.initial (%d) does not fit minReplicas (%d) times perDevice.max (%d). Allow"
+            + " gradientAccumulation or raise one of them.'.format([self.goodput.batchSize.initial,"
+            + " self.elastic.minReplicas, self.goodput.batchSize.perDevice.max])")
+@ValidationRule(
+    value =
+        "!has(self.goodput) || self.elastic.minReplicas * self.goodput.batchSize.perDevice.min <="
+            + " (self.goodput.mode == 'Fixed' ? self.goodput.batchSize.initial :"
+            + " has(self.goodput.batchSize.max) ? self.goodput.batchSize.max : 16 *"
+            + " self.goodput.batchSize.initial)",
+    messageExpression =
+        "'minReplicas (%d) times perDevice.min (%d) exceeds the largest global batch. Lower one of"
+            + " them or raise batchSize.'.format([self.elastic.minReplicas,"
+            + " self.goodput.batchSize.perDevice.min])")
+public record TrainingJobSpec(
+    @JsonPropertyDescription("Stop at a checkpoint and release all replicas until set to false.")
+        @Default("false")
+        @Nullable Boolean suspend,
+    @JsonPropertyDescription(
+            "Queue that the job belongs to. Queues share the cluster by their weights.")
+        @Pattern("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
+        @Size(max = 63)
+        @Nullable String queue,
+    @JsonPropertyDescription("Jobs of a higher priority come before jobs of a lower one.")
+        @Min(-1000)
+        @Max(1000)
+        @Default("0")
+        @Nullable Integer priority,
+    @JsonPropertyDescription(
+            "Jobs of one family train the same model on the same data: a later one begins with what"
+                + " earlier ones learnt. Without it, jobs of one image and program are one family.")
+        @Pattern("^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
+        @Size(max = 63)
+        @Nullable String family,
+    @JsonPropertyDescription("How many replicas the job may run with.")
+        @Default("{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\"}")
+        @Nullable ElasticSpec elastic,
+    @JsonPropertyDescription("Batch sizes, learning rate and declared work of a program.")
+        @Nullable GoodputSpec goodput,
+    @JsonPropertyDescription("How often state is saved and how much of it is kept.") @Default("{}")
+        @Nullable CheckpointSpec checkpoint,
+    @JsonPropertyDescription("What happens when replicas fail.") @Default("{}")
+        @Nullable FaultToleranceSpec faultTolerance,
+    @JsonPropertyDescription("The training program that every replica runs.")
+        @Nullable ProgramSpec program,
+    @JsonPropertyDescription(
+            "A pod template of any container instead of a program: a gang of elastic.minReplicas"
+                + " pods that start together, restart together and succeed together.")
+        @Nullable Map<String, Object> template,
+    @JsonPropertyDescription(
+            "Name of the ClusterTrainingProfile that completes the pods; without it, the profile"
+                + " that is marked as the default, if there is one.")
+        @Pattern("^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$")
+        @Size(max = 253)
+        @Nullable String profile,
+    @JsonPropertyDescription("How long the job may wait, start, run and stay.") @Default("{}")
+        @Nullable LifecycleSpec lifecycle,
+    @JsonPropertyDescription(
+            "Who runs the job. The operator leaves jobs alone that name anyone but"
+                + " kastor.dev/operator.")
+        @Pattern("^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$")
+        @Size(max = 63)
+        @Default(TrainingJobSpec.OPERATOR)
+        @Nullable String managedBy) {
+  /** The {@code managedBy} of jobs that this operator runs. */
+  public static final String OPERATOR = "kastor.dev/operator";
+
+  /** A job of a program with nothing special about its life. */
+  public TrainingJobSpec(
+      @Nullable Boolean suspend,
+      @Nullable String queue,
+      @Nullable Integer priority,
+      @Nullable String family,
+      @Nullable ElasticSpec elastic,
+      @Nullable GoodputSpec goodput,
+      @Nullable CheckpointSpec checkpoint,
+      @Nullable FaultToleranceSpec faultTolerance,
+      @Nullable ProgramSpec program) {
+    this(
+        suspend,
+        queue,
+        priority,
+        family,
+        elastic,
+        goodput,
+        checkpoint,
+        faultTolerance,
+        program,
+        null,
+        null,
+        null,
+        null);
+  }
+
+  /** Whether the job should hold no replicas. */
+  public boolean suspended() {
+    return Boolean.TRUE.equals(suspend);
+  }
+
+  /** Whether the job is for this operator to run. */
+  public boolean ours() {
+    return managedBy == null || managedBy.equals(OPERATOR);
+  }
+
+  /** Whether the job is a gang of pods of any container rather than replicas of a program. */
+  public boolean gang() {
+    return template != null;
+  }
+
+  /** The program of a job that has one. */
+  public ProgramSpec programOrThrow() {
+    return Objects.requireNonNull(program, "a job with a template has no program");
+  }
+
+  /** What the job runs, for people and as a key: its program, or the image of its pods. */
+  public String runs() {
+    return program == null ? TemplateImage.of(template) : program.name();
+  }
+
+  /** The goodput section of a job that has one. */
+  public GoodputSpec goodputOrThrow() {
+    return Objects.requireNonNull(goodput, "a job with a template has no goodput");
+  }
+}

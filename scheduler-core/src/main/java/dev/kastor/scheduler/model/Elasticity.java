@@ -1,0 +1,66 @@
+package dev.kastor.scheduler.model;
+
+/** What the scheduler may change about a job. */
+public sealed interface Elasticity {
+  /** Fewest replicas the job runs with. */
+  int min();
+
+  /** Most replicas the job runs with. */
+  int max();
+
+  /** Which counts between them are possible. */
+  AllowedReplicas allowed();
+
+  /** Whether a running job may have this many replicas. */
+  default boolean allows(int replicas) {
+    return replicas >= min() && replicas <= max() && allowed().contains(replicas);
+  }
+
+  /** A fixed gang. */
+  record Rigid(int replicas) implements Elasticity {
+    public Rigid {
+      Bounds.check(replicas, replicas);
+    }
+
+    @Override
+    public int min() {
+      return replicas;
+    }
+
+    @Override
+    public int max() {
+      return replicas;
+    }
+
+    @Override
+    public AllowedReplicas allowed() {
+      return new AllowedReplicas.Any();
+    }
+  }
+
+  /** Replicas may change, the global batch may not. */
+  record Elastic(int min, int max, AllowedReplicas allowed) implements Elasticity {
+    public Elastic {
+      Bounds.check(min, max);
+    }
+  }
+
+  /** Replicas and batch may change: the job is sized by its goodput. */
+  record Adaptive(int min, int max, AllowedReplicas allowed) implements Elasticity {
+    public Adaptive {
+      Bounds.check(min, max);
+    }
+  }
+
+  /** The rule all kinds share. */
+  final class Bounds {
+    private Bounds() {}
+
+    private static void check(int min, int max) {
+      if (min < 1 || max < min) {
+        throw new IllegalArgumentException(
+            "minReplicas (%d) must be at least 1 and at most maxReplicas (%d)".formatted(min, max));
+      }
+    }
+  }
+}

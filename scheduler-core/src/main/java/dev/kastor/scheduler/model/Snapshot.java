@@ -1,0 +1,48 @@
+package dev.kastor.scheduler.model;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The cluster at one instant.
+ *
+ * @param now the instant
+ * @param nodes nodes in name order
+ * @param jobs unfinished jobs that want to run, in submission order, then by id
+ * @param queues queues by their names, those with a weight of their own at least
+ */
+public record Snapshot(
+    Instant now, List<Node> nodes, List<JobState> jobs, Map<String, Queue> queues) {
+  public Snapshot {
+    nodes = List.copyOf(nodes);
+    jobs = List.copyOf(jobs);
+    queues = Map.copyOf(queues);
+    queues.forEach((name, queue) -> {
+      if (!name.equals(queue.name())) {
+        throw new IllegalArgumentException(
+            "queues has queue '%s' under the name '%s'".formatted(queue.name(), name));
+      }
+    });
+  }
+
+  /** A cluster whose queues all weigh the same. */
+  public Snapshot(Instant now, List<Node> nodes, List<JobState> jobs) {
+    this(now, nodes, jobs, Map.of());
+  }
+
+  /** The queue of this name; of the default weight if it is not listed. */
+  public Queue queue(String name) {
+    Queue listed = queues.get(name);
+    return listed == null ? new Queue(name) : listed;
+  }
+
+  /** All slots of all nodes. */
+  public int totalSlots() {
+    int slots = 0;
+    for (Node node : nodes) {
+      slots += node.slots();
+    }
+    return slots;
+  }
+}

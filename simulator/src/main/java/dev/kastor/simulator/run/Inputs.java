@@ -1,0 +1,56 @@
+package dev.kastor.simulator.run;
+
+import dev.kastor.simulator.replay.Mode;
+import dev.kastor.traces.Application;
+import dev.kastor.traces.TraceException;
+import dev.kastor.traces.Workload;
+import dev.kastor.traces.format.TraceFormats;
+import dev.kastor.traces.measured.SiaApplications;
+import dev.kastor.traces.profile.Applications;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Workloads and applications, each file read once; owned by one thread. */
+final class Inputs {
+  private final Map<List<Object>, Map<String, Application>> applications = new HashMap<>();
+  private final Map<List<String>, Workload> workloads = new HashMap<>();
+
+  /** The applications of a run. */
+  Map<String, Application> applications(Run run) throws TraceException {
+    List<Object> key = List.of(run.mode(), run.profiles());
+    Map<String, Application> known = applications.get(key);
+    if (known == null) {
+      known =
+          run.mode() == Mode.SIA && Files.isDirectory(run.profiles())
+              ? SiaApplications.read(run.profiles())
+              : Applications.read(run.profiles());
+      applications.put(key, known);
+    }
+    return known;
+  }
+
+  /** The workload of a run, named by its path, at the load that the run asks for. */
+  Workload workload(Run run) throws TraceException {
+    List<String> key = List.of(run.workload(), run.profiles().toString(), run.mode().label());
+    Workload known = workloads.get(key);
+    if (known == null) {
+      Set<String> names = applications(run).keySet();
+      known =
+          new Workload(run.workload(), TraceFormats.read(Path.of(run.workload()), names).jobs());
+      workloads.put(key, known);
+    }
+    Workload workload = known;
+    Workload mixed = run.categories().map(drawn -> drawn.of(workload)).orElse(workload);
+    return run.load() == 1 ? mixed : denser(mixed, run.load());
+  }
+
+  private static Workload denser(Workload workload, double load) {
+    return new Workload(
+        workload.name(),
+        workload.jobs().stream().map(job -> job.submittedAt(job.submitSeconds() / load)).toList());
+  }
+}

@@ -1,0 +1,12 @@
+package dev.kastor.simulator.run;
+
+import dev.kastor.simulator.replay.Replay;
+
+/**
+ * A replay that was made.
+ *
+ * @param run what was asked for
+ * @param replay what became of it
+ * @param fairness how it treated each job
+ */
+public record Outcome(Run run, Replay replay, Fairness fairness) {}
