@@ -1,4 +1,4 @@
-package dev.kastor.local;
+package dev.kastor.cli.local;
 
 import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;

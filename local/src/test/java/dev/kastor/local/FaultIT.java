@@ -78,7 +78,7 @@ final class FaultIT {
       assertThat(training.lostOrRepeatedExamples()).as("%s: %s", fault, end).isZero();
       assertThat(training.finalMetric()).as("%s: %s", fault, end).isGreaterThan(0.9);
     } catch (AssertionError e) {
-      Path logs = Path.of(System.getProperty("kastor.root"), "cli/target/fault-" + fault.run());
+      Path logs = Path.of(System.getProperty("kastor.root"), "local/target/fault-" + fault.run());
       copy(home.resolve("logs"), logs);
       throw new AssertionError(e.getMessage() + "\nlogs: " + logs, e);
     }
