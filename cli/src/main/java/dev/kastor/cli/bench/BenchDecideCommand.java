@@ -1,9 +1,9 @@
 package dev.kastor.cli.bench;
 
 import dev.kastor.cli.plugin.KnownPolicies;
-import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.plugin.Registry;
 import dev.kastor.scheduler.policy.PolicyPlugin;
@@ -104,7 +104,7 @@ final class BenchDecideCommand implements Callable<Integer> {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
     if (json != null) {
-      SimulateCommand.writable(json);
+      ResultFile.check(json);
     }
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();

@@ -9,9 +9,9 @@ import dev.kastor.bench.Machine;
 import dev.kastor.bench.PeerInstallation;
 import dev.kastor.bench.Sides;
 import dev.kastor.bench.Workload;
-import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
@@ -103,7 +103,7 @@ final class BenchEngineCommand implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     List<Workload> workloads = check();
     if (json != null) {
-      SimulateCommand.writable(json);
+      ResultFile.check(json);
     }
     List<EngineResult> results = new ArrayList<>();
     try {

@@ -3,9 +3,9 @@ package dev.kastor.cli.bench;
 import dev.kastor.cli.plugin.KnownPolicies;
 import dev.kastor.cli.replay.ReplayProgress;
 import dev.kastor.cli.replay.ReplayTexts;
-import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.local.StateFolder;
 import dev.kastor.plugin.Registry;
 import dev.kastor.scheduler.policy.PolicyPlugin;
@@ -172,10 +172,10 @@ final class BenchPolicyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     if (json != null) {
-      SimulateCommand.writable(json);
+      ResultFile.check(json);
     }
     if (plot != null) {
-      SimulateCommand.writable(plot);
+      ResultFile.check(plot);
     }
     int threads = jobs == null ? Runtime.getRuntime().availableProcessors() : jobs;
     try (ResultJournal known = ResultJournal.open(journal())) {

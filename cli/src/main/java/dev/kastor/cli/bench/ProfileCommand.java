@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.bench.BenchException;
 import dev.kastor.bench.EngineProfile;
 import dev.kastor.bench.Workload;
-import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalException;
@@ -139,7 +139,7 @@ public final class ProfileCommand implements Callable<Integer> {
     }
     for (Path file : new Path[] {trace, json}) {
       if (file != null) {
-        SimulateCommand.writable(file);
+        ResultFile.check(file);
       }
     }
     try {

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.kastor.cli.local.Foreground;
 import dev.kastor.cli.manifest.ManifestFile;
 import dev.kastor.cli.plugin.PluginJars;
-import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Ink;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalCluster;
 import dev.kastor.local.LocalException;
@@ -38,7 +38,7 @@ final class Demo {
 
   int run() {
     if (plan.json() != null) {
-      SimulateCommand.writable(plan.json());
+      ResultFile.check(plan.json());
     }
     return Foreground.run(() -> {
       Installation installation = Installation.current();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Ink;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.simulator.compare.CompareException;
 import dev.kastor.simulator.compare.Comparison;
@@ -67,7 +68,7 @@ public final class CompareCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (json != null) {
-      SimulateCommand.writable(json);
+      ResultFile.check(json);
     }
     List<Comparison> comparisons;
     try {

@@ -2,6 +2,7 @@ package dev.kastor.cli.replay;
 
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.local.LocalException;
 import dev.kastor.plugin.Chosen;
 import dev.kastor.scheduler.policy.PolicyPlugin;
@@ -79,14 +80,14 @@ public final class SimulateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     if (json != null) {
-      writable(json);
+      ResultFile.check(json);
     }
     if (csv != null) {
-      writable(csv);
+      ResultFile.check(csv);
     }
     Path folder = reportFolder();
     if (folder != null) {
-      writable(folder.resolve(PAGE));
+      ResultFile.check(folder.resolve(PAGE));
     }
     Simulate simulate = prepare(runs());
     PrintWriter out = spec.commandLine().getOut();
@@ -153,14 +154,6 @@ public final class SimulateCommand implements Callable<Integer> {
     try {
       return Simulate.prepare(runs);
     } catch (TraceException e) {
-      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
-    }
-  }
-
-  public static void writable(Path file) {
-    try {
-      AtomicFile.check(file);
-    } catch (IOException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
   }

@@ -2,6 +2,7 @@ package dev.kastor.cli.replay;
 
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.local.LocalException;
 import dev.kastor.simulator.ClusterShape;
 import dev.kastor.simulator.Run;
@@ -70,7 +71,7 @@ public final class SweepCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    SimulateCommand.writable(out);
+    ResultFile.check(out);
     if (!AtomicFile.isPlain(out)) {
       throw new CliException(
           ExitCode.USAGE,
