@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the operator knows beyond the resources, asked over its plain HTTP port: in local mode at
+ * Knowledge of the operator beyond the resources, asked over its plain HTTP port: in local mode at
  * the address in the kubeconfig, on a cluster through a port that the API server forwards, with a
  * token by which the operator knows whose jobs to show.
  */

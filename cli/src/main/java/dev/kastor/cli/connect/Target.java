@@ -17,7 +17,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which cluster a command talks to.
+ * Cluster that a command talks to.
  *
  * @param config how to reach its API server
  * @param namespace namespace of the context

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What a server has against a manifest, each point with its file and line. */
+/** Objections of a server to a manifest, each with its file and line. */
 public final class Refusal {
   private static final Pattern UNKNOWN_FIELD = Pattern.compile("unknown field \"([^\"]+)\"");
   private static final int CONFLICT = 409;

@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 /**
- * How far replays are: on a terminal one line that keeps changing, elsewhere a line for each run
+ * Progress of replays: on a terminal one line that keeps changing, elsewhere a line for each run
  * that ends. Used by all threads that replay.
  */
 public final class ReplayProgress implements RunListener, AutoCloseable {

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** How the values of {@link ReplayOptions} are written. */
+/** Spellings of the values of {@link ReplayOptions}. */
 public final class ReplayTexts {
   private ReplayTexts() {}
 

@@ -1,6 +1,6 @@
 package dev.kastor.cli.terminal;
 
-/** What the command's exit status says. */
+/** Exit statuses of the command. */
 public final class ExitCode {
   public static final int OK = 0;
 

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.PrintWriter;
 
-/** How a command that looks at something prints it. */
+/** Format in which a command prints what it read. */
 public enum Output {
   /** For a person. */
   TABLE,

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 
-/** How wide what a person reads may be. */
+/** Width of what a person reads. */
 public final class Paper {
   /** No limit: the output goes to a file or another program. */
   public static final int ENDLESS = Integer.MAX_VALUE;

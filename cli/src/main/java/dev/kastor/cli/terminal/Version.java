@@ -2,7 +2,7 @@ package dev.kastor.cli.terminal;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** Which build this is. */
+/** Version of this build and of Java. */
 public final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {

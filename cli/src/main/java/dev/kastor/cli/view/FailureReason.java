@@ -3,7 +3,7 @@ package dev.kastor.cli.view;
 import dev.kastor.crds.TrainingJob;
 import java.util.Optional;
 
-/** Why a job failed, in the words of its condition. */
+/** Reason of the failure of a job, in the words of its condition. */
 public final class FailureReason {
   private FailureReason() {}
 

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Counts from outside which GPUs are taken: by every pod on a node, or meant for one, that has not
- * ended, as the API server tells it. Pods of two times are never counted together, also where the
- * API server was away.
+ * Count from outside of the GPUs that are taken: by every pod on a node, or meant for one, that has
+ * not ended, as the API server tells it. Pods of two times are never counted together, also where
+ * the API server was away.
  *
  * <p>Thread-safe.
  */

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What somebody may do in a namespace, as {@code kubectl auth can-i --list} finds it out, and what
+ * Rights of an account in a namespace, as {@code kubectl auth can-i --list} finds it out, and what
  * the documentation says of the operator; both as {@code verb resource[/name]}.
  */
 public final class Rights {

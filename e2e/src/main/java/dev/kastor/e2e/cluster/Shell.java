@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** Runs commands as a person at a terminal would. */
+/** Commands, run as a person at a terminal would. */
 public final class Shell {
   /** The checkout. */
   public static final Path ROOT = Path.of(System.getProperty("kastor.root", ".")).toAbsolutePath();

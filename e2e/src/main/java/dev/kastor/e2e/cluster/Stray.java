@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What is left of a release, of whatever kind the API server knows. */
+/** Objects that are left of a release, of whatever kind the API server knows. */
 public final class Stray {
   /** What every namespace has, and the record of what happened. */
   private static final Set<String> OF_EVERY_NAMESPACE =

@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
-/** Tells whoever waits what happens, with the seconds since {@code ./kastor e2e} was called. */
+/** Lines for the person who waits, with the seconds since {@code ./kastor e2e} was called. */
 public final class Progress {
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
   private static final long STARTED = started();

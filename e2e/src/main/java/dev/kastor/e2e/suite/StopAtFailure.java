@@ -5,7 +5,10 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
-/** Leaves out the later steps of a scenario when one has failed: they would say nothing new. */
+/**
+ * Condition that leaves out the later steps of a scenario when one has failed: they would say
+ * nothing new.
+ */
 public final class StopAtFailure implements ExecutionCondition, TestExecutionExceptionHandler {
   private static final ExtensionContext.Namespace HERE =
       ExtensionContext.Namespace.create(StopAtFailure.class);

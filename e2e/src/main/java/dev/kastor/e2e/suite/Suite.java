@@ -20,7 +20,9 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs the scenarios, one after the other, and says what became of each. */
+/**
+ * Entry point of the suite: runs the scenarios, one after the other, and says what became of each.
+ */
 public final class Suite {
   private static final int MOST_FRAMES = 8;
   private static final Pattern SCENARIO = Pattern.compile("\\[class:[^]]*\\.(\\w+)Scenario]");

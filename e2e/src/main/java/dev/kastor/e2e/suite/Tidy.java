@@ -8,7 +8,7 @@ import java.util.Map;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Removes what a scenario left when it failed, so that the next one begins like the first. */
+/** Cleaning up after a scenario that failed, so that the next one begins like the first. */
 public final class Tidy implements AfterAllCallback {
   @Override
   public void afterAll(ExtensionContext scenario) throws IOException, InterruptedException {
