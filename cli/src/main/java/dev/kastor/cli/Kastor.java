@@ -1,5 +1,40 @@
 package dev.kastor.cli;
 
+import dev.kastor.cli.bench.BenchCommand;
+import dev.kastor.cli.bench.GpuCommand;
+import dev.kastor.cli.bench.ProfileCommand;
+import dev.kastor.cli.connect.Target;
+import dev.kastor.cli.demo.DemoCommand;
+import dev.kastor.cli.doctor.DoctorCommand;
+import dev.kastor.cli.doctor.SupportBundleCommand;
+import dev.kastor.cli.history.EventsCommand;
+import dev.kastor.cli.history.HistoryCommand;
+import dev.kastor.cli.job.DescribeCommand;
+import dev.kastor.cli.job.GetCommand;
+import dev.kastor.cli.job.LogsCommand;
+import dev.kastor.cli.job.LsCommand;
+import dev.kastor.cli.job.PinCommand;
+import dev.kastor.cli.job.ResumeCommand;
+import dev.kastor.cli.job.RmCommand;
+import dev.kastor.cli.job.ScaleCommand;
+import dev.kastor.cli.job.StopCommand;
+import dev.kastor.cli.job.SubmitCommand;
+import dev.kastor.cli.job.SuspendCommand;
+import dev.kastor.cli.job.TopCommand;
+import dev.kastor.cli.local.DownCommand;
+import dev.kastor.cli.local.UpCommand;
+import dev.kastor.cli.queue.QueueCommand;
+import dev.kastor.cli.replay.CompareCommand;
+import dev.kastor.cli.replay.SimulateCommand;
+import dev.kastor.cli.replay.SweepCommand;
+import dev.kastor.cli.terminal.Failures;
+import dev.kastor.cli.terminal.Ink;
+import dev.kastor.cli.terminal.LogStream;
+import dev.kastor.cli.terminal.StandardOutput;
+import dev.kastor.cli.terminal.TerminalOutput;
+import dev.kastor.cli.terminal.Version;
+import dev.kastor.cli.trace.TraceCommand;
+import dev.kastor.cli.why.WhyCommand;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -81,7 +116,7 @@ public final class Kastor implements Runnable {
   }
 
   /** Runs the command with these outputs, and says how it ended. */
-  static int run(Writer out, Writer err, String... args) {
+  public static int run(Writer out, Writer err, String... args) {
     CommandLine line = commandLine();
     line.setOut(new TerminalOutput(out));
     line.setErr(new TerminalOutput(err));
@@ -104,7 +139,7 @@ public final class Kastor implements Runnable {
     }
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Kastor());
     if (System.getenv(Target.AS_KUBECTL) != null) {
       line.setCommandName("kubectl kastor");

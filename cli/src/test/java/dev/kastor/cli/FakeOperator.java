@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Answers as the operator's plain HTTP port does, with what a test put there; 404 elsewhere. */
-final class FakeOperator implements AutoCloseable {
+public final class FakeOperator implements AutoCloseable {
   private final Map<String, String> answers = new ConcurrentHashMap<>();
   private final HttpServer http;
 
-  FakeOperator() throws IOException {
+  public FakeOperator() throws IOException {
     http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     http.createContext(
         "/",
@@ -29,12 +29,12 @@ final class FakeOperator implements AutoCloseable {
     http.start();
   }
 
-  FakeOperator answer(String path, String body) {
+  public FakeOperator answer(String path, String body) {
     answers.put(path, body);
     return this;
   }
 
-  String url() {
+  public String url() {
     return "http://127.0.0.1:" + http.getAddress().getPort();
   }
 

@@ -2,6 +2,7 @@ package dev.kastor.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.local.Kubeconfig;
 import dev.kastor.local.api.Tokens.PodIdentity;
 import java.io.IOException;

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.cli.terminal.ControlSequence;
+import dev.kastor.cli.terminal.LogStream;
+import dev.kastor.cli.terminal.TerminalOutput;
 import dev.kastor.local.api.Json;
 import dev.kastor.local.api.Options;
 import dev.kastor.local.api.ResourceType;

@@ -3,6 +3,8 @@ package dev.kastor.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.cli.plugin.KnownPolicies;
+import dev.kastor.cli.trace.TraceSource;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.traces.format.TraceFormats;
 import java.io.IOException;

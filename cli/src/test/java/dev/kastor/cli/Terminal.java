@@ -19,12 +19,12 @@ import java.util.List;
 import java.util.Objects;
 
 /** Somebody at a command line with an API server that knows TrainingJobs, and no operator. */
-final class Terminal implements AutoCloseable {
+public final class Terminal implements AutoCloseable {
   /** Nothing listens on the discard port. */
   private static final URI NO_OPERATOR = URI.create("http://127.0.0.1:9/");
 
   /** A job that may have 1 to 4 replicas. */
-  static final String JOB =
+  public static final String JOB =
       """
       apiVersion: kastor.dev/v1alpha1
       kind: TrainingJob
@@ -39,10 +39,10 @@ final class Terminal implements AutoCloseable {
           work: {epochs: 10}
       """;
 
-  final ApiServer server;
+  public final ApiServer server;
   private final Path kubeconfig;
 
-  Terminal(Path folder) throws IOException {
+  public Terminal(Path folder) throws IOException {
     server = ApiServer.start(0, (namespace, pod) -> folder.resolve(pod + ".log"));
     try (InputStream crd =
         Terminal.class.getClassLoader().getResourceAsStream(Installation.crdResource())) {
@@ -54,14 +54,14 @@ final class Terminal implements AutoCloseable {
   }
 
   /** Runs a command against the server. */
-  Result run(String command, String... arguments) {
+  public Result run(String command, String... arguments) {
     List<String> all = new ArrayList<>(List.of(command, "--kubeconfig", kubeconfig.toString()));
     all.addAll(List.of(arguments));
     return runPlain(all.toArray(String[]::new));
   }
 
   /** Sets a job's status as the operator would. */
-  void status(String job, String status) throws IOException {
+  public void status(String job, String status) throws IOException {
     ResourceType type =
         new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
     ObjectNode body = Json.object();
@@ -70,11 +70,11 @@ final class Terminal implements AutoCloseable {
   }
 
   /** What a client needs to reach the server. */
-  Config config() throws IOException {
+  public Config config() throws IOException {
     return Config.fromKubeconfig(Files.readString(kubeconfig));
   }
 
-  static Result runPlain(String... arguments) {
+  public static Result runPlain(String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int code = Kastor.run(out, err, arguments);
@@ -87,5 +87,5 @@ final class Terminal implements AutoCloseable {
   }
 
   /** What came of a command. */
-  record Result(int code, String out, String err) {}
+  public record Result(int code, String out, String err) {}
 }

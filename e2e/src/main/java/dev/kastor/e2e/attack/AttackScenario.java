@@ -3,12 +3,12 @@ package dev.kastor.e2e.attack;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
-import dev.kastor.e2e.Await;
-import dev.kastor.e2e.Chart;
-import dev.kastor.e2e.Namespaces;
-import dev.kastor.e2e.Progress;
-import dev.kastor.e2e.Tidy;
-import dev.kastor.e2e.WatcherProcess;
+import dev.kastor.e2e.cluster.Chart;
+import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.Progress;
+import dev.kastor.e2e.suite.Tidy;
+import dev.kastor.e2e.watch.WatcherProcess;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Duration;

@@ -2,9 +2,9 @@ package dev.kastor.e2e.attack;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
-import dev.kastor.e2e.Chart;
-import dev.kastor.e2e.Jobs;
-import dev.kastor.e2e.WatcherProcess;
+import dev.kastor.e2e.cluster.Chart;
+import dev.kastor.e2e.cluster.Jobs;
+import dev.kastor.e2e.watch.WatcherProcess;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;

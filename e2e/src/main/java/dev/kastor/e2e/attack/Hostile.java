@@ -3,10 +3,10 @@ package dev.kastor.e2e.attack;
 import static java.util.Objects.requireNonNull;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
-import dev.kastor.e2e.Await;
-import dev.kastor.e2e.Credentials;
-import dev.kastor.e2e.Jobs;
-import dev.kastor.e2e.WatcherProcess;
+import dev.kastor.e2e.cluster.Credentials;
+import dev.kastor.e2e.cluster.Jobs;
+import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.watch.WatcherProcess;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.ConfigBuilder;

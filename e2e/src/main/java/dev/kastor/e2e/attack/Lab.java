@@ -1,7 +1,7 @@
 package dev.kastor.e2e.attack;
 
 import dev.kastor.crds.queue.Queue;
-import dev.kastor.e2e.Namespaces;
+import dev.kastor.e2e.cluster.Namespaces;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;

@@ -1,7 +1,7 @@
 package dev.kastor.e2e.attack;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.kastor.e2e.Jobs;
+import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.scale.AgentLine;
 import dev.kastor.e2e.scale.PlayedAgent;
 import io.fabric8.kubernetes.api.model.Pod;

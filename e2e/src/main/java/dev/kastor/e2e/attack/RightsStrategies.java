@@ -104,6 +104,7 @@ final class RightsStrategies {
         () -> client.leases().inNamespace(Lab.SYSTEM).withName("kastor-kastor").delete());
     hostile.refused(
         "a token of the operator",
-        () -> new dev.kastor.e2e.Credentials(client).ofAccount(Lab.SYSTEM, "kastor-kastor"));
+        () ->
+            new dev.kastor.e2e.cluster.Credentials(client).ofAccount(Lab.SYSTEM, "kastor-kastor"));
   }
 }

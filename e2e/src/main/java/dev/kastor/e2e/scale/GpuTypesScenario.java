@@ -3,11 +3,11 @@ package dev.kastor.e2e.scale;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
-import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
-import dev.kastor.e2e.Await;
-import dev.kastor.e2e.Progress;
-import dev.kastor.e2e.Shell;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.e2e.cluster.Shell;
+import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.Progress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;

@@ -1,6 +1,6 @@
 package dev.kastor.e2e.scale;
 
-import dev.kastor.e2e.Chart;
+import dev.kastor.e2e.cluster.Chart;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;

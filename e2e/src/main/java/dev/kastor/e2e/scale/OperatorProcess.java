@@ -1,8 +1,8 @@
 package dev.kastor.e2e.scale;
 
-import dev.kastor.e2e.Await;
-import dev.kastor.e2e.Chart;
+import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.image.Images;
+import dev.kastor.e2e.suite.Await;
 import io.fabric8.kubernetes.client.Config;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package dev.kastor.e2e.scale;
 
-import dev.kastor.e2e.Await;
+import dev.kastor.e2e.suite.Await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;

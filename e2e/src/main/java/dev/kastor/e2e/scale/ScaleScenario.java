@@ -3,9 +3,9 @@ package dev.kastor.e2e.scale;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
-import dev.kastor.e2e.Await;
-import dev.kastor.e2e.Progress;
-import dev.kastor.e2e.StopAtFailure;
+import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.Progress;
+import dev.kastor.e2e.suite.StopAtFailure;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Duration;

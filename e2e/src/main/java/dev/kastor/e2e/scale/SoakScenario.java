@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
-import dev.kastor.e2e.Await;
-import dev.kastor.e2e.GpuWatch;
-import dev.kastor.e2e.Progress;
-import dev.kastor.e2e.StopAtFailure;
+import dev.kastor.e2e.cluster.GpuWatch;
+import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.Progress;
+import dev.kastor.e2e.suite.StopAtFailure;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;

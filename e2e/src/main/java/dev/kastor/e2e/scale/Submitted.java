@@ -1,7 +1,7 @@
 package dev.kastor.e2e.scale;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
-import dev.kastor.e2e.Await;
+import dev.kastor.e2e.suite.Await;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;

@@ -1,0 +1,86 @@
+package dev.kastor.cli.demo;
+
+import dev.kastor.cli.local.Sizing;
+import dev.kastor.cli.plugin.KnownPolicies;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor demo}. */
+@Command(
+    name = "demo",
+    description = {
+      "Trains three small jobs on this machine, lets them share and resize, and compares.",
+      "The comparison trains the same jobs again, one replica each with a fixed batch.",
+      "All that it starts ends with it, and its files go, unless --keep is given."
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor demo",
+      "  kastor demo --slots 4 --no-compare",
+      "  kastor demo --json demo.json"
+    })
+public final class DemoCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      description = "Replicas that this machine holds (default: its cores).")
+  private @Nullable Integer slots;
+
+  @Option(
+      names = "--policy",
+      paramLabel = "NAME",
+      defaultValue = "kastor",
+      completionCandidates = KnownPolicies.Names.class,
+      description =
+          "Scheduling policy: ${COMPLETION-CANDIDATES}. Options follow as NAME:OPTION=VALUE, such"
+              + " as kastor:hold=1000 (default: ${DEFAULT-VALUE}).")
+  private String policy = "kastor";
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "8080",
+      description = "Port of the web page; another when it is taken (default: ${DEFAULT-VALUE}).")
+  private int port = 8080;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON, too.")
+  private @Nullable Path json;
+
+  @Option(names = "--keep", description = "Keep logs and checkpoints.")
+  private boolean keep;
+
+  @Option(
+      names = "--no-compare",
+      negatable = false,
+      description = "Skip the run with a static allocation.")
+  private boolean noCompare;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      defaultValue = "600",
+      description = "Give up a run after this time (default: ${DEFAULT-VALUE}).")
+  private int timeoutSeconds = 600;
+
+  @Override
+  public Integer call() {
+    return new Demo(
+            spec.commandLine().getOut(),
+            new Demo.Plan(
+                Sizing.slots(slots),
+                Sizing.policy(policy),
+                Sizing.port(port),
+                json,
+                keep,
+                !noCompare,
+                timeoutSeconds))
+        .run();
+  }
+}

@@ -1,0 +1,123 @@
+package dev.kastor.cli.doctor;
+
+import dev.kastor.cli.connect.Cluster;
+import dev.kastor.cli.connect.OperatorPods;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Whether jobs have something to run on, and their pods come up. */
+final class WorkChecks {
+  private static final Set<String> BAD_IMAGE =
+      Set.of(
+          "ImagePullBackOff",
+          "ErrImagePull",
+          "InvalidImageName",
+          "ErrImageNeverPull",
+          "CreateContainerConfigError",
+          "CreateContainerError");
+  private static final String MANAGED_BY = "app.kubernetes.io/managed-by";
+
+  private final Cluster cluster;
+
+  WorkChecks(Cluster cluster) {
+    this.cluster = cluster;
+  }
+
+  Check gpus() {
+    String resource = "kastor.dev/slot";
+    for (Pod pod : OperatorPods.of(cluster)) {
+      String set = OperatorChecks.environment(pod).get("KASTOR_SLOT_RESOURCE");
+      resource = set == null || set.isEmpty() ? resource : set;
+    }
+    return gpus(cluster.client().nodes().list().getItems(), resource);
+  }
+
+  static Check gpus(List<Node> nodes, String resource) {
+    int slots = 0;
+    int withSlots = 0;
+    int usable = 0;
+    Map<String, Integer> others = new TreeMap<>();
+    for (Node node : nodes) {
+      Map<String, Quantity> allocatable = node.getStatus().getAllocatable();
+      int here = amount(allocatable, resource);
+      withSlots += here > 0 ? 1 : 0;
+      if (ready(node)) {
+        slots += here;
+        usable += here > 0 ? 1 : 0;
+      }
+      if (allocatable != null) {
+        allocatable.keySet().stream()
+            .filter(name -> name.endsWith("/gpu"))
+            .forEach(name -> others.merge(name, 1, Integer::sum));
+      }
+    }
+    if (withSlots == 0) {
+      return Check.fail(
+          "gpus",
+          "none of %d nodes has the resource %s%s"
+              .formatted(
+                  nodes.size(),
+                  resource,
+                  others.isEmpty() ? "" : ", but there is " + String.join(", ", others.keySet())),
+          others.isEmpty()
+              ? "Install the device plugin of your GPUs"
+              : "Set slotResource of the chart to it");
+    }
+    String found = "%d of %s on %d nodes of %d".formatted(slots, resource, usable, nodes.size());
+    return usable < withSlots
+        ? Check.warn(
+            "gpus",
+            "%s; %d more are not ready or cordoned".formatted(found, withSlots - usable),
+            "See: kubectl get nodes")
+        : Check.ok("gpus", found);
+  }
+
+  private static boolean ready(Node node) {
+    boolean cordoned =
+        node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
+    return !cordoned
+        && (node.getStatus().getConditions() == null
+            || node.getStatus().getConditions().stream()
+                .noneMatch(c -> "Ready".equals(c.getType()) && !"True".equals(c.getStatus())));
+  }
+
+  private static int amount(@Nullable Map<String, Quantity> amounts, String resource) {
+    Quantity amount = amounts == null ? null : amounts.get(resource);
+    return amount == null ? 0 : amount.getNumericalAmount().intValue();
+  }
+
+  Check images() {
+    return images(
+        cluster.client().pods().inAnyNamespace().withLabel(MANAGED_BY, "kastor").list().getItems());
+  }
+
+  static Check images(List<Pod> pods) {
+    for (Pod pod : pods) {
+      if (pod.getStatus() == null || pod.getStatus().getContainerStatuses() == null) {
+        continue;
+      }
+      for (var container : pod.getStatus().getContainerStatuses()) {
+        var waiting = container.getState() == null ? null : container.getState().getWaiting();
+        if (waiting != null && BAD_IMAGE.contains(String.valueOf(waiting.getReason()))) {
+          return Check.fail(
+              "images",
+              "pod %s/%s: %s: %s"
+                  .formatted(
+                      pod.getMetadata().getNamespace(),
+                      pod.getMetadata().getName(),
+                      waiting.getReason(),
+                      waiting.getMessage() == null ? container.getImage() : waiting.getMessage()),
+              "Set image.agent of the chart to an image that the nodes can pull, with"
+                  + " imagePullSecrets of the service account if it needs them");
+        }
+      }
+    }
+    return Check.ok("images", "no pod of %d waits for its image".formatted(pods.size()));
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kastor.cli.job;
+
+import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.terminal.OutputOptions;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor ls}. */
+@Command(
+    name = "ls",
+    aliases = "list",
+    description = "Lists jobs with their size, batch and progress.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor ls",
+      "  kastor ls -A -o wide",
+      "  kastor ls -A -o json | jq '.jobs[].name'"
+    })
+public final class LsCommand implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private ClusterOptions cluster = new ClusterOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  @Option(
+      names = {"-A", "--all-namespaces"},
+      description = "Jobs of all namespaces.")
+  private boolean all;
+
+  @Override
+  public void run() {
+    new Reading(cluster, spec.commandLine().getOut()).list(all, output.output());
+  }
+}

@@ -1,0 +1,62 @@
+package dev.kastor.cli.job;
+
+import dev.kastor.cli.connect.Cluster;
+import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.manifest.ManifestFile;
+import dev.kastor.cli.manifest.Refusal;
+import dev.kastor.cli.terminal.CliException;
+import dev.kastor.cli.terminal.ExitCode;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Checks manifests, creates their jobs and waits for them. */
+final class Submission {
+  private final ClusterOptions options;
+  private final PrintWriter out;
+
+  Submission(ClusterOptions options, PrintWriter out) {
+    this.options = options;
+    this.out = out;
+  }
+
+  int run(List<Path> files, boolean wait) throws InterruptedException {
+    List<ManifestFile> manifests = new ArrayList<>();
+    files.forEach(f -> manifests.addAll(ManifestFile.read(f)));
+    try (Cluster cluster = Cluster.connect(options)) {
+      List<String> refusals = new ArrayList<>();
+      for (ManifestFile manifest : manifests) {
+        refusals.addAll(submit(cluster, manifest, true));
+      }
+      if (!refusals.isEmpty()) {
+        throw new CliException(ExitCode.USAGE, String.join("\n        ", refusals));
+      }
+      for (ManifestFile manifest : manifests) {
+        List<String> late = submit(cluster, manifest, false);
+        if (!late.isEmpty()) {
+          throw new CliException(ExitCode.USAGE, String.join("\n        ", late));
+        }
+        out.println("submitted " + manifest.name());
+        out.flush();
+      }
+      return wait ? new Waiting(cluster, out).until(ended(manifests)) : ExitCode.OK;
+    }
+  }
+
+  private List<Waiting.Job> ended(List<ManifestFile> manifests) {
+    return manifests.stream()
+        .map(m -> new Waiting.Job(m.namespace(options.namespace()), m.name()))
+        .toList();
+  }
+
+  private List<String> submit(Cluster cluster, ManifestFile manifest, boolean dryRun) {
+    try {
+      cluster.create(manifest.namespace(options.namespace()), manifest.job(), dryRun);
+      return List.of();
+    } catch (KubernetesClientException e) {
+      return Refusal.lines(manifest, e);
+    }
+  }
+}

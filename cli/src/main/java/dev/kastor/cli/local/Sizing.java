@@ -1,0 +1,39 @@
+package dev.kastor.cli.local;
+
+import dev.kastor.cli.plugin.KnownPolicies;
+import dev.kastor.cli.terminal.CliException;
+import dev.kastor.cli.terminal.ExitCode;
+import org.jspecify.annotations.Nullable;
+
+/** Checks of the options that shape a local cluster. */
+public final class Sizing {
+  private static final int MAX_SLOTS = 256;
+  private static final int MAX_PORT = 65_535;
+
+  private Sizing() {}
+
+  public static int slots(@Nullable Integer slots) {
+    int chosen = slots == null ? Runtime.getRuntime().availableProcessors() : slots;
+    if (chosen < 1 || chosen > MAX_SLOTS) {
+      throw new CliException(
+          ExitCode.USAGE, "--slots must be 1 to %d but is %d".formatted(MAX_SLOTS, chosen));
+    }
+    return chosen;
+  }
+
+  public static String policy(String policy) {
+    try {
+      return KnownPolicies.read().choose(policy).toString();
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, "--policy: " + e.getMessage(), e);
+    }
+  }
+
+  public static int port(int port) {
+    if (port < 0 || port > MAX_PORT) {
+      throw new CliException(
+          ExitCode.USAGE, "--port must be 0 to %d but is %d".formatted(MAX_PORT, port));
+    }
+    return port;
+  }
+}

@@ -1,0 +1,53 @@
+package dev.kastor.cli.local;
+
+import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.Ink;
+import dev.kastor.local.Installation;
+import dev.kastor.local.LocalCluster;
+import dev.kastor.local.LocalOptions;
+import dev.kastor.local.StateFolder;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+
+/** A local cluster in the foreground. */
+public final class Up {
+  private static final Duration ROUND = Duration.ofSeconds(10);
+
+  private final PrintWriter out;
+
+  Up(PrintWriter out) {
+    this.out = out;
+  }
+
+  int run(int slots, String policy, int port) {
+    return Foreground.run(() -> {
+      Installation installation = Installation.current();
+      try (StateFolder state = StateFolder.lock(StateFolder.home());
+          LocalCluster cluster =
+              LocalCluster.start(
+                  installation,
+                  state,
+                  new LocalOptions(slots, policy, state.plugins(), port, ROUND))) {
+        say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
+        cluster.awaitReady();
+        say("web page   " + Ink.BOLD.on(cluster.webPage().toString()));
+        say("kubeconfig " + state.kubeconfig());
+        say("logs       " + state.logs());
+        say("Submit jobs from another terminal: kastor submit -f examples/glyph-cnn.yaml");
+        say(
+            "Ctrl-C ends all of it; the next kastor up lets unfinished jobs go on from their"
+                + " checkpoints.");
+        new CountDownLatch(1).await();
+        return ExitCode.OK;
+      } finally {
+        say("stopped");
+      }
+    });
+  }
+
+  private void say(String line) {
+    out.println(line);
+    out.flush();
+  }
+}

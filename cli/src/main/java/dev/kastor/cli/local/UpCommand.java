@@ -1,0 +1,55 @@
+package dev.kastor.cli.local;
+
+import dev.kastor.cli.plugin.KnownPolicies;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor up}. */
+@Command(
+    name = "up",
+    description = {
+      "Runs Kastor on this machine until Ctrl-C: a cluster API, the operator, the web page.",
+      "Jobs submitted meanwhile run as processes. Logs and checkpoints stay in KASTOR_HOME."
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor up",
+      "  kastor up --slots 4 --policy fifo",
+      "  KASTOR_HOME=/data/kastor kastor up --port 9000"
+    })
+public final class UpCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      description = "Replicas that this machine holds (default: its cores).")
+  private @Nullable Integer slots;
+
+  @Option(
+      names = "--policy",
+      paramLabel = "NAME",
+      defaultValue = "kastor",
+      completionCandidates = KnownPolicies.Names.class,
+      description =
+          "Scheduling policy: ${COMPLETION-CANDIDATES}. Options follow as NAME:OPTION=VALUE, such"
+              + " as kastor:hold=1000 (default: ${DEFAULT-VALUE}).")
+  private String policy = "kastor";
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "8080",
+      description = "Port of the web page; another when it is taken (default: ${DEFAULT-VALUE}).")
+  private int port = 8080;
+
+  @Override
+  public Integer call() {
+    return new Up(spec.commandLine().getOut())
+        .run(Sizing.slots(slots), Sizing.policy(policy), Sizing.port(port));
+  }
+}

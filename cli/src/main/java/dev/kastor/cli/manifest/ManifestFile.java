@@ -1,0 +1,179 @@
+package dev.kastor.cli.manifest;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.cli.terminal.CliException;
+import dev.kastor.cli.terminal.ExitCode;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.StringReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+
+/**
+ * TrainingJobs read from YAML, each with the lines its fields are on.
+ *
+ * @param file where it was read from
+ * @param node the document with its marks
+ * @param job the document as a resource
+ */
+public record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
+  private static final String API_VERSION = "kastor.dev/v1alpha1";
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int LONGEST_BYTES = 1 << 20;
+
+  /** Reads all documents of a file; {@code -} is standard input. */
+  public static List<ManifestFile> read(Path file) {
+    String text = text(file);
+    List<ManifestFile> manifests = new ArrayList<>();
+    try {
+      LoaderOptions strict = new LoaderOptions();
+      strict.setAllowDuplicateKeys(false);
+      Yaml yaml = new Yaml(new SafeConstructor(strict));
+      List<Object> values = new ArrayList<>();
+      yaml.loadAll(text).forEach(values::add);
+      int index = 0;
+      for (Node node : yaml.composeAll(new StringReader(text))) {
+        Object value = values.get(index++);
+        if (value != null) {
+          manifests.add(manifest(file, node, value));
+        }
+      }
+    } catch (MarkedYAMLException e) {
+      var mark = e.getProblemMark();
+      throw new CliException(
+          ExitCode.USAGE,
+          "%s:%d:%d: not valid YAML: %s"
+              .formatted(file, mark.getLine() + 1, mark.getColumn() + 1, e.getProblem()),
+          e);
+    } catch (YAMLException e) {
+      // Too large or too nested, aliases included: that has no one place.
+      throw new CliException(
+          ExitCode.USAGE, "%s: not valid YAML: %s".formatted(file, e.getMessage()), e);
+    }
+    if (manifests.isEmpty()) {
+      throw new CliException(ExitCode.USAGE, file + ": is empty; write a TrainingJob into it");
+    }
+    return manifests;
+  }
+
+  /** The text of a file of objects; {@code -} is standard input. */
+  public static String text(Path file) {
+    boolean standardInput = file.toString().equals("-");
+    try (InputStream in = standardInput ? System.in : Files.newInputStream(file)) {
+      return text(file, in);
+    } catch (IOException e) {
+      String why =
+          standardInput || Files.exists(file) ? "cannot be read as UTF-8 text" : "does not exist";
+      throw new CliException(ExitCode.USAGE, file + ": " + why, e);
+    }
+  }
+
+  /** What is longer than any job is not read to its end, which it may not have. */
+  static String text(Path file, InputStream in) throws IOException {
+    byte[] bytes = in.readNBytes(LONGEST_BYTES + 1);
+    if (bytes.length > LONGEST_BYTES) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "%s: is longer than 1 MiB, the most that is read of YAML. Split it, or name another file."
+              .formatted(file));
+    }
+    return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+  }
+
+  private static ManifestFile manifest(Path file, Node node, Object value) {
+    if (!(value instanceof Map<?, ?> map)) {
+      throw refused(
+          file, node, "", "a TrainingJob is a mapping with apiVersion, kind, metadata and spec");
+    }
+    if (!"TrainingJob".equals(map.get("kind"))) {
+      throw refused(
+          file, node, "kind", "kind: is %s but must be TrainingJob".formatted(map.get("kind")));
+    }
+    if (!API_VERSION.equals(map.get("apiVersion"))) {
+      throw refused(
+          file,
+          node,
+          "apiVersion",
+          "apiVersion: is %s but must be %s".formatted(map.get("apiVersion"), API_VERSION));
+    }
+    if (!(map.get("metadata") instanceof Map<?, ?> metadata)
+        || !(metadata.get("name") instanceof String)) {
+      throw refused(file, node, "metadata.name", "metadata.name: Required value (a string)");
+    }
+    try {
+      return new ManifestFile(
+          file,
+          node,
+          JSON.readValue(JSON.writeValueAsString(value), GenericKubernetesResource.class));
+    } catch (JsonProcessingException e) {
+      throw refused(file, node, "metadata", "metadata: " + e.getOriginalMessage());
+    }
+  }
+
+  private static CliException refused(Path file, Node node, String field, String message) {
+    return new CliException(
+        ExitCode.USAGE, "%s:%d: %s".formatted(file, line(node, field), message));
+  }
+
+  public String name() {
+    return job.getMetadata().getName();
+  }
+
+  public String namespace(String otherwise) {
+    String own = job.getMetadata().getNamespace();
+    return own == null ? otherwise : own;
+  }
+
+  /** {@code FILE:LINE} of a field such as {@code spec.elastic.maxReplicas}, or of its parent. */
+  String place(String field) {
+    return file + ":" + line(node, field);
+  }
+
+  private static int line(Node document, String field) {
+    Node node = document;
+    int line = document.getStartMark().getLine();
+    for (String part : field.replace("[", ".[").split("\\.", -1)) {
+      NodeTuple tuple = node instanceof MappingNode mapping ? entry(mapping, bare(part)) : null;
+      if (tuple != null) {
+        line = tuple.getKeyNode().getStartMark().getLine();
+        node = tuple.getValueNode();
+      } else if (node instanceof SequenceNode sequence && bare(part).matches("\\d+")) {
+        int index = Math.min(Integer.parseInt(bare(part)), sequence.getValue().size() - 1);
+        node = sequence.getValue().get(index);
+        line = node.getStartMark().getLine();
+      } else {
+        break;
+      }
+    }
+    return line + 1;
+  }
+
+  private static String bare(String part) {
+    return part.startsWith("[") ? part.substring(1, part.length() - 1) : part;
+  }
+
+  private static @Nullable NodeTuple entry(MappingNode mapping, String key) {
+    return mapping.getValue().stream()
+        .filter(t -> t.getKeyNode() instanceof ScalarNode s && s.getValue().equals(key))
+        .findFirst()
+        .orElse(null);
+  }
+}

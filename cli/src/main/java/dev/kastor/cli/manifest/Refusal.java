@@ -1,0 +1,58 @@
+package dev.kastor.cli.manifest;
+
+import io.fabric8.kubernetes.api.model.Status;
+import io.fabric8.kubernetes.api.model.StatusCause;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Objections of a server to a manifest, each with its file and line. */
+public final class Refusal {
+  private static final Pattern UNKNOWN_FIELD = Pattern.compile("unknown field \"([^\"]+)\"");
+  private static final int CONFLICT = 409;
+
+  private Refusal() {}
+
+  /** What a server has against a change, each point with its field. */
+  public static List<String> points(KubernetesClientException refusal) {
+    Status status = refusal.getStatus();
+    return status == null || status.getDetails() == null || status.getDetails().getCauses() == null
+        ? List.of(String.valueOf(refusal.getMessage()))
+        : status.getDetails().getCauses().stream()
+            .map(cause ->
+                (cause.getField() == null ? "" : cause.getField() + ": ") + cause.getMessage())
+            .toList();
+  }
+
+  public static List<String> lines(ManifestFile manifest, KubernetesClientException refusal) {
+    @Nullable Status status = refusal.getStatus();
+    List<String> lines = new ArrayList<>();
+    if (status != null && status.getDetails() != null && status.getDetails().getCauses() != null) {
+      for (StatusCause cause : status.getDetails().getCauses()) {
+        String field = cause.getField() == null ? "" : cause.getField();
+        lines.add("%s: %s: %s".formatted(manifest.place(field), field, cause.getMessage()));
+      }
+    }
+    String message = status == null ? refusal.getMessage() : status.getMessage();
+    if (lines.isEmpty() && message != null) {
+      Matcher unknown = UNKNOWN_FIELD.matcher(message);
+      while (unknown.find()) {
+        lines.add(
+            "%s: %s: there is no such field"
+                .formatted(manifest.place(unknown.group(1)), unknown.group(1)));
+      }
+    }
+    if (lines.isEmpty() && refusal.getCode() == CONFLICT) {
+      lines.add(
+          "%s: job %s exists already. Choose another name, or remove it first: kastor rm %s"
+              .formatted(manifest.place("metadata.name"), manifest.name(), manifest.name()));
+    }
+    if (lines.isEmpty()) {
+      lines.add("%s: %s".formatted(manifest.place(""), message));
+    }
+    return lines;
+  }
+}

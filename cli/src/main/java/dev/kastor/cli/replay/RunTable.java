@@ -1,0 +1,102 @@
+package dev.kastor.cli.replay;
+
+import dev.kastor.cli.terminal.Ink;
+import dev.kastor.cli.terminal.Table;
+import dev.kastor.simulator.replay.Replay;
+import dev.kastor.simulator.run.Outcome;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Outcomes side by side, a block for each workload; JCT is job completion time. */
+final class RunTable {
+  private static final int TEXT_COLUMNS = 1;
+
+  private final List<Outcome> outcomes;
+
+  RunTable(List<Outcome> outcomes) {
+    this.outcomes = List.copyOf(outcomes);
+  }
+
+  List<String> lines() {
+    boolean seeds = outcomes.stream().map(o -> o.run().seed()).distinct().count() > 1;
+    List<String> lines = new ArrayList<>();
+    for (String workload : outcomes.stream().map(o -> o.run().workload()).distinct().toList()) {
+      Outcome first =
+          outcomes.stream()
+              .filter(o -> o.run().workload().equals(workload))
+              .findFirst()
+              .orElseThrow();
+      lines.add(
+          "%s: %d jobs on %s, mode %s%s"
+              .formatted(
+                  Ink.BOLD.on(workload),
+                  first.replay().jobs().size(),
+                  first.run().cluster(),
+                  first.run().mode().label(),
+                  seeds ? "" : ", seed " + first.run().seed()));
+      boolean priced = first.run().cluster().priced();
+      List<String> columns =
+          new ArrayList<>(
+              List.of(
+                  "POLICY",
+                  "MEAN JCT",
+                  "P50",
+                  "P90",
+                  "P99",
+                  "MAKESPAN",
+                  "GPU-HOURS",
+                  "RESTARTS",
+                  "WORST FTF",
+                  "FTF>1",
+                  "DECISION",
+                  "CPU"));
+      if (priced) {
+        columns.add("NODES COST");
+        columns.add("JOBS COST");
+        columns.add("PER JOB");
+      }
+      Table table = new Table(columns.toArray(String[]::new)).rightFrom(TEXT_COLUMNS);
+      for (Outcome outcome : outcomes) {
+        if (outcome.run().workload().equals(workload)) {
+          List<String> row = new ArrayList<>(row(outcome, seeds));
+          if (priced) {
+            Replay replay = outcome.replay();
+            row.add(text("%.2f", replay.nodeMoney()));
+            row.add(text("%.2f", replay.jobMoney()));
+            row.add(text("%.4f", replay.jobMoney() / replay.jobs().size()));
+          }
+          table.row(row);
+        }
+      }
+      lines.addAll(table.lines());
+      lines.add("");
+    }
+    return lines;
+  }
+
+  private static List<String> row(Outcome outcome, boolean seeds) {
+    Replay replay = outcome.replay();
+    return List.of(
+        Ink.CYAN.on(replay.policy()) + (seeds ? " #" + replay.seed() : ""),
+        seconds(replay.averageSeconds()),
+        seconds(replay.percentileSeconds(50)),
+        seconds(replay.percentileSeconds(90)),
+        seconds(replay.percentileSeconds(99)),
+        seconds(replay.makespanSeconds()),
+        text("%.1f", replay.gpuHours()),
+        Integer.toString(replay.restarts()),
+        text("%.2f", outcome.fairness().worst()),
+        text("%.0f%%", 100 * outcome.fairness().shareAboveOne()),
+        text("%.2f ms", replay.decisions().mean()),
+        text("%.2f s", replay.cpuSeconds()));
+  }
+
+  private static String seconds(double seconds) {
+    return text("%.0f s", seconds);
+  }
+
+  private static String text(String format, double value) {
+    return String.format(Locale.ROOT, format, value);
+  }
+}

@@ -1,0 +1,160 @@
+package dev.kastor.cli.replay;
+
+import dev.kastor.cli.terminal.CliException;
+import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.ResultFile;
+import dev.kastor.local.LocalException;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.simulator.report.Charts;
+import dev.kastor.simulator.report.Page;
+import dev.kastor.simulator.report.RunsCsv;
+import dev.kastor.simulator.report.RunsJson;
+import dev.kastor.simulator.run.Outcome;
+import dev.kastor.simulator.run.Run;
+import dev.kastor.simulator.run.Simulate;
+import dev.kastor.traces.AtomicFile;
+import dev.kastor.traces.TraceException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor simulate}. */
+@Command(
+    name = "simulate",
+    description = {
+      "Replays workloads in virtual time under several policies and compares them.",
+      "Without arguments: a workload that Kastor ships, on four nodes of four GPUs."
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor simulate",
+      "  kastor simulate --workload traces/workloads/burst-8.csv --cluster 2x8 --policy pollux",
+      "  kastor simulate --policy kastor:hold=1000:fairness=3,kastor,pollux",
+      "  kastor simulate --mode pollux --profiles pollux/applications --cluster 16x4 \\",
+      "    --workload pollux/workloads/workload-1.csv --policy tiresias,pollux --json out.json"
+    })
+public final class SimulateCommand implements Callable<Integer> {
+  private static final String DEFAULT_REPORT = "kastor-report";
+  private static final String PAGE = "report.html";
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private ReplayOptions options = new ReplayOptions();
+
+  @Option(
+      names = "--cluster",
+      paramLabel = "NODESxGPUS",
+      defaultValue = "4x4",
+      converter = ReplayTexts.Shape.class,
+      description =
+          "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8; each may"
+              + " be followed by :price=AMOUNT (of a node in an hour), :spot and :racks=COUNT, such"
+              + " as aws=6x4:price=3.5:spot,aws=2x4:price=12.24 (default: ${DEFAULT-VALUE}).")
+  private ClusterShape cluster = ClusterShape.parse("4x4");
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write all results as JSON.")
+  private @Nullable Path json;
+
+  @Option(names = "--csv", paramLabel = "FILE", description = "Write a line for each run as CSV.")
+  private @Nullable Path csv;
+
+  @Option(
+      names = "--plots",
+      paramLabel = "DIR",
+      description =
+          "Write pictures (PNG) and report.html into this folder (default: "
+              + DEFAULT_REPORT
+              + " where no workload and no output is named).")
+  private @Nullable Path plots;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    if (json != null) {
+      ResultFile.check(json);
+    }
+    if (csv != null) {
+      ResultFile.check(csv);
+    }
+    Path folder = reportFolder();
+    if (folder != null) {
+      ResultFile.check(folder.resolve(PAGE));
+    }
+    Simulate simulate = prepare(runs());
+    PrintWriter out = spec.commandLine().getOut();
+    ReplayProgress progress =
+        new ReplayProgress(spec.commandLine().getErr(), simulate.runs(), options.quiet());
+    List<Outcome> outcomes;
+    try {
+      outcomes = simulate.all(options.threads(1), progress);
+    } finally {
+      progress.close();
+    }
+    new RunTable(outcomes).lines().forEach(out::println);
+    if (json != null) {
+      AtomicFile.write(json, RunsJson.of(outcomes));
+    }
+    if (csv != null) {
+      AtomicFile.write(csv, RunsCsv.of(outcomes));
+    }
+    if (folder != null) {
+      Charts.write(outcomes, folder);
+      Page.write(outcomes, folder.resolve(PAGE));
+      out.println("report: " + folder.resolve(PAGE).toUri());
+    }
+    out.flush();
+    return ExitCode.OK;
+  }
+
+  private @Nullable Path reportFolder() {
+    boolean nothingNamed = !options.hasWorkload() && json == null && csv == null;
+    return plots == null && nothingNamed ? Path.of(DEFAULT_REPORT) : plots;
+  }
+
+  private List<Run> runs() {
+    List<Run> runs = new ArrayList<>();
+    try {
+      List<Chosen<PolicyPlugin>> policies = options.policies();
+      for (String workload : options.workloads()) {
+        for (long seed : options.seeds()) {
+          for (Chosen<PolicyPlugin> policy : policies) {
+            runs.add(
+                new Run(
+                    options.mode(),
+                    options.profiles(),
+                    workload,
+                    cluster,
+                    policy,
+                    seed,
+                    options.round(policy),
+                    1,
+                    options.conditions(),
+                    options.familyMemory()));
+          }
+        }
+      }
+    } catch (LocalException e) {
+      throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+    return runs;
+  }
+
+  static Simulate prepare(List<Run> runs) {
+    try {
+      return Simulate.prepare(runs);
+    } catch (TraceException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+}

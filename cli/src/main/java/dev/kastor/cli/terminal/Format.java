@@ -1,0 +1,69 @@
+package dev.kastor.cli.terminal;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Numbers and times as people read them. */
+public final class Format {
+  private static final int MINUTE = 60;
+  private static final int HOUR = 3600;
+  private static final int DAY = 86_400;
+
+  private Format() {}
+
+  public static String duration(Duration duration) {
+    long seconds = duration.toSeconds();
+    if (seconds < 2 * MINUTE) {
+      return seconds + "s";
+    }
+    if (seconds < 2 * HOUR) {
+      return seconds / MINUTE + "m" + two(seconds % MINUTE) + "s";
+    }
+    return seconds < 2 * DAY
+        ? seconds / HOUR + "h" + two(seconds % HOUR / MINUTE) + "m"
+        : seconds / DAY + "d" + seconds % DAY / HOUR + "h";
+  }
+
+  private static String two(long number) {
+    return number < 10 ? "0" + number : Long.toString(number);
+  }
+
+  /** Seconds with one decimal. */
+  public static String seconds(double seconds) {
+    return String.format(Locale.ROOT, "%.1f s", seconds);
+  }
+
+  /** Up to four significant digits; a dash for nothing. */
+  public static String number(@Nullable Double value) {
+    if (value == null || !Double.isFinite(value)) {
+      return "-";
+    }
+    double magnitude = Math.abs(value);
+    String pattern = magnitude >= 100 ? "%.0f" : magnitude >= 10 ? "%.1f" : "%.3f";
+    return String.format(Locale.ROOT, pattern, value);
+  }
+
+  public static Optional<Instant> instant(@Nullable String text) {
+    if (text == null || text.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(Instant.parse(text));
+    } catch (DateTimeParseException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The time from one instant to another, or a dash if one is unknown. */
+  public static String between(Optional<Instant> from, Optional<Instant> to) {
+    if (from.isEmpty() || to.isEmpty()) {
+      return "-";
+    }
+    Duration duration = Duration.between(from.get(), to.get());
+    return duration(duration.isNegative() ? Duration.ZERO : duration);
+  }
+}

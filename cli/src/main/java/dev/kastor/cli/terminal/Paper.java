@@ -1,0 +1,29 @@
+package dev.kastor.cli.terminal;
+
+import java.io.IOException;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.TerminalBuilder;
+
+/** Width of what a person reads. */
+public final class Paper {
+  /** No limit: the output goes to a file or another program. */
+  public static final int ENDLESS = Integer.MAX_VALUE;
+
+  private static final int UNKNOWN_TERMINAL = 160;
+
+  private Paper() {}
+
+  /** Columns of the terminal; {@link #ENDLESS} where nobody watches. */
+  public static int width() {
+    return Ink.watched() ? terminal() : ENDLESS;
+  }
+
+  private static int terminal() {
+    try (Terminal terminal = TerminalBuilder.builder().system(true).dumb(true).build()) {
+      int columns = terminal.getSize().getColumns();
+      return columns > 0 ? columns : UNKNOWN_TERMINAL;
+    } catch (IOException e) {
+      return UNKNOWN_TERMINAL;
+    }
+  }
+}

@@ -1,0 +1,154 @@
+package dev.kastor.cli.why;
+
+import dev.kastor.cli.terminal.Format;
+import dev.kastor.cli.view.JobView;
+import dev.kastor.scheduler.model.ReasonNumber;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Counterfactual of a decision: what would have to be different for a job to get more GPUs than it
+ * has. Made from the numbers that any policy may tell ({@link ReasonNumber}), for one in which a
+ * job gets GPUs whose price its bid covers.
+ */
+final class Counterfactual {
+  private final JobView job;
+  private final Decision decision;
+  private final List<String> sentences = new ArrayList<>();
+
+  private Counterfactual(JobView job, Decision decision) {
+    this.job = job;
+    this.decision = decision;
+  }
+
+  /** Sentences; none if nothing is known. */
+  static List<String> of(JobView job, Decision decision) {
+    Counterfactual told = new Counterfactual(job, decision);
+    told.tell();
+    return told.sentences;
+  }
+
+  private void tell() {
+    if (job.ended()) {
+      return;
+    }
+    if (job.phase().equals("Suspended")) {
+      say("It is suspended. Let it go on with: kastor resume %s".formatted(job.name()));
+      return;
+    }
+    if (job.pinned() != null && decision.replicas() > 0) {
+      say(
+          "It is pinned (%s). Let the scheduler decide: kastor pin %s --unpin"
+              .formatted(job.pinned(), job.name()));
+      return;
+    }
+    if (decision.reason().equals("NoFittingNodes")) {
+      say(
+          "It needs at least %d replicas. Lower that with kastor scale %s --min N, or add nodes of a type that it runs on."
+              .formatted(job.minReplicas(), job.name()));
+      return;
+    }
+    if (QuotaCounterfactual.sentences(job, decision).map(sentences::addAll).isPresent()) {
+      return;
+    }
+    if (decision.replicas() == 0) {
+      waits();
+    } else {
+      runs();
+    }
+  }
+
+  private void waits() {
+    Optional<Double> bid = decision.number(ReasonNumber.BID_PER_SLOT);
+    Optional<Double> price = decision.number(ReasonNumber.PRICE_PER_SLOT);
+    Optional<Double> slots = decision.number(ReasonNumber.LEAST_SLOTS);
+    if (bid.isEmpty() || price.isEmpty() || slots.isEmpty()) {
+      return;
+    }
+    say(
+        "It needs %s, bids %s for each and they cost %s (price unit: job-seconds saved per GPU-second)."
+            .formatted(gpus(slots.get()), Format.number(bid.get()), Format.number(price.get())));
+    if (decision.ahead() > 0) {
+      say(
+          "%s for GPUs."
+              .formatted(
+                  decision.ahead() == 1
+                      ? "1 waiting job bids more"
+                      : decision.ahead() + " waiting jobs bid more"));
+    }
+    compare(bid.get(), price.get(), "It starts");
+    decision
+        .number(ReasonNumber.MONEY_PER_HOUR)
+        .ifPresent(money ->
+            say("Its least size costs %s an hour in money.".formatted(Format.number(money))));
+    if (slots.get() > 1 && job.minReplicas() > 1) {
+      say("With a lower minimum it fits earlier: kastor scale %s --min N".formatted(job.name()));
+    }
+  }
+
+  private void runs() {
+    Optional<Double> price = decision.number(ReasonNumber.PRICE_PER_SLOT);
+    Optional<Double> more = decision.number(ReasonNumber.MORE_SLOTS);
+    Optional<Double> bid = decision.number(ReasonNumber.BID_PER_MORE_SLOT);
+    if (more.isPresent() && bid.isPresent() && price.isPresent()) {
+      if (bid.get() <= 0) {
+        say("%s would not make up for the pause, even free of charge.".formatted(more(more.get())));
+      } else {
+        say(
+            "For %s it would bid %s each and they cost %s (price unit: job-seconds saved per GPU-second)."
+                .formatted(
+                    gpus(more.get()) + " more",
+                    Format.number(bid.get()),
+                    Format.number(price.get())));
+        decision
+            .number(ReasonNumber.QUOTA_PRICE_PER_SLOT)
+            .filter(part -> part > 0)
+            .ifPresent(part ->
+                say(
+                    "Of that price %s is for the quota of its queue: others of the queue or of its cohort bid for the same GPUs."
+                        .formatted(Format.number(part))));
+        compare(bid.get(), price.get(), "It grows");
+      }
+    } else if (job.replicas() >= job.maxReplicas()) {
+      say(
+          "It has the %d replicas that it may have. Let it have more: kastor scale %s --max N"
+              .formatted(job.maxReplicas(), job.name()));
+    }
+    decision
+        .number(ReasonNumber.NEXT_IN_LINE_PER_SLOT)
+        .ifPresent(next ->
+            say(
+                "The next in line for what it has bids %s for each GPU."
+                    .formatted(Format.number(next))));
+  }
+
+  private void compare(double bid, double price, String then) {
+    if (bid <= 0) {
+      say("%s when it is expected to gain from GPUs: it bids nothing now.".formatted(then));
+    } else if (bid < price) {
+      say(
+          "%s when the price falls by %s%%, as when other jobs end or nodes come, or when its bid is %s times as high: a queue of more weight (kastor queue) or a higher priority, each level of which counts ten times."
+              .formatted(then, Format.number(100 * (1 - bid / price)), Format.number(price / bid)));
+    } else {
+      say("Its bid covers the price: %s as soon as GPUs that fit are free.".formatted(lower(then)));
+    }
+  }
+
+  private static String lower(String text) {
+    return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
+  }
+
+  private static String gpus(double count) {
+    return count == 1 ? "1 GPU" : "%d GPUs".formatted(Math.round(count));
+  }
+
+  private static String more(double count) {
+    return count == 1 ? "1 more GPU" : "%d more GPUs".formatted(Math.round(count));
+  }
+
+  private void say(String sentence) {
+    sentences.add(sentence);
+  }
+}

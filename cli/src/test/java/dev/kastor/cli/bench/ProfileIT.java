@@ -1,0 +1,84 @@
+package dev.kastor.cli.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.cli.Kastor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Profiles the built engine in a process of its own. */
+final class ProfileIT {
+  private static final Path ROOT =
+      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+  @TempDir private Path folder;
+
+  private String profile(int expected, String... arguments)
+      throws IOException, InterruptedException {
+    Path output = folder.resolve("output");
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kastor.class.getName()));
+    command.add("profile");
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
+    builder.environment().put("KASTOR_HOME", folder.resolve("kastor").toString());
+    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    assertThat(process.waitFor(PATIENCE)).as(Files.readString(output)).isTrue();
+    String said = Files.readString(output);
+    assertThat(process.exitValue()).as(said).isEqualTo(expected);
+    return said;
+  }
+
+  @Test
+  void showsWhereTheTimeOfAStepGoes() throws Exception {
+    Path trace = folder.resolve("traces/trace.json");
+    Path json = folder.resolve("profile.json");
+    String said =
+        profile(
+            0, "mlp", "--steps=3", "--first=1", "--top=4", "--trace=" + trace, "--json=" + json);
+    assertThat(said).contains("KERNEL", "mat mul", "[128, 512]", "more kernels", "A step takes");
+
+    ObjectMapper mapper = new ObjectMapper();
+    JsonNode sums = mapper.readTree(json.toFile());
+    assertThat(sums.get("parameters").asInt()).isEqualTo(669_706);
+    double kernels = 0;
+    int runs = 0;
+    for (JsonNode each : sums.get("kernels")) {
+      kernels += each.get("seconds").asDouble();
+      runs += each.get("runs").asInt();
+      assertThat(each.get("runs").asInt() % 3).as("%s", each).isZero();
+    }
+    assertThat(kernels).isPositive().isLessThan(sums.at("/spans/pass").asDouble());
+    assertThat(sums.at("/spans/pass").asDouble() + sums.at("/spans/update").asDouble())
+        .isLessThanOrEqualTo(sums.get("seconds").asDouble());
+
+    int traced = 0;
+    int spans = 0;
+    for (JsonNode event : mapper.readTree(trace.toFile()).get("traceEvents")) {
+      boolean lasts = event.get("ph").asText().equals("X");
+      traced += lasts && event.get("tid").asInt() == 2 ? 1 : 0;
+      spans += lasts && event.get("tid").asInt() == 1 ? 1 : 0;
+    }
+    assertThat(traced).isEqualTo(runs);
+    assertThat(spans).isEqualTo(2 * 3);
+  }
+
+  @Test
+  void refusesWhatItCannotProfile() throws Exception {
+    assertThat(profile(2, "perceptron")).contains("there is no model 'perceptron'", "transformer");
+    assertThat(profile(2, "mlp", "--threads=0")).contains("--threads (0) must be at least 1");
+    assertThat(profile(2, "mlp", "--steps=0")).contains("--steps (0)");
+    assertThat(profile(2, "mlp", "--trace=" + folder)).contains("is a folder");
+  }
+}

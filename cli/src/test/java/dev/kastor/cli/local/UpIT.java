@@ -1,0 +1,234 @@
+package dev.kastor.cli.local;
+
+import static java.util.stream.Collectors.toMap;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.crds.trainingjob.TrainingJob;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real {@code kastor up} that is stopped, killed, and given too little to run with. */
+final class UpIT {
+  private static final Path ROOT =
+      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration POLL = Duration.ofMillis(50);
+  private static final Duration SILENCE = Duration.ofSeconds(6);
+
+  /** Seconds that a sleep of this test sleeps, by which it is found. */
+  private final long seconds = 1_000_000 + ProcessHandle.current().pid();
+
+  @TempDir Path folder;
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void endAll() throws Exception {
+    for (Process process : started) {
+      process.destroy();
+      if (!process.waitFor(Duration.ofSeconds(30))) {
+        process.destroyForcibly().waitFor();
+      }
+    }
+    sleeps().forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private Path home() {
+    return folder.resolve("home");
+  }
+
+  private Process up(Path output, String limits, String... jvmOptions) throws IOException {
+    List<String> command = new ArrayList<>(List.of("sh", "-c", limits + "exec \"$@\"", "sh"));
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:+UseSerialGC");
+    command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(List.of(jvmOptions));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("dev.kastor.cli.Kastor", "up", "--slots", "2", "--port", "0"));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
+    builder.environment().put("KASTOR_HOME", home().toString());
+    builder.environment().put("KASTOR_AGENT_SILENCE", SILENCE.toSeconds() + "s");
+    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    started.add(process);
+    return process;
+  }
+
+  private static void await(String what, BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as(what).isLessThan(end);
+      Thread.sleep(POLL);
+    }
+  }
+
+  private static String said(Path output) {
+    try {
+      return Files.readString(output);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  private Process awaitUp(Path output, Process up) throws InterruptedException {
+    await(said(output), () -> said(output).contains("kubeconfig") || !up.isAlive());
+    assertThat(up.isAlive()).as(said(output)).isTrue();
+    return up;
+  }
+
+  private KubernetesClient client() throws IOException {
+    return new KubernetesClientBuilder()
+        .withConfig(Config.fromKubeconfig(Files.readString(home().resolve("kubeconfig"))))
+        .build();
+  }
+
+  private List<ProcessHandle> sleeps() {
+    return ProcessHandle.allProcesses()
+        .filter(p -> p.info().command().orElse("").endsWith("sleep"))
+        .filter(p ->
+            List.of(p.info().arguments().orElse(new String[0])).contains(Long.toString(seconds)))
+        .toList();
+  }
+
+  private static boolean isAgent(ProcessHandle process) {
+    return process.info().commandLine().orElse("").contains("dev.kastor.agent.Agent");
+  }
+
+  private static void signal(String name, List<ProcessHandle> processes) throws Exception {
+    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+    processes.forEach(process -> command.add(Long.toString(process.pid())));
+    assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+  }
+
+  /** Pods that are not being deleted, by uid, with their restarts. */
+  private static Map<String, Integer> pods(KubernetesClient client) {
+    return client.pods().inNamespace("default").list().getItems().stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .collect(
+            toMap(
+                pod -> pod.getMetadata().getUid(),
+                pod ->
+                    pod.getStatus().getContainerStatuses().stream()
+                        .mapToInt(ContainerStatus::getRestartCount)
+                        .sum()));
+  }
+
+  private static long step(KubernetesClient client, String name) {
+    TrainingJob job =
+        client.resources(TrainingJob.class).inNamespace("default").withName(name).get();
+    return job.getStatus() == null || job.getStatus().training() == null
+        ? 0
+        : job.getStatus().training().step();
+  }
+
+  @Test
+  void aMachineThatSleptFindsItsReplicasAlive() throws Exception {
+    Path output = folder.resolve("output");
+    Process up = awaitUp(output, up(output, ""));
+    try (KubernetesClient client = client()) {
+      client
+          .resource(
+              """
+              apiVersion: kastor.dev/v1alpha1
+              kind: TrainingJob
+              metadata: {name: asleep, namespace: default}
+              spec:
+                program: {name: glyph-mlp}
+                elastic: {minReplicas: 2, maxReplicas: 2}
+                goodput:
+                  batchSize: {initial: 64, max: 512, perDevice: {min: 16, max: 128}}
+                  learningRate: {base: "0.05"}
+                  work: {steps: 1000000}
+              """)
+          .create();
+      await("it trains", () -> step(client, "asleep") > 0);
+      Map<String, Integer> before = pods(client);
+      long reached = step(client, "asleep");
+      List<ProcessHandle> all = Stream.concat(Stream.of(up.toHandle()), up.descendants()).toList();
+      List<ProcessHandle> agents = all.stream().filter(UpIT::isAgent).toList();
+      List<ProcessHandle> others = all.stream().filter(process -> !isAgent(process)).toList();
+      signal("STOP", all);
+      Thread.sleep(SILENCE.multipliedBy(2));
+      signal("CONT", others);
+      // The replicas are the last to wake.
+      Thread.sleep(SILENCE.dividedBy(2));
+      signal("CONT", agents);
+      await("it trains on", () -> step(client, "asleep") > reached);
+      assertThat(pods(client)).isEqualTo(before).hasSize(2);
+    }
+  }
+
+  @Test
+  void whatAKilledOneLeavesBehindIsEndedByTheNext() throws Exception {
+    Path output = folder.resolve("first");
+    Process first = awaitUp(output, up(output, ""));
+    try (KubernetesClient client = client()) {
+      client
+          .resource(
+              """
+              apiVersion: kastor.dev/v1alpha1
+              kind: TrainingJob
+              metadata: {name: deaf, namespace: default}
+              spec:
+                elastic: {minReplicas: 1, maxReplicas: 1}
+                template:
+                  spec:
+                    containers:
+                    - name: main
+                      image: none
+                      command: [sh, -c, "trap '' TERM; setsid sleep %d & sleep %d & wait"]
+              """
+                  .formatted(seconds, seconds))
+          .create();
+      await("the pod's processes", () -> sleeps().size() == 2);
+      List<ProcessHandle> left = sleeps();
+      signal("STOP", List.of(first.toHandle()));
+      Thread.sleep(Duration.ofSeconds(2));
+      signal("CONT", List.of(first.toHandle()));
+      assertThat(client.pods().inNamespace("default").list().getItems()).hasSize(1);
+      assertThat(sleeps()).isEqualTo(left);
+      first.destroyForcibly().waitFor();
+      assertThat(left).allMatch(ProcessHandle::isAlive);
+      Path again = folder.resolve("second");
+      Process second = awaitUp(again, up(again, ""));
+      assertThat(left).noneMatch(process -> sleeps().contains(process));
+      await("the job's next start", () -> sleeps().size() == 2);
+      second.destroy();
+      assertThat(second.waitFor(PATIENCE)).isTrue();
+      assertThat(sleeps()).isEmpty();
+    }
+  }
+
+  @Test
+  void tooLittleToRunWithIsNamedAndLeavesNothing() throws Exception {
+    for (Limit limit :
+        List.of(
+            new Limit("ulimit -n 200; ", "-Xmx320m", "200 open files"),
+            new Limit("", "-Xmx12m", "OutOfMemoryError"))) {
+      Path output = folder.resolve("output");
+      Process up = up(output, limit.shell(), limit.jvmOption());
+      assertThat(up.waitFor(PATIENCE)).as(said(output)).isTrue();
+      assertThat(up.exitValue()).as(said(output)).isNotZero();
+      assertThat(said(output)).contains(limit.named());
+      assertThat(
+              ProcessHandle.allProcesses()
+                  .filter(p -> p.info().commandLine().orElse("").contains(home().toString())))
+          .isEmpty();
+    }
+  }
+
+  private record Limit(String shell, String jvmOption, String named) {}
+}

@@ -1,0 +1,129 @@
+package dev.kastor.cli.plugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.cli.Kastor;
+import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.testkit.SourceJar;
+import dev.kastor.traces.format.TraceFormat;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The examples of a policy and of a trace format, in jars of their own, as commands find them. */
+@Timeout(120)
+final class OwnPluginsIT {
+  private static final Path ROOT =
+      Path.of(System.getProperty("kastor.root", "..")).toAbsolutePath().normalize();
+
+  private static final String LOG = "id,submitted,gpus,seconds\na,160,2,30\nb,100,1,600\nc,5,0,9\n";
+
+  @TempDir private Path home;
+  private Path jar = Path.of("own.jar");
+
+  private record Result(int code, String text) {}
+
+  @BeforeEach
+  void build() throws Exception {
+    Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
+    Path plugins = Files.createDirectory(home.resolve("plugins"));
+    Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
+    jar = plugins.resolve("own.jar");
+    make(jar, "policy", "SmallestFirst", PolicyPlugin.class);
+    make(plugins.resolve("format.jar"), "trace-format", "GpuLog", TraceFormat.class);
+  }
+
+  private static void make(Path jar, String example, String name, Class<?> kind) throws Exception {
+    Path sources = ROOT.resolve("examples").resolve(example).resolve("src/main");
+    SourceJar.make(
+        jar,
+        List.of(sources.resolve("java/com/example/" + name + ".java")),
+        kind.getName(),
+        Files.readAllLines(sources.resolve("resources/META-INF/services/" + kind.getName())));
+    Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+  }
+
+  private Result kastor(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Kastor.class.getName()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("KASTOR_HOME", home.toString());
+    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
+    builder.environment().put("NO_COLOR", "1");
+    Process process = builder.start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Result(process.waitFor(), text);
+  }
+
+  @Test
+  void theExampleRunsBesideKastorsOwnWithItsOption() throws Exception {
+    Path json = home.resolve("out.json");
+    Result run =
+        kastor(
+            "simulate",
+            "--quiet",
+            "--workload",
+            ROOT.resolve("traces/workloads/burst-8.csv").toString(),
+            "--policy",
+            "smallest-first,smallest-first:patience=0,fifo",
+            "--json",
+            json.toString());
+    assertThat(run.code()).as(run.text()).isZero();
+    assertThat(run.text()).contains("smallest-first ", "smallest-first:patience=0", "fifo");
+    assertThat(Files.readString(json)).contains("\"policy\" : \"smallest-first:patience=0\"");
+  }
+
+  @Test
+  void aTraceInTheFormatOfTheExampleIsConverted() throws Exception {
+    Path log = Files.writeString(home.resolve("log.csv"), LOG);
+    Path workload = home.resolve("workload.csv");
+    Result run = kastor("trace", "convert", log.toString(), workload.toString());
+    assertThat(run.code()).as(run.text()).isZero();
+    assertThat(Files.readString(workload))
+        .contains("job log of the example cluster")
+        .containsPattern("(?m)^b,0")
+        .containsPattern("(?m)^a,60");
+    assertThat(kastor("trace", "describe", "--help").text().replaceAll("\\s+", " "))
+        .contains("kastor, gpu-log");
+  }
+
+  @Test
+  void helpListsTheExample() throws Exception {
+    for (String command : List.of("simulate", "sweep", "up", "demo")) {
+      Result help = kastor(command, "--help");
+      assertThat(help.code()).as(help.text()).isZero();
+      assertThat(help.text().replaceAll("\\s+", " ")).contains("gavel, smallest-first");
+    }
+  }
+
+  @Test
+  void anUnknownOptionIsRefusedWithThoseOfTheExample() throws Exception {
+    Result run = kastor("simulate", "--policy", "smallest-first:speed=1");
+    assertThat(run.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(run.text())
+        .contains("policy smallest-first has no option 'speed'. Use one of: patience");
+  }
+
+  @Test
+  void aJarThatOthersMayReplaceIsRefused() throws Exception {
+    Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-rw-r--"));
+    Result run = kastor("simulate", "--policy", "smallest-first");
+    assertThat(run.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(run.text()).contains("chmod go-w " + jar);
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests of output. */
+@NullMarked
+package dev.kastor.cli.terminal;
+
+import org.jspecify.annotations.NullMarked;
