@@ -3,8 +3,8 @@ package dev.kastor.e2e.scale;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
-import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.e2e.cluster.Shell;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Progress;

@@ -119,6 +119,7 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
 
   private static boolean hasBody(MultiMap headers) {
     String length = headers.get(HttpHeaders.CONTENT_LENGTH);
-    return headers.contains(HttpHeaders.TRANSFER_ENCODING) || (length != null && !"0".equals(length));
+    return headers.contains(HttpHeaders.TRANSFER_ENCODING)
+        || (length != null && !"0".equals(length));
   }
 }

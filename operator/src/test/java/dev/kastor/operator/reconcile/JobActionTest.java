@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class JobActionTest {
@@ -170,7 +171,7 @@ class JobActionTest {
     return JobAction.of(facts.job());
   }
 
-  private static Outcome outcome(String metric, Double value) {
+  private static Outcome outcome(@Nullable String metric, @Nullable Double value) {
     return new Outcome(Outcome.Kind.COMPLETED, null, metric, value, 3, "");
   }
 
