@@ -116,7 +116,7 @@ public final class Events {
   }
 
   static List<String> table(List<EventView> events, boolean wide, Instant now, int paper) {
-    List<String> header = new ArrayList<>(List.of(EventView.HEADER));
+    List<String> header = new ArrayList<>(EventView.HEADER);
     if (wide) {
       header.addAll(0, List.of("TIME", "NAMESPACE", "SOURCE"));
     }
@@ -193,7 +193,7 @@ public final class Events {
                   .formatted(
                       event.time() == null ? "-" : event.time(),
                       String.join(
-                          "  ", event.cells(Instant.now()).subList(1, EventView.HEADER.length))));
+                          "  ", event.cells(Instant.now()).subList(1, EventView.HEADER.size()))));
     }
     out.flush();
   }

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** The commands that only look. */
 public final class Reading {
@@ -62,16 +61,14 @@ public final class Reading {
 
   static List<String> table(
       List<JobView> jobs, boolean wide, boolean namespaces, Instant now, int paper) {
-    String[] header =
-        wide
-            ? Stream.of(JobView.HEADER, JobView.MORE_HEADER)
-                .flatMap(Stream::of)
-                .toArray(String[]::new)
-            : JobView.HEADER;
-    if (namespaces) {
-      header = Stream.concat(Stream.of("NAMESPACE"), Stream.of(header)).toArray(String[]::new);
+    List<String> header = new ArrayList<>(JobView.HEADER);
+    if (wide) {
+      header.addAll(JobView.MORE_HEADER);
     }
-    Table table = new Table(header);
+    if (namespaces) {
+      header.addFirst("NAMESPACE");
+    }
+    Table table = new Table(header.toArray(String[]::new));
     for (int column : OPTIONAL) {
       table.optional(column + (namespaces ? 1 : 0));
     }

@@ -34,7 +34,7 @@ public record EventView(
     String object,
     @Nullable String source,
     int count) {
-  public static final String[] HEADER = {"AGE", "TYPE", "OBJECT", "REASON", "MESSAGE"};
+  public static final List<String> HEADER = List.of("AGE", "TYPE", "OBJECT", "REASON", "MESSAGE");
 
   public static EventView of(Event event) {
     var about = event.getInvolvedObject();

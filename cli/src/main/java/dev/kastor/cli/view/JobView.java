@@ -61,10 +61,20 @@ public record JobView(
     @Nullable Map<String, Integer> nodes,
     @Nullable String gpuType,
     @Nullable Map<String, Double> goodputByGpuType) {
-  public static final String[] HEADER = {
-    "NAME", "PHASE", "REPLICAS", "BATCH", "DONE", "GOODPUT", "LOSS", "RESCALES", "ETA", "AGE"
-  };
-  public static final String[] MORE_HEADER = {"QUEUE", "PRIORITY", "PINNED", "NODES", "WHY"};
+  public static final List<String> HEADER =
+      List.of(
+          "NAME",
+          "PHASE",
+          "REPLICAS",
+          "BATCH",
+          "DONE",
+          "GOODPUT",
+          "LOSS",
+          "RESCALES",
+          "ETA",
+          "AGE");
+  public static final List<String> MORE_HEADER =
+      List.of("QUEUE", "PRIORITY", "PINNED", "NODES", "WHY");
 
   public static JobView of(TrainingJob job) {
     @Nullable TrainingJobStatus status = job.getStatus();
