@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Events of jobs, their pods and the operator. */
-public final class Events {
+final class Events {
   private final ClusterOptions options;
   private final PrintWriter out;
 

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
 /** A local cluster in the foreground. */
-public final class Up {
+final class Up {
   private static final Duration ROUND = Duration.ofSeconds(10);
 
   private final PrintWriter out;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Lists queues. */
-public final class Queues {
+final class Queues {
   private final ClusterOptions options;
   private final PrintWriter out;
   private final PrintWriter err;

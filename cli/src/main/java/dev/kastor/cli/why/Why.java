@@ -21,7 +21,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Explains what the scheduler decided on a job. */
-public final class Why {
+final class Why {
   private final ClusterOptions options;
   private final PrintWriter out;
   private final PrintWriter err;
