@@ -2,8 +2,8 @@
  * The process that a pod runs: one replica of a training job.
  *
  * <p>Entry type {@link dev.kastor.agent.Agent}. It reads its surroundings from the environment,
- * loads the program and hands over to {@code trainer}. Below it {@code engine} knows nothing of
- * {@code agent}.
+ * loads the program and hands over to {@code trainer}. Depends on {@code engine} and {@code
+ * scheduler-core}.
  */
 @NullMarked
 package dev.kastor.agent;

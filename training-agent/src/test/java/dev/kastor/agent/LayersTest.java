@@ -15,7 +15,7 @@ class LayersTest {
   private static final JavaClasses ALL =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
-          .importPackages("dev.kastor.agent", "dev.kastor.engine");
+          .importPackages("dev.kastor.agent");
 
   @Test
   void ringNeedsTheJdkOnly() {

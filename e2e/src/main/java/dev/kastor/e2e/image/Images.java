@@ -148,7 +148,7 @@ public final class Images {
           // Whoever finds them there need not unpack 90 MB at each start.
           unpackNatives(jar, work.resolve("native"))
               .forEach(file -> libraries.put("app/native/" + name(file), file));
-        } else if (name(jar).matches("(scheduler-core|plugin-jars)-.*")) {
+        } else if (name(jar).matches("(scheduler-core|plugin-jars|engine)-.*")) {
           own.put("app/" + name(jar), jar);
         } else {
           libraries.put("app/lib/" + name(jar), jar);

@@ -1,6 +1,6 @@
 package dev.kastor.agent.operator;
 
-import dev.kastor.engine.partition.tcp.TestKeys;
+import dev.kastor.testkit.TestKeys;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -13,6 +13,7 @@ import dev.kastor.engine.placement.Device;
 import dev.kastor.engine.placement.Placer;
 import dev.kastor.engine.placement.RandomCosts;
 import dev.kastor.engine.resource.TensorQueue;
+import dev.kastor.testkit.TestKeys;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,4 +1,4 @@
-package dev.kastor.engine.partition.tcp;
+package dev.kastor.testkit;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,7 +15,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A key of its own that signed itself, for processes that trust nothing else. */
+/** Key that signed itself, for processes that trust nothing else. */
 public final class TestKeys {
   private static final String ALIAS = "process";
   private static final String PASSWORD = "for-tests";

@@ -8,6 +8,7 @@ import dev.kastor.engine.exec.ControlCases;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.graph.Node;
+import dev.kastor.testkit.TestKeys;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
