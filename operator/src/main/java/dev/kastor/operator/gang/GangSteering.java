@@ -19,7 +19,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes and removes the pods of jobs with a template: all of them or none. */
+/** Steps that make and remove the pods of jobs with a template: all of them or none. */
 @Singleton
 public final class GangSteering {
   private static final Logger LOG = LoggerFactory.getLogger(GangSteering.class);

@@ -31,8 +31,8 @@ final class HangRemedy {
     this.metrics = metrics;
   }
 
-  /** Replaces the suspects of a hang; the message for the job's owner. */
-  String replace(TrainingJob job, List<Seen> seen, Hang hang) {
+  /** The message about a hang for the job's owner. */
+  static String message(List<Seen> seen, Hang hang) {
     String states =
         seen.stream()
             .map(each ->
@@ -41,26 +41,28 @@ final class HangRemedy {
             .sorted()
             .limit(MOST_NAMED)
             .collect(Collectors.joining(", "));
-    String message =
-        "No step for %d s: %s. %s"
-            .formatted(
-                hang.silence().toSeconds(),
-                states,
-                hang.again()
-                    ? "All replicas are replaced and start from the newest checkpoint."
-                    : hang.suspects().getFirst() + " is replaced.");
+    return "No step for %d s: %s. %s"
+        .formatted(
+            hang.silence().toSeconds(),
+            states,
+            hang.again()
+                ? "All replicas are replaced and start from the newest checkpoint."
+                : hang.suspects().getFirst() + " is replaced.");
+  }
+
+  /** Replaces the suspects of a hang. */
+  void replace(TrainingJob job, Hang hang, String message) {
     LOG.warn("{}: {}", Labels.id(job), message);
     events.warning(job, "NoProgress", message);
     metrics.hung(job.getMetadata().getNamespace(), job.getMetadata().getName());
     hang.suspects().forEach(pod -> pods.deleteHanging(job, pod));
-    return message;
   }
 
   /**
-   * Tells of a replica that slows the others down.
+   * Tells of a replica that slows the others down, and replaces it if that is asked for.
    *
    * @param duration how long it has done so at least
-   * @param replace whether it is replaced as well
+   * @param replace whether it is replaced
    */
   void tell(TrainingJob job, Slowest slow, Duration duration, boolean replace) {
     String message =

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks whether jobs get on and helps those that do not. Looks from one thread; anybody may ask
- * what was seen.
+ * Watch for jobs that make no steps, and for replicas that slow the others down. Looks from one
+ * thread; any thread may ask what was seen.
  */
 @Singleton
 public final class HangWatch {
@@ -143,7 +143,9 @@ public final class HangWatch {
             () -> telemetry.usualStepSeconds(job),
             now);
     if (hang.isPresent()) {
-      watched.message = remedy.replace(job, seen, hang.get());
+      // First: who looks because of what follows is to find it.
+      watched.message = HangRemedy.message(seen, hang.get());
+      remedy.replace(job, hang.get(), watched.message);
       signals.job(Labels.id(job));
     }
     if (watched.message != null && !watched.hang.hanging()) {

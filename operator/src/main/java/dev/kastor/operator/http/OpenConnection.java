@@ -22,6 +22,8 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
   /** The largest body is a second's worth at 64 KiB/s; a handshake and a head are less. */
   static final Duration LIMIT = Duration.ofSeconds(10);
 
+  private static final String OLD_WEB_SOCKET = "Sec-WebSocket-Key1";
+
   private final Channel channel;
   private final LongSupplier nanoTime;
   private final String address;
@@ -117,9 +119,11 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
     return headed.isEnded();
   }
 
+  /** Requests of the oldest WebSockets have a body that no header tells of. */
   private static boolean hasBody(MultiMap headers) {
     String length = headers.get(HttpHeaders.CONTENT_LENGTH);
-    return headers.contains(HttpHeaders.TRANSFER_ENCODING)
+    return headers.contains(OLD_WEB_SOCKET)
+        || headers.contains(HttpHeaders.TRANSFER_ENCODING)
         || (length != null && !"0".equals(length));
   }
 }

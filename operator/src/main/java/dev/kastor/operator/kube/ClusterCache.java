@@ -152,7 +152,7 @@ public final class ClusterCache {
     return jobs.getStore().list();
   }
 
-  /** The newest that is known of this very job; empty once another has its name. */
+  /** The newest that is known of this very job; empty once it is gone or another has its name. */
   public Optional<TrainingJob> newest(TrainingJob job) {
     return job(Labels.id(job)).filter(known -> Labels.sameUid(known, job));
   }

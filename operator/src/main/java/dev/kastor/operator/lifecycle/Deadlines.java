@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Holds the life of an unfinished job against the deadlines of its spec. */
+/** Verdict on the life of an unfinished job, by the deadlines of its spec. */
 public final class Deadlines {
   /** Conditions tell whole seconds, so what is counted from them began up to a second later. */
   private static final Duration ROUNDING = Duration.ofSeconds(1);

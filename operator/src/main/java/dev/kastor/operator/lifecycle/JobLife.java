@@ -18,7 +18,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 
-/** Enforces the deadlines of unfinished jobs that are not suspended. */
+/** Deadlines of unfinished jobs, and starts of them that are given up. */
 @Singleton
 public final class JobLife {
   private final AllocationWriter allocations;

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Suspends a job that carries Kueue's queue label, once, before it gets anything.
+ * Suspension of a job that carries Kueue's queue label, once, before it gets anything.
  *
  * <p>Where Kueue has a webhook of its own for a kind, that does the same; we have none, so the
  * status remembers that it was done. From then on {@code spec.suspend} belongs to whoever admits

@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Turns a TrainingJob with what was measured of it into the scheduler's {@link JobState}. */
+/** Translation of a TrainingJob and its measurements into the scheduler's {@link JobState}. */
 public final class JobMapper {
   /**
    * A live change before one was measured; and the time from a pod's start to its first step:

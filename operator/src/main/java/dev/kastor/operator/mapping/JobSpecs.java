@@ -17,7 +17,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Turns a TrainingJob's spec into the scheduler's. */
+/** Translation of a TrainingJob's spec into the scheduler's. */
 public final class JobSpecs {
   /** What Kubernetes allows for the value of a label. */
   private static final int LONGEST_NAME = 63;

@@ -42,7 +42,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides when it is time for a job's next generation, and publishes it.
+ * Publication of a job's next generation, when it is time for one.
  *
  * <p>A generation is written to {@code status.generation} before any replica hears of it, so it
  * never goes back, whatever happens to the operator. Callers hold the job's lock.

@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Answers the polls of replicas and tells others what is known of them.
+ * Membership of jobs: answers to the polls of replicas, and what is known of them.
  *
  * <p>Who is in a generation is known to the replicas and is learnt from them again after a restart.
  * Thread-safe; one lock for each job.

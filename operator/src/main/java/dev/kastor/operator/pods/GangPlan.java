@@ -10,10 +10,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-/** What has to be done next about the pods of a gang, all of which run or none. */
+/** Step that is due next for the pods of a gang, all of which run or none. */
 public sealed interface GangPlan {
-  /** Every pod ended well. */
-  record Succeeded() implements GangPlan {}
+  /**
+   * Every pod of the newest start ended well.
+   *
+   * @param pods how many these are
+   */
+  record Succeeded(int pods) implements GangPlan {}
 
   /** All is as it should be. */
   record Keep() implements GangPlan {}
@@ -44,7 +48,7 @@ public sealed interface GangPlan {
     int size = current.isEmpty() ? 0 : current.getFirst().size();
     boolean whole = ranks(current, size);
     if (whole && current.stream().allMatch(pod -> succeeded(pod))) {
-      return new Succeeded();
+      return new Succeeded(size);
     }
     Optional<String> fault = fault(target, current, size);
     List<PodView> going = new ArrayList<>(leftovers(pods, newest, fault.isPresent()));

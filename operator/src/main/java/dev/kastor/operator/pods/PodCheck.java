@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Asks the API server, by a dry run, whether it would take the pods of a job that a template or a
+ * Check, by a dry run, whether the API server would take the pods of a job that a template or a
  * profile shapes, before the job is given anything.
  */
 @Singleton

@@ -11,7 +11,6 @@ import java.time.InstantSource;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,25 +70,26 @@ public final class Housekeeping {
 
   private void passAndGoOn() {
     Instant begun = clock.instant();
-    Stream.<Runnable>of(
-            authority::refresh,
-            nodes::lookIfDue,
-            looks::pass,
-            stored::writeIfDue,
-            gauges::pass,
-            gone::pass)
-        .forEach(Housekeeping::attempt);
+    attempt("rights of the operator", authority::refresh);
+    attempt("nodes", nodes::lookIfDue);
+    attempt("jobs that time changes", looks::pass);
+    attempt("summaries", stored::writeIfDue);
+    attempt("gauges", gauges::pass);
+    attempt("jobs that are gone", gone::pass);
     if (!timer.isShutdown()) {
       passAfter(pauseAfter(Duration.between(begun, clock.instant())));
     }
   }
 
   /** Trouble of one part must not stop the others, nor the timer. */
-  private static void attempt(Runnable part) {
+  private void attempt(String what, Runnable part) {
+    if (timer.isShutdown()) {
+      return;
+    }
     try {
       part.run();
     } catch (RuntimeException e) {
-      LOG.error("housekeeping failed", e);
+      LOG.error("housekeeping failed: {}", what, e);
     }
   }
 

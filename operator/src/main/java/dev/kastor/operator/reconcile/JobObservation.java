@@ -47,7 +47,8 @@ final class JobObservation {
   }
 
   /**
-   * The facts of a job.
+   * The facts of a job. On the way the API server is asked about its pods if that is due, outcomes
+   * that only pods tell are noted, and a job that may have slots now is announced.
    *
    * @param views its pods
    * @param gang the same as pods of a gang; empty if it is none
@@ -69,13 +70,15 @@ final class JobObservation {
           .flatMap(pod -> pod.outcome().stream())
           .forEach(outcome -> telemetry.note(job, outcome));
     }
-    boolean succeeded =
-        GangPlan.of(allocations.target(job, true), gang) instanceof GangPlan.Succeeded;
+    int succeeded =
+        GangPlan.of(allocations.target(job, true), gang) instanceof GangPlan.Succeeded(int pods)
+            ? pods
+            : 0;
     return new ObservedJob(
         Optional.empty(),
         template,
         telemetry.completed(job),
-        succeeded ? gang.getFirst().size() : 0,
+        succeeded,
         template ? GangPlan.failures(gang) : Failures.of(views, telemetry.lastProgress(job)),
         Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance()),
         life.verdict(job),

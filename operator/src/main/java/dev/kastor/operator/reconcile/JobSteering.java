@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /** Steps that bring the pods of a job in line with its allocation, replicas and gangs alike. */
 @Singleton
 final class JobSteering {
-  /** When a start that failed is looked at again. */
+  /** When a job that could not start, or that may have slots again, is looked at. */
   static final Duration SOON = Duration.ofSeconds(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(JobSteering.class);

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Looks at jobs for which time alone may have changed something. */
+/** Checks of jobs for which time alone may have changed something. */
 @Singleton
 final class TimedLooks {
   private static final int LOOKS_AT_ONCE = 16;

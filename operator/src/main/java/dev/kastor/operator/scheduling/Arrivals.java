@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides on jobs as they come where there is room for everybody, beside a round over all that may
- * just be under way; all other jobs wait for such a round, which this asks for.
+ * Decisions on jobs as they come, where there is room for everybody, beside a round over all that
+ * may just be under way; all other jobs wait for such a round, which this asks for.
  */
 @Singleton
 public final class Arrivals {

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the scheduling loop: once per interval, and soon after something happened that matters.
+ * Driver of the scheduling loop: once per interval, and soon after something happened that matters.
  *
  * <p>Several signals within the delay lead to one round, and rounds that take long come less often.
  */

@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns nodes of the API server into the scheduler's {@link Node}s. Used by one thread.
+ * Translation of nodes of the API server into the scheduler's {@link Node}s. Used by one thread.
  *
  * <p>Slots of pods that the operator did not make are not the scheduler's to give. Nor are those of
  * its own pods that were asked to leave and are still there long after: whoever is given one would

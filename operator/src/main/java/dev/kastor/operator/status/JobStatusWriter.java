@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes the reconciler's part of the status, only when it changes. */
+/** Writer of the reconciler's part of the status, which is written only when it changes. */
 @Singleton
 public final class JobStatusWriter {
   private static final Logger LOG = LoggerFactory.getLogger(JobStatusWriter.class);

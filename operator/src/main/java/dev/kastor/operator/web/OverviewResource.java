@@ -16,6 +16,7 @@ import jakarta.ws.rs.NotFoundException;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.ServiceUnavailableException;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
@@ -74,6 +75,13 @@ public final class OverviewResource {
       @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)
       throws ApiException {
     Viewer first = viewer(token, request);
+    if (feed.isFull()) {
+      throw new ServiceUnavailableException(
+          problem(
+              Response.Status.SERVICE_UNAVAILABLE,
+              "%d pages are connected, and no more may be; close one or try again later"
+                  .formatted(OverviewFeed.MOST)));
+    }
     if (first.equals(Viewer.ANYONE)) {
       return feed.changes();
     }
@@ -173,10 +181,13 @@ public final class OverviewResource {
   }
 
   private static NotFoundException notFound(String what) {
-    return new NotFoundException(
-        Response.status(Response.Status.NOT_FOUND)
-            .type(MediaType.APPLICATION_JSON)
-            .entity(new Problem(what))
-            .build());
+    return new NotFoundException(problem(Response.Status.NOT_FOUND, what));
+  }
+
+  private static Response problem(Response.Status status, String what) {
+    return Response.status(status)
+        .type(MediaType.APPLICATION_JSON)
+        .entity(new Problem(what))
+        .build();
   }
 }

@@ -94,8 +94,8 @@ class GangPlanTest {
             pod(0, 0, State.SUCCEEDED, false),
             pod(1, 0, State.SUCCEEDED, false),
             pod(2, 0, State.SUCCEEDED, false));
-    assertThat(GangPlan.of(Allocation.NONE, gang)).isEqualTo(new GangPlan.Succeeded());
-    assertThat(GangPlan.of(THREE, gang.subList(0, 2))).isNotEqualTo(new GangPlan.Succeeded());
+    assertThat(GangPlan.of(Allocation.NONE, gang)).isEqualTo(new GangPlan.Succeeded(3));
+    assertThat(GangPlan.of(THREE, gang.subList(0, 2))).isNotInstanceOf(GangPlan.Succeeded.class);
   }
 
   @Test
@@ -123,7 +123,7 @@ class GangPlanTest {
   void whoEndedBeforeItsPodWasDeletedCounts() {
     String later = "2026-01-01T00:00:31Z";
     List<GangPod> done = List.of(ended(0, "Succeeded", later), ended(1, "Succeeded", later));
-    assertThat(GangPlan.of(Allocation.NONE, done)).isEqualTo(new GangPlan.Succeeded());
+    assertThat(GangPlan.of(Allocation.NONE, done)).isEqualTo(new GangPlan.Succeeded(2));
     assertThat(GangPlan.of(THREE, List.of(ended(0, "Succeeded", later))))
         .isInstanceOf(GangPlan.Create.class);
   }

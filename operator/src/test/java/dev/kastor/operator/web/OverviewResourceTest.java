@@ -33,6 +33,7 @@ import jakarta.inject.Inject;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -40,6 +41,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -280,6 +282,45 @@ class OverviewResourceTest {
         }
       }
     }
+  }
+
+  @Test
+  void streamsAreBounded() throws IOException, InterruptedException {
+    List<Socket> streams = new ArrayList<>();
+    try {
+      for (int i = 0; i < OverviewFeed.MOST; i++) {
+        assertThat(stream(streams)).contains(" 200 ");
+      }
+      assertThat(stream(streams)).contains(" 503 ");
+      given()
+          .get("/api/v1/events")
+          .then()
+          .statusCode(503)
+          .body("error", containsString("100 pages are connected"));
+      streams.getFirst().close();
+      // The operator hears of the end some time later.
+      while (!stream(streams).contains(" 200 ")) {
+        Thread.sleep(Duration.ofMillis(20));
+      }
+    } finally {
+      for (Socket socket : streams) {
+        socket.close();
+      }
+    }
+  }
+
+  /** Asks for a stream; the first line of the answer. */
+  private String stream(List<Socket> streams) throws IOException {
+    Socket socket = new Socket("localhost", port);
+    streams.add(socket);
+    socket
+        .getOutputStream()
+        .write(
+            "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                .getBytes(StandardCharsets.US_ASCII));
+    return new BufferedReader(
+            new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
+        .readLine();
   }
 
   @Test
