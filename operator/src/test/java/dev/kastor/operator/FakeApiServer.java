@@ -224,6 +224,8 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
         .always();
     Config config = server.createClient().getConfiguration();
     config.setCustomHeaders(Map.of(TESTS_OWN, "true"));
+    // Beside other tests the server may take long to answer.
+    config.setRequestTimeout(60_000);
     client = new KubernetesClientBuilder().withConfig(config).build();
     try {
       folder = Files.createTempDirectory("kastor-operator-test");
