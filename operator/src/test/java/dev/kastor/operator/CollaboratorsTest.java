@@ -2,11 +2,13 @@ package dev.kastor.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.ArchConfiguration;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.resolvers.SelectedClassResolverFromClasspath;
 import dev.kastor.operator.config.OperatorConfig;
 import java.util.Map;
 import java.util.TreeMap;
@@ -15,9 +17,14 @@ import org.junit.jupiter.api.Test;
 class CollaboratorsTest {
   private static final int MOST = 10;
 
+  /** The operator's, and of others what tells a record from a class. */
   private static final JavaClasses CLASSES =
-      new ClassFileImporter()
-          .importUrl(OperatorConfig.class.getProtectionDomain().getCodeSource().getLocation());
+      ArchConfiguration.withThreadLocalScope(configuration -> {
+        configuration.setClassResolver(SelectedClassResolverFromClasspath.class);
+        configuration.setClassResolverArguments("dev.kastor");
+        return new ClassFileImporter()
+            .importUrl(OperatorConfig.class.getProtectionDomain().getCodeSource().getLocation());
+      });
 
   @Test
   void noClassIsMadeFromMoreThanTen() {
