@@ -289,7 +289,7 @@ class OverviewResourceTest {
     List<Socket> streams = new ArrayList<>();
     try {
       for (int i = 0; i < OverviewFeed.MOST; i++) {
-        assertThat(stream(streams)).contains(" 200 ");
+        awaitStream(streams);
       }
       assertThat(stream(streams)).contains(" 503 ");
       given()
@@ -298,14 +298,18 @@ class OverviewResourceTest {
           .statusCode(503)
           .body("error", containsString("100 pages are connected"));
       streams.getFirst().close();
-      // The operator hears of the end some time later.
-      while (!stream(streams).contains(" 200 ")) {
-        Thread.sleep(Duration.ofMillis(20));
-      }
+      awaitStream(streams);
     } finally {
       for (Socket socket : streams) {
         socket.close();
       }
+    }
+  }
+
+  /** Asks until there is room: the operator hears of the end of others some time later. */
+  private void awaitStream(List<Socket> streams) throws IOException, InterruptedException {
+    while (!stream(streams).contains(" 200 ")) {
+      Thread.sleep(Duration.ofMillis(20));
     }
   }
 
