@@ -33,9 +33,6 @@ import org.slf4j.LoggerFactory;
 @Singleton
 public final class ClusterCache {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterCache.class);
-  private static final String BY_JOB = "kastor-job";
-  private static final String ON_NODE = "kastor-on";
-  private static final String MEANT_FOR_NODE = "kastor-meant";
 
   /** Jobs that are remembered after they are gone, as their pods leave after them. */
   private static final int GONE = 1_000;
@@ -50,6 +47,7 @@ public final class ClusterCache {
   private final AtomicBoolean started = new AtomicBoolean();
   private final SharedIndexInformer<TrainingJob> jobs;
   private final SharedIndexInformer<Pod> pods;
+  private final PodStore podStore = new PodStore();
   private final SharedIndexInformer<Node> nodes;
   private final SharedIndexInformer<dev.kastor.crds.queue.Queue> queues;
   private final Queue<TrainingJob> deleted = new ConcurrentLinkedQueue<>();
@@ -80,17 +78,9 @@ public final class ClusterCache {
     this.newcomers = newcomers;
     this.provenance = provenance;
     jobs = client.resources(TrainingJob.class).inAnyNamespace().runnableInformer(0);
-    pods = client.pods().inAnyNamespace().runnableInformer(0).itemStore(new LeanPods());
+    pods = client.pods().inAnyNamespace().runnableInformer(0).itemStore(podStore);
     nodes = client.nodes().runnableInformer(0);
     queues = client.resources(dev.kastor.crds.queue.Queue.class).runnableInformer(0);
-    pods.addIndexers(
-        Map.of(
-            BY_JOB,
-            pod -> Provenance.claim(pod).stream().map(claim -> claim.job().toString()).toList(),
-            ON_NODE,
-            pod -> PodPlace.on(pod).stream().toList(),
-            MEANT_FOR_NODE,
-            pod -> comes(pod) ? List.of(PodPlace.meant(pod)) : List.of()));
     // An API server that is away comes back: lists and watches are tried until then.
     jobs.exceptionHandler((listed, failure) -> true);
     pods.exceptionHandler((listed, failure) -> true);
@@ -173,7 +163,7 @@ public final class ClusterCache {
 
   /** The pods that the operator made for this very job. */
   public List<Pod> pods(TrainingJob job) {
-    return pods.getIndexer().byIndex(BY_JOB, Labels.id(job).toString()).stream()
+    return podStore.claiming(Labels.id(job)).stream()
         .filter(
             pod -> Provenance.claim(pod).filter(claim -> provenance.made(job, claim)).isPresent())
         .toList();
@@ -205,14 +195,14 @@ public final class ClusterCache {
 
   /** The pods that are on a node, whoever made them. */
   public List<Pod> podsOn(String node) {
-    return pods.getIndexer().byIndex(ON_NODE, node);
+    return List.copyOf(podStore.on(node));
   }
 
   /** Those, and the pods that the operator made for the node and that are not on it yet. */
   public List<Pod> podsOnOrMeantFor(String node) {
-    // In this order: a pod that gets there meanwhile is met twice, never not at all.
+    // In this order, as a pod may get there meanwhile.
     Map<String, Pod> all = new LinkedHashMap<>();
-    pods.getIndexer().byIndex(MEANT_FOR_NODE, node).stream()
+    podStore.meantFor(node).stream()
         .filter(pod -> maker(pod).isPresent())
         .forEach(pod -> all.put(pod.getMetadata().getUid(), pod));
     podsOn(node).forEach(pod -> all.put(pod.getMetadata().getUid(), pod));
@@ -263,13 +253,6 @@ public final class ClusterCache {
       taken.add(job);
     }
     return taken;
-  }
-
-  /** Whether the pod says that it was made for a node, which no scheduler has put it on yet. */
-  private static boolean comes(Pod pod) {
-    return Provenance.claim(pod).isPresent()
-        && PodPlace.on(pod).isEmpty()
-        && pod.getMetadata().getDeletionTimestamp() == null;
   }
 
   private void jobChanged(Optional<TrainingJob> before, Optional<TrainingJob> after) {

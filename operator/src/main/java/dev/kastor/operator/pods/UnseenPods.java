@@ -1,15 +1,16 @@
 package dev.kastor.operator.pods;
 
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.PodIndex;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.ResourceVersions;
 import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -30,13 +31,13 @@ final class UnseenPods {
     List<Pod> pods();
   }
 
-  private final Map<JobId, Map<String, Pod>> byJob = new ConcurrentHashMap<>();
-  private final Map<String, Map<String, Pod>> byNode = new ConcurrentHashMap<>();
+  private final PodIndex<JobId> byJob = new PodIndex<>(Labels::job);
+  private final PodIndex<String> byNode = new PodIndex<>(pod -> Optional.of(PodPlace.meant(pod)));
 
   /** Remembers a pod as the API server answered when it was made. */
   void add(Pod made) {
-    put(byJob, jobOf(made), made);
-    put(byNode, PodPlace.meant(made), made);
+    byJob.add(made);
+    byNode.add(made);
   }
 
   /** The pods that the cache shows of a job, and those that it does not show yet. */
@@ -51,13 +52,12 @@ final class UnseenPods {
 
   /** How many are remembered. */
   int size() {
-    return byJob.values().stream().mapToInt(Map::size).sum();
+    return byJob.size();
   }
 
-  private <K> List<Pod> with(Map<K, Map<String, Pod>> index, K place, Cache cache) {
+  private <K> List<Pod> with(PodIndex<K> index, K place, Cache cache) {
     // Ours before the cache's: a pod that moves there meanwhile is met twice, never not at all.
-    Map<String, Pod> made = index.get(place);
-    List<Pod> ours = made == null ? List.of() : List.copyOf(made.values());
+    Collection<Pod> ours = index.get(place);
     // The version before the pods: they may be newer than it says, never older.
     long version = ours.isEmpty() ? 0 : cache.version();
     List<Pod> pods = new ArrayList<>(cache.pods());
@@ -67,36 +67,13 @@ final class UnseenPods {
     Set<String> shown = pods.stream().map(UnseenPods::key).collect(Collectors.toSet());
     for (Pod each : ours) {
       if (shown.contains(key(each)) || version(each) <= version) {
-        remove(byJob, jobOf(each), each);
-        remove(byNode, PodPlace.meant(each), each);
+        byJob.remove(each);
+        byNode.remove(each);
       } else {
         pods.add(each);
       }
     }
     return pods;
-  }
-
-  private static <K> void put(Map<K, Map<String, Pod>> index, K place, Pod made) {
-    index.compute(
-        place,
-        (key, before) -> {
-          Map<String, Pod> all = before == null ? new ConcurrentHashMap<>() : before;
-          all.put(key(made), made);
-          return all;
-        });
-  }
-
-  private static <K> void remove(Map<K, Map<String, Pod>> index, K place, Pod made) {
-    index.computeIfPresent(
-        place,
-        (key, all) -> {
-          all.remove(key(made));
-          return all.isEmpty() ? null : all;
-        });
-  }
-
-  private static JobId jobOf(Pod pod) {
-    return Labels.job(pod).orElseThrow();
   }
 
   private static long version(Pod pod) {

@@ -7,25 +7,21 @@ import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
-import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
-import io.fabric8.kubernetes.client.informers.cache.Cache;
 import java.util.List;
 import java.util.Set;
 
 /**
- * Keeps of each pod only where it is, what it asks for, what gates it, how far it is and what is
- * wrong with it: the rest is most of a pod, and is read by nobody here.
+ * Pod as the operator keeps it: where it is, what it asks for, what gates it, how far it is and
+ * what is wrong with it. The rest is most of a pod, and is read by nobody here.
  */
-final class LeanPods extends BasicItemStore<Pod> {
+final class LeanPod {
   /** Conditions that say more than that all is as it should be. */
   private static final Set<String> TELLING = Set.of("PodScheduled", "DisruptionTarget");
 
-  LeanPods() {
-    super(Cache::metaNamespaceKeyFunc);
-  }
+  private LeanPod() {}
 
-  @Override
-  public Pod put(String key, Pod pod) {
+  /** The same pod, without what is not kept. */
+  static Pod of(Pod pod) {
     if (pod.getSpec() != null) {
       pod.setSpec(lean(pod.getSpec()));
     }
@@ -33,15 +29,15 @@ final class LeanPods extends BasicItemStore<Pod> {
       pod.setStatus(lean(pod.getStatus()));
     }
     Lean.withoutEmpties(pod.getMetadata());
-    return super.put(key, pod);
+    return pod;
   }
 
   private static PodSpec lean(PodSpec spec) {
     PodSpec kept = new PodSpec();
     kept.setNodeName(spec.getNodeName());
     kept.setSchedulingGates(spec.getSchedulingGates());
-    kept.setInitContainers(spec.getInitContainers().stream().map(LeanPods::lean).toList());
-    kept.setContainers(spec.getContainers().stream().map(LeanPods::lean).toList());
+    kept.setInitContainers(spec.getInitContainers().stream().map(LeanPod::lean).toList());
+    kept.setContainers(spec.getContainers().stream().map(LeanPod::lean).toList());
     kept.setOverhead(spec.getOverhead());
     return Lean.withoutEmpties(kept);
   }
@@ -77,7 +73,7 @@ final class LeanPods extends BasicItemStore<Pod> {
     return containers.stream()
         .filter(container -> container.getState() != null)
         .filter(container -> container.getState().getRunning() == null)
-        .map(LeanPods::lean)
+        .map(LeanPod::lean)
         .toList();
   }
 

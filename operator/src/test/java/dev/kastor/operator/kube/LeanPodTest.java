@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-final class LeanPodsTest {
+final class LeanPodTest {
   private final Pod pod =
       new PodBuilder()
           .withNewMetadata()
@@ -81,9 +81,7 @@ final class LeanPodsTest {
 
   @Test
   void keepsWhereAPodIsAndWhatItHolds() {
-    var store = new LeanPods();
-    store.put(store.getKey(pod), pod);
-    Pod kept = store.get("team/speech-0");
+    Pod kept = LeanPod.of(pod);
     assertThat(PodPlace.on(kept)).contains("n2");
     assertThat(new SlotCount("nvidia.com/gpu").heldByNode(List.of(kept), Map.of()))
         .as("two of the init container beside the sidecar's three, and one of overhead")
@@ -95,9 +93,7 @@ final class LeanPodsTest {
 
   @Test
   void keepsOfItsStateWhatIsWrong() {
-    var store = new LeanPods();
-    store.put(store.getKey(pod), pod);
-    PodStatus kept = store.get("team/speech-0").getStatus();
+    PodStatus kept = LeanPod.of(pod).getStatus();
     assertThat(kept.getConditions())
         .singleElement()
         .returns("DisruptionTarget", PodCondition::getType);
@@ -112,28 +108,22 @@ final class LeanPodsTest {
 
   @Test
   void keepsOfAPendingPodWhetherItsNodeHasTakenIt() {
-    var store = new LeanPods();
     Pod pending = new PodBuilder(pod).editStatus().withPhase("Pending").endStatus().build();
-    store.put(store.getKey(pending), pending);
-    assertThat(PodPlace.on(store.get("team/speech-0"))).contains("n2");
+    assertThat(PodPlace.on(LeanPod.of(pending))).contains("n2");
     Pod named = new PodBuilder(pod).withNewStatus().withPhase("Pending").endStatus().build();
-    store.put(store.getKey(named), named);
-    assertThat(PodPlace.on(store.get("team/speech-0"))).isEmpty();
+    assertThat(PodPlace.on(LeanPod.of(named))).isEmpty();
     Pod taken =
         new PodBuilder(named)
             .editStatus()
             .withStartTime("2026-01-01T00:00:00Z")
             .endStatus()
             .build();
-    store.put(store.getKey(taken), taken);
-    assertThat(PodPlace.on(store.get("team/speech-0"))).contains("n2");
+    assertThat(PodPlace.on(LeanPod.of(taken))).contains("n2");
   }
 
   @Test
   void keepsNoCollectionWithoutContent() {
-    var store = new LeanPods();
-    store.put(store.getKey(pod), pod);
-    Pod kept = store.get("team/speech-0");
+    Pod kept = LeanPod.of(pod);
     assertThat(kept.getSpec().getTolerations()).isSameAs(List.of());
     assertThat(kept.getSpec().getContainers().getFirst().getEnv()).isSameAs(List.of());
     assertThat(kept.getStatus().getAdditionalProperties()).isSameAs(Map.of());
@@ -145,9 +135,7 @@ final class LeanPodsTest {
 
   @Test
   void dropsHowItIsMade() {
-    var store = new LeanPods();
-    store.put(store.getKey(pod), pod);
-    Pod kept = store.get("team/speech-0");
+    Pod kept = LeanPod.of(pod);
     assertThat(kept.getSpec().getVolumes()).isEmpty();
     assertThat(kept.getSpec().getContainers())
         .singleElement()
