@@ -19,7 +19,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.NullUnmarked;
@@ -40,8 +39,6 @@ class RouteFuzzIT {
   private static final int PARTS = 10;
   private static final int CONNECTIONS_OF_PORT = 4;
   private static final long KEPT_BYTES = 16L << 20;
-  private static final int MOST_TRIES = 50;
-  private static final long BETWEEN_TRIES_NANOS = 100_000_000;
 
   @TestHTTPResource(value = "/", tls = true)
   URI tls;
@@ -201,17 +198,7 @@ class RouteFuzzIT {
             SEED, number, how, attempt.answers(), text.substring(0, Math.min(600, text.length())));
   }
 
-  /** A new connection. While the server reads its certificate anew it takes none over TLS. */
   private RawHttp connect(boolean secure, SSLContext trusting) throws IOException {
-    for (int tries = 1; ; tries++) {
-      try {
-        return secure ? new RawHttp(trusting, tls) : new RawHttp(plain);
-      } catch (IOException e) {
-        if (tries == MOST_TRIES) {
-          throw e;
-        }
-        LockSupport.parkNanos(BETWEEN_TRIES_NANOS);
-      }
-    }
+    return secure ? new RawHttp(trusting, tls) : new RawHttp(plain);
   }
 }

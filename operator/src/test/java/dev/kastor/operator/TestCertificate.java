@@ -9,11 +9,13 @@ import java.security.KeyStore;
 import java.util.Base64;
 
 /** A fresh self-signed certificate for 127.0.0.1, as PEM files. */
-record TestCertificate(Path certificate, Path key) {
+public record TestCertificate(Path certificate, Path key) {
   private static final String PASSWORD = "changeit";
 
-  static TestCertificate make(Path folder) throws IOException {
+  /** Makes one in a folder, in the place of one that was made there before. */
+  public static TestCertificate make(Path folder) throws IOException {
     Path store = folder.resolve("store.p12");
+    Files.deleteIfExists(store);
     Process keytool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),

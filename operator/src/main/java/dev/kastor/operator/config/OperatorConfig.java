@@ -59,6 +59,18 @@ public interface OperatorConfig {
   /** PEM file of the authority that signed the agent API's certificate. */
   Optional<Path> caFile();
 
+  /** What the HTTPS server shows. */
+  Tls tls();
+
+  /** PEM files of the HTTPS server, which is there when both are set. */
+  interface Tls {
+    /** Certificate and those of the authorities that lead to a trusted one. */
+    Optional<Path> certificate();
+
+    /** Private key of the certificate. */
+    Optional<Path> key();
+  }
+
   /** When a job that trains without getting on is helped. */
   Hang hang();
 

@@ -12,14 +12,10 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
 
 /**
  * Hands {@code kastor.tls.certificate} and {@code kastor.tls.key} to the HTTPS server, so that it
- * has a certificate exactly when both are set; without them there is no HTTPS port. The files are
- * read again from time to time, so that a renewed certificate needs no restart.
+ * has a certificate exactly when both are set; without them there is no HTTPS port.
  */
 public final class TlsConfigSource implements ConfigSourceFactory {
   private static final int BELOW_ENVIRONMENT = 275;
-
-  /** Longer than a kubelet takes to bring a new authority to all replicas. */
-  private static final String RELOAD = "2m";
 
   @Override
   public Iterable<ConfigSource> getConfigSources(ConfigSourceContext context) {
@@ -31,7 +27,6 @@ public final class TlsConfigSource implements ConfigSourceFactory {
     Map<String, String> properties = new HashMap<>();
     properties.put("quarkus.tls.key-store.pem.0.cert", certificate.getValue());
     properties.put("quarkus.tls.key-store.pem.0.key", key.getValue());
-    properties.put("quarkus.tls.reload-period", RELOAD);
     return List.of(new PropertiesConfigSource(properties, "kastor-tls", BELOW_ENVIRONMENT));
   }
 

@@ -1,0 +1,212 @@
+package dev.kastor.operator.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.operator.TestCertificate;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.KeyCertOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class CertificateFilesTest {
+  private static final Duration ALMOST = CertificateFiles.SETTLE.minusSeconds(1);
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Path folder;
+  private final Path other;
+  private final TestCertificate files;
+  private Instant now = Instant.EPOCH;
+  private final CertificateFiles certificate;
+  private final HttpServer server;
+  private final X509Certificate first;
+
+  CertificateFilesTest(@TempDir Path folder) throws Exception {
+    this.folder = folder;
+    other = Files.createDirectory(folder.resolve("other"));
+    files = TestCertificate.make(folder);
+    first = parsed(files.certificate());
+    certificate = new CertificateFiles(files.certificate(), files.key(), vertx, () -> now);
+    server =
+        vertx
+            .createHttpServer(
+                new HttpServerOptions()
+                    .setSsl(true)
+                    .setHost("127.0.0.1")
+                    .setKeyCertOptions(KeyCertOptions.wrap(certificate.keys())))
+            .requestHandler(request -> request.response().end());
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    server.listen(0).toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    vertx.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aRenewedCertificateIsShownOnceItHasSettled() throws Exception {
+    assertThat(shown()).isEqualTo(first);
+    TestCertificate.make(folder);
+    Certificate second = parsed(files.certificate());
+
+    lookAfter(Duration.ZERO);
+    lookAfter(ALMOST);
+    assertThat(shown()).isEqualTo(first);
+    lookAfter(Duration.ofSeconds(1));
+    assertThat(shown()).isEqualTo(second);
+  }
+
+  @Test
+  void aCertificateThatChangesOnceMoreSettlesAnew() throws Exception {
+    TestCertificate.make(folder);
+    lookAfter(Duration.ZERO);
+    TestCertificate.make(folder);
+    lookAfter(ALMOST);
+    lookAfter(ALMOST);
+    assertThat(shown()).isEqualTo(first);
+    lookAfter(Duration.ofSeconds(1));
+    assertThat(shown()).isEqualTo(parsed(files.certificate()));
+  }
+
+  @Test
+  void aKeyThatIsNotTheCertificatesIsNotTaken() throws Exception {
+    TestCertificate unrelated = TestCertificate.make(other);
+    copy(unrelated.key(), files.key());
+    settle();
+    assertThat(shown()).isEqualTo(first);
+
+    copy(unrelated.certificate(), files.certificate());
+    settle();
+    assertThat(shown()).isEqualTo(parsed(unrelated.certificate()));
+  }
+
+  @Test
+  void filesThatAreNoneOrAwayChangeNothing() throws Exception {
+    Files.writeString(files.certificate(), "-----BEGIN CERTIFICATE-----\nnone");
+    settle();
+    Files.delete(files.key());
+    settle();
+    assertThat(shown()).isEqualTo(first);
+  }
+
+  @Test
+  void aStartWithAKeyThatIsNotTheCertificatesNamesBoth() throws Exception {
+    copy(TestCertificate.make(other).key(), files.key());
+    assertThatThrownBy(
+            () -> new CertificateFiles(files.certificate(), files.key(), vertx, () -> now))
+        .isInstanceOf(IOException.class)
+        .hasMessage("%s is not the key of the certificate %s", files.key(), files.certificate());
+  }
+
+  @Test
+  void noHandshakeFailsWhileCertificatesChange() throws Exception {
+    TestCertificate unrelated = TestCertificate.make(other);
+    List<byte[]> certificates = List.of(bytes(files.certificate()), bytes(unrelated.certificate()));
+    List<byte[]> keys = List.of(bytes(files.key()), bytes(unrelated.key()));
+    AtomicBoolean over = new AtomicBoolean();
+    try (ExecutorService clients = Executors.newFixedThreadPool(4)) {
+      List<Future<Integer>> connected = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        connected.add(
+            clients.submit(() -> {
+              int handshakes = 0;
+              while (!over.get()) {
+                shown();
+                handshakes++;
+              }
+              return handshakes;
+            }));
+      }
+      try {
+        for (int i = 0; i < 100; i++) {
+          Files.write(files.certificate(), certificates.get(i % 2));
+          Files.write(files.key(), keys.get(i % 2));
+          settle();
+        }
+      } finally {
+        over.set(true);
+      }
+      for (Future<Integer> each : connected) {
+        assertThat(each.get()).isPositive();
+      }
+    }
+  }
+
+  private void settle() {
+    lookAfter(Duration.ZERO);
+    lookAfter(CertificateFiles.SETTLE);
+  }
+
+  private void lookAfter(Duration time) {
+    now = now.plus(time);
+    certificate.look();
+  }
+
+  /** What the server shows in a handshake from the beginning. */
+  private X509Certificate shown() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, new TrustManager[] {new TrustsAll()}, null);
+    try (SSLSocket socket =
+        (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", server.actualPort())) {
+      socket.startHandshake();
+      return (X509Certificate) socket.getSession().getPeerCertificates()[0];
+    }
+  }
+
+  private static X509Certificate parsed(Path file) throws Exception {
+    try (var in = Files.newInputStream(file)) {
+      return (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+    }
+  }
+
+  private static byte[] bytes(Path file) throws IOException {
+    return Files.readAllBytes(file);
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static final class TrustsAll implements X509TrustManager {
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return new X509Certificate[0];
+    }
+  }
+}
