@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The operator beside the cluster, as a process that can be measured and killed. */
@@ -181,13 +182,24 @@ final class OperatorProcess implements AutoCloseable {
 
   /** A number that it counts for Prometheus, without labels. */
   double counted(String metric) throws IOException {
+    return metrics(metric + " ")
+        .mapToDouble(line -> Double.parseDouble(line.substring(metric.length())))
+        .findFirst()
+        .orElseThrow(() -> new IOException("the operator does not count " + metric));
+  }
+
+  /** The requests and connections of agents that it refused, by reason. */
+  List<String> refused() throws IOException {
+    return metrics("kastor_telemetry_refused_total")
+        .filter(line -> !line.endsWith(" 0.0"))
+        .toList();
+  }
+
+  private static Stream<String> metrics(String start) throws IOException {
     try (InputStream body = URI.create("http://127.0.0.1:8080/metrics").toURL().openStream()) {
       return new String(body.readAllBytes(), StandardCharsets.UTF_8)
           .lines()
-          .filter(line -> line.startsWith(metric + " "))
-          .mapToDouble(line -> Double.parseDouble(line.substring(metric.length())))
-          .findFirst()
-          .orElseThrow(() -> new IOException("the operator does not count " + metric));
+          .filter(line -> line.startsWith(start));
     }
   }
 

@@ -138,7 +138,9 @@ final class ScaleScenario {
     assertThat(writes * 30.0 / seconds)
         .as("status writes in 30 s")
         .isLessThanOrEqualTo(Size.jobs() * 1.02);
-    assertThat(agents.failures()).as("failed requests of agents").isEmpty();
+    assertThat(agents.failures())
+        .as("failed requests of agents; the operator refused %s", operator.refused())
+        .isEmpty();
   }
 
   @Test
