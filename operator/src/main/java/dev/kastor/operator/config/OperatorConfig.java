@@ -59,7 +59,7 @@ public interface OperatorConfig {
   /** PEM file of the authority that signed the agent API's certificate. */
   Optional<Path> caFile();
 
-  /** What the HTTPS server shows. */
+  /** Certificate and key of the HTTPS server. */
   Tls tls();
 
   /** PEM files of the HTTPS server, which is there when both are set. */

@@ -50,7 +50,7 @@ final class CertificateFiles {
   private final Vertx vertx;
   private final InstantSource clock;
   private final ReplaceableKeys keys;
-  private Pems served;
+  private Pems known;
   private @Nullable Candidate candidate;
 
   /**
@@ -64,11 +64,11 @@ final class CertificateFiles {
     this.key = key;
     this.vertx = vertx;
     this.clock = clock;
-    served = read();
-    keys = new ReplaceableKeys(manager(served));
+    known = read();
+    keys = new ReplaceableKeys(manager(known));
   }
 
-  /** What a server shows; always the newest. */
+  /** Key manager of a server, which always has the newest usable pair. */
   X509ExtendedKeyManager keys() {
     return keys;
   }
@@ -77,7 +77,7 @@ final class CertificateFiles {
   synchronized void look() {
     try {
       Pems now = read();
-      if (now.equals(served)) {
+      if (now.equals(known)) {
         candidate = null;
       } else if (candidate == null || !now.equals(candidate.pems())) {
         candidate = new Candidate(now, clock.instant());
@@ -90,8 +90,8 @@ final class CertificateFiles {
   }
 
   private void take(Pems now) {
-    // Also if it cannot be used: this is said once.
-    served = now;
+    // Known from now on also if it cannot be used, so that this is said once.
+    known = now;
     candidate = null;
     try {
       X509ExtendedKeyManager manager = manager(now);

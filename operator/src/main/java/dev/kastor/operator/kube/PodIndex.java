@@ -36,12 +36,12 @@ public final class PodIndex<K> {
     return entry == null ? List.of() : entry.values();
   }
 
-  /** How many pods there are. */
+  /** Number of pods in the index. */
   public int size() {
     return entries.values().stream().mapToInt(Map::size).sum();
   }
 
-  /** Adds a pod that was not there. */
+  /** Adds a pod, or puts it in the place of one of its name under the same key. */
   public void add(Pod pod) {
     replace(null, pod);
   }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Store of the pods that an informer keeps: each only as {@link LeanPod} needs it, found by its
+ * Store of the pods that an informer keeps: each reduced to a {@link LeanPod}, and found by its
  * name, the job that it claims, or its node.
  *
  * <p>It has indices of its own, as those of an informer miss a pod in the moment in which the pod

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.operator.TestCertificate;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.net.NetClient;
+import io.vertx.core.net.NetClientOptions;
+import io.vertx.core.net.NetSocket;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,13 +25,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509TrustManager;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -65,12 +64,12 @@ class CertificateFilesTest {
 
   @BeforeEach
   void start() throws Exception {
-    server.listen(0).toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    await(server.listen(0));
   }
 
   @AfterEach
   void stop() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    await(vertx.close());
   }
 
   @Test
@@ -135,7 +134,7 @@ class CertificateFilesTest {
     List<byte[]> keys = List.of(bytes(files.key()), bytes(unrelated.key()));
     AtomicBoolean over = new AtomicBoolean();
     try (ExecutorService clients = Executors.newFixedThreadPool(4)) {
-      List<Future<Integer>> connected = new ArrayList<>();
+      List<java.util.concurrent.Future<Integer>> connected = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
         connected.add(
             clients.submit(() -> {
@@ -156,7 +155,7 @@ class CertificateFilesTest {
       } finally {
         over.set(true);
       }
-      for (Future<Integer> each : connected) {
+      for (java.util.concurrent.Future<Integer> each : connected) {
         assertThat(each.get()).isPositive();
       }
     }
@@ -172,15 +171,24 @@ class CertificateFilesTest {
     certificate.look();
   }
 
-  /** What the server shows in a handshake from the beginning. */
+  /** Certificate that the server shows to a client that resumes no session. */
   private X509Certificate shown() throws Exception {
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, new TrustManager[] {new TrustsAll()}, null);
-    try (SSLSocket socket =
-        (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", server.actualPort())) {
-      socket.startHandshake();
-      return (X509Certificate) socket.getSession().getPeerCertificates()[0];
+    NetClient client =
+        vertx.createNetClient(
+            new NetClientOptions()
+                .setSsl(true)
+                .setTrustAll(true)
+                .setHostnameVerificationAlgorithm(""));
+    try {
+      NetSocket socket = await(client.connect(server.actualPort(), "127.0.0.1"));
+      return (X509Certificate) socket.sslSession().getPeerCertificates()[0];
+    } finally {
+      await(client.close());
     }
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
   }
 
   private static X509Certificate parsed(Path file) throws Exception {
@@ -195,18 +203,5 @@ class CertificateFilesTest {
 
   private static void copy(Path from, Path to) throws IOException {
     Files.copy(from, to, StandardCopyOption.REPLACE_EXISTING);
-  }
-
-  private static final class TrustsAll implements X509TrustManager {
-    @Override
-    public void checkClientTrusted(X509Certificate[] chain, String type) {}
-
-    @Override
-    public void checkServerTrusted(X509Certificate[] chain, String type) {}
-
-    @Override
-    public X509Certificate[] getAcceptedIssuers() {
-      return new X509Certificate[0];
-    }
   }
 }

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -58,7 +59,7 @@ class PodStoreTest {
   }
 
   @Test
-  void whoeverLooksForAJobsPodWhileItChangesFindsIt() throws InterruptedException {
+  void whoeverLooksForAJobsPodWhileItChangesFindsIt() {
     put(pod("bert", 0, "n1", "Running"));
     int missed =
         missed(
@@ -77,7 +78,7 @@ class PodStoreTest {
   }
 
   @Test
-  void whoeverLooksForANodesPodWhileItGetsThereFindsIt() throws InterruptedException {
+  void whoeverLooksForANodesPodWhileItGetsThereFindsIt() {
     put(pod("bert", 0, "n0", "Pending"));
     AtomicInteger last = new AtomicInteger();
     int missed =
@@ -97,13 +98,14 @@ class PodStoreTest {
     assertThat(missed).isZero();
   }
 
-  /** How many looks found nothing while another thread wrote. */
-  private static int missed(Runnable writes, BooleanSupplier look) throws InterruptedException {
-    Thread writer = Thread.ofPlatform().start(writes);
+  /** Number of looks that found nothing while another thread wrote. */
+  private static int missed(Runnable writes, BooleanSupplier look) {
+    CompletableFuture<Void> writer = CompletableFuture.runAsync(writes);
     int missed = 0;
     do {
       missed += look.getAsBoolean() ? 0 : 1;
-    } while (writer.isAlive());
+    } while (!writer.isDone());
+    // Fails if the writer did.
     writer.join();
     return missed;
   }
