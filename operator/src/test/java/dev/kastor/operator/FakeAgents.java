@@ -99,14 +99,14 @@ final class FakeAgents implements AutoCloseable {
     completeAt.add(job);
   }
 
-  /** Ends a pod as a crash does. */
+  /** Ends a pod as a process does that leaves no word. */
   void crash(String namespace, String pod, int exitCode) {
     Thread thread = threads.remove(pod);
     if (thread != null) {
       thread.interrupt();
     }
     memberships.remove(pod);
-    end(namespace, pod, "Failed", exitCode, null);
+    end(namespace, pod, exitCode == 0 ? "Succeeded" : "Failed", exitCode, null);
   }
 
   /** Ends a pod as a container does whose work is done. */

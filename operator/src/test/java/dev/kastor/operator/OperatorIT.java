@@ -44,6 +44,8 @@ import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 // What the test waits for is there; a null would fail it as it should.
 @NullUnmarked
@@ -137,8 +139,10 @@ class OperatorIT {
     assertThat(phase()).isEqualTo(Phase.Running);
   }
 
-  @Test
-  void givesUpAfterFailuresWithoutProgress() {
+  /** Exit code 0 without a word is no success: its replacement would end so again, at once. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 0})
+  void givesUpAfterFailuresWithoutProgress(int exitCode) {
     for (int pod = 0; pod < 4; pod++) {
       agents.mute(name + "-" + pod);
     }
@@ -146,7 +150,7 @@ class OperatorIT {
     for (int failures = 0; failures < 3; failures++) {
       String pod = name + "-" + failures;
       await(pod + " starts", () -> agents.started().contains(pod));
-      agents.crash(NAMESPACE, pod, 1);
+      agents.crash(NAMESPACE, pod, exitCode);
     }
     await("the job fails", () -> phase() == Phase.Failed);
     assertThat(condition("Failed").getReason()).isEqualTo("TooManyFailures");

@@ -3,8 +3,8 @@ package dev.kastor.protocol;
 /**
  * What a replica says of itself each time it polls for membership.
  *
- * <p>Sent as query parameters {@code pod, address, generation, phase, step, waiting} beside {@code
- * wait} (seconds, at most 30).
+ * <p>Sent as query parameters {@code pod, address, generation, phase, step, waiting, doing} beside
+ * {@code wait} (seconds, at most 30).
  *
  * @param pod its pod's name
  * @param address {@code host:port} of its ring listener
@@ -13,9 +13,16 @@ package dev.kastor.protocol;
  * @param step optimizer steps in its state; -1 without state
  * @param waiting in training: whether it waits for the other members rather than computes. Where
  *     all others wait for long, the one that does not is the one that hangs
+ * @param doing what it is busy with, which may make no step for long
  */
 public record ReplicaState(
-    String pod, String address, long generation, Phase phase, long step, boolean waiting) {
+    String pod,
+    String address,
+    long generation,
+    Phase phase,
+    long step,
+    boolean waiting,
+    Doing doing) {
   /** What a replica does. */
   public enum Phase {
     /** Loading data and warming up kernels; must not be made a member yet. */
@@ -28,9 +35,34 @@ public record ReplicaState(
     BROKEN
   }
 
+  /** Work of a replica. All but training may take long without a step. */
+  public enum Doing {
+    /** Computes steps, or waits for the others to. */
+    TRAIN("computes"),
+    /** Measures the model on data that it does not train on. */
+    EVALUATE("evaluates"),
+    /** Writes a checkpoint or an export. */
+    SAVE("saves"),
+    /** Reads data or a checkpoint. */
+    LOAD("loads"),
+    /** Compiles kernels. */
+    COMPILE("compiles");
+
+    private final String verb;
+
+    Doing(String verb) {
+      this.verb = verb;
+    }
+
+    /** The verb of a sentence about the replica. */
+    public String verb() {
+      return verb;
+    }
+  }
+
   /** A replica that waits for nobody. */
   public ReplicaState(String pod, String address, long generation, Phase phase, long step) {
-    this(pod, address, generation, phase, step, false);
+    this(pod, address, generation, phase, step, false, Doing.TRAIN);
   }
 
   public ReplicaState {

@@ -26,6 +26,7 @@ import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SecuritySchemeType;
@@ -164,6 +165,7 @@ public final class AgentApi {
       @QueryParam("phase") @Nullable String phase,
       @QueryParam("step") @DefaultValue("-1") String step,
       @QueryParam("waiting") @DefaultValue("false") boolean waiting,
+      @QueryParam("doing") @DefaultValue("TRAIN") String doing,
       @QueryParam("wait") @DefaultValue("0") String wait,
       @Context HttpServerRequest request)
       throws ApiException, InterruptedException {
@@ -180,9 +182,10 @@ public final class AgentApi {
               caller.pod(),
               address(address),
               number("generation", generation),
-              phase(phase),
+              oneOf("phase", ReplicaState.Phase.values(), phase),
               number("step", step),
-              waiting);
+              waiting,
+              oneOf("doing", ReplicaState.Doing.values(), doing));
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }
@@ -229,14 +232,15 @@ public final class AgentApi {
     }
   }
 
-  private static ReplicaState.Phase phase(@Nullable String text) throws ApiException {
-    for (ReplicaState.Phase phase : ReplicaState.Phase.values()) {
-      if (phase.name().equals(text)) {
-        return phase;
+  private static <E extends Enum<E>> E oneOf(String name, E[] values, @Nullable String text)
+      throws ApiException {
+    for (E value : values) {
+      if (value.name().equals(text)) {
+        return value;
       }
     }
     throw ApiException.badRequest(
-        "phase must be one of STARTING, READY, TRAINING and BROKEN but is '%s'".formatted(text));
+        "%s must be one of %s but is '%s'".formatted(name, List.of(values), text));
   }
 
   private static String address(String text) throws ApiException {

@@ -80,6 +80,10 @@ public interface OperatorConfig {
     @WithDefault("60s")
     Duration timeout();
 
+    /** The same while a replica says that it evaluates, saves, loads or compiles. */
+    @WithDefault("30m")
+    Duration busyTimeout();
+
     /** A job hangs after this many of its usual steps at least. */
     @WithDefault("5")
     double steps();

@@ -37,7 +37,8 @@ final class HangRemedy {
         seen.stream()
             .map(each ->
                 "%s %s at step %d"
-                    .formatted(each.pod(), each.waiting() ? "waits" : "computes", each.step()))
+                    .formatted(
+                        each.pod(), each.waiting() ? "waits" : each.doing().verb(), each.step()))
             .sorted()
             .limit(MOST_NAMED)
             .collect(Collectors.joining(", "));

@@ -1,5 +1,6 @@
 package dev.kastor.operator.hang;
 
+import dev.kastor.protocol.ReplicaState.Doing;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -21,8 +22,9 @@ final class HangRule {
    *
    * @param step optimizer steps in its state
    * @param waiting whether it waits for the others
+   * @param doing what it is busy with
    */
-  record Seen(String pod, long step, boolean waiting) {}
+  record Seen(String pod, long step, boolean waiting, Doing doing) {}
 
   /**
    * A job that hangs.
@@ -34,18 +36,25 @@ final class HangRule {
   record Hang(Duration silence, List<String> suspects, boolean again) {}
 
   private final Duration least;
+  private final Duration busy;
   private final double steps;
   private long generation = -1;
   private long best = Long.MIN_VALUE;
   private Instant since = Instant.MIN;
+
+  /** When a member was last seen at something else than training, of those since the last step. */
+  private Instant busyUntil = Instant.MIN;
+
   private int remedies;
 
   /**
    * @param least shortest time without a step
+   * @param busy the same while a member evaluates, saves, loads or compiles
    * @param steps shortest time in usual steps
    */
-  HangRule(Duration least, double steps) {
+  HangRule(Duration least, Duration busy, double steps) {
     this.least = least;
+    this.busy = busy;
     this.steps = steps;
   }
 
@@ -71,15 +80,23 @@ final class HangRule {
       best = step;
       generation = newest;
       since = now;
+      busyUntil = now;
       return Optional.empty();
     }
+    if (members.stream().anyMatch(member -> member.doing() != Doing.TRAIN)) {
+      busyUntil = now;
+    }
     Duration silence = Duration.between(since, now);
-    if (silence.compareTo(least) < 0
-        || silence.compareTo(limit(usualStepSeconds.getAsDouble())) < 0) {
+    // Who was busy has just begun to train; but nobody is busy for ever.
+    Duration idle = Duration.between(busyUntil, now);
+    boolean slow =
+        idle.compareTo(least) < 0 || idle.compareTo(limit(usualStepSeconds.getAsDouble())) < 0;
+    if (slow && silence.compareTo(busy) < 0) {
       return Optional.empty();
     }
     boolean again = remedies++ > 0;
     since = now;
+    busyUntil = now;
     List<String> suspects =
         again
             ? members.stream().map(Seen::pod).sorted().toList()

@@ -48,7 +48,7 @@ public final class HangWatch {
     volatile @Nullable String message;
 
     Watched(OperatorConfig.Hang config) {
-      hang = new HangRule(config.timeout(), config.steps());
+      hang = new HangRule(config.timeout(), config.busyTimeout(), config.steps());
       slow = new SlowRule(config.slowdown(), config.slowFor());
     }
   }
@@ -165,7 +165,7 @@ public final class HangWatch {
   }
 
   private static Seen seen(String pod, ReplicaState state) {
-    return new Seen(pod, state.step(), state.waiting());
+    return new Seen(pod, state.step(), state.waiting(), state.doing());
   }
 
   private boolean justWoke(Instant now) {

@@ -8,6 +8,8 @@ public enum FailureKind {
   PROGRAM,
   /** It ended with an exit status. */
   EXITED,
+  /** It ended well and left no word that its work was done. */
+  UNEXPLAINED,
   /** A signal ended it, that of the memory limit included. */
   KILLED,
   /** Its container left no exit status, such as after an eviction. */
@@ -19,11 +21,15 @@ public enum FailureKind {
    * The kind of a failure.
    *
    * @param permanent whether the replica said that no restart helps
+   * @param endedWell whether its container ended with exit code 0
    * @param exitCode of its container; 0 if that left none
    */
-  public static FailureKind of(boolean permanent, int exitCode) {
+  public static FailureKind of(boolean permanent, boolean endedWell, int exitCode) {
     if (permanent) {
       return PROGRAM;
+    }
+    if (endedWell) {
+      return UNEXPLAINED;
     }
     if (exitCode == 0) {
       return GONE;

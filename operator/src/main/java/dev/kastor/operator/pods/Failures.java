@@ -28,7 +28,7 @@ public record Failures(List<PodView> counted, List<PodView> forgiven) {
   public static Failures of(List<PodView> pods, Instant lastProgress) {
     List<PodView> failed =
         pods.stream()
-            .filter(pod -> pod.state() == PodView.State.FAILED)
+            .filter(PodView::failed)
             // Who was asked to end did not fail, however it ended.
             .filter(pod -> !pod.deleting())
             .sorted(Comparator.comparing(PodView::finished).thenComparingLong(PodView::number))

@@ -65,6 +65,14 @@ public record PodView(
     return state == State.SUCCEEDED && says(Outcome.Kind.COMPLETED);
   }
 
+  /**
+   * Whether it failed as a replica that has last words: who has done its part, or was told to go,
+   * says so. Exit code 0 alone is no such word.
+   */
+  public boolean failed() {
+    return state == State.FAILED || (state == State.SUCCEEDED && outcome.isEmpty());
+  }
+
   /** Whether it failed in a way that a restart cannot help. */
   public boolean failedPermanently() {
     return state == State.FAILED
@@ -76,7 +84,11 @@ public record PodView(
     return outcome
         .map(Outcome::message)
         .filter(text -> !text.isBlank())
-        .orElse("replica %s ended with exit code %d".formatted(name, exitCode));
+        .orElse(
+            state == State.SUCCEEDED
+                ? "replica %s ended with exit code 0 and without an outcome: a program has to say that its work is done"
+                    .formatted(name)
+                : "replica %s ended with exit code %d".formatted(name, exitCode));
   }
 
   private boolean says(Outcome.Kind kind) {

@@ -43,7 +43,8 @@ final class FailureNotices {
         metrics.failed(
             job.getMetadata().getNamespace(),
             job.getMetadata().getName(),
-            FailureKind.of(pod.failedPermanently(), pod.exitCode()));
+            FailureKind.of(
+                pod.failedPermanently(), pod.state() == PodView.State.SUCCEEDED, pod.exitCode()));
       }
     }
   }

@@ -69,7 +69,7 @@ public final class PodSteering {
     notices.tell(job, failures);
     failures.forgiven().forEach(pod -> departures.remove(job, pod));
     views.stream()
-        .filter(pod -> pod.state() == PodView.State.SUCCEEDED && !pod.deleting())
+        .filter(pod -> pod.ended() && !pod.failed() && !pod.deleting())
         .forEach(pod -> departures.remove(job, pod));
     PodPlan plan = PodPlan.of(target, views, view.members(), view.dismissed());
     boolean waiting = false;

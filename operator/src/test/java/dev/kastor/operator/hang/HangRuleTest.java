@@ -4,16 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
+import dev.kastor.protocol.ReplicaState.Doing;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 final class HangRuleTest {
-  private final HangRule rule = new HangRule(Duration.ofSeconds(60), 5);
+  private final HangRule rule = new HangRule(Duration.ofSeconds(60), Duration.ofMinutes(30), 5);
   private final List<Seen> stuck =
-      List.of(new Seen("a-0", 7, true), new Seen("a-1", 7, false), new Seen("a-2", 7, true));
+      List.of(
+          new Seen("a-0", 7, true, Doing.TRAIN),
+          new Seen("a-1", 7, false, Doing.TRAIN),
+          new Seen("a-2", 7, true, Doing.TRAIN));
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private long generation = 3;
   private double usual = 0.5;
@@ -46,11 +52,13 @@ final class HangRuleTest {
 
   @Test
   void elseTheOneFurthestBehindAndElseTheYoungest() {
-    List<Seen> behind = List.of(new Seen("a-0", 6, true), new Seen("a-1", 7, true));
+    List<Seen> behind =
+        List.of(new Seen("a-0", 6, true, Doing.TRAIN), new Seen("a-1", 7, true, Doing.TRAIN));
     after(0, behind, 7);
     assertThat(after(60, behind, 7).orElseThrow().suspects()).containsExactly("a-0");
-    var other = new HangRule(Duration.ofSeconds(60), 5);
-    List<Seen> same = List.of(new Seen("a-0", 7, true), new Seen("a-1", 7, true));
+    var other = new HangRule(Duration.ofSeconds(60), Duration.ofMinutes(30), 5);
+    List<Seen> same =
+        List.of(new Seen("a-0", 7, true, Doing.TRAIN), new Seen("a-1", 7, true, Doing.TRAIN));
     other.look(1, same, 7, () -> 0, now);
     assertThat(other.look(1, same, 7, () -> 0, now.plusSeconds(60)).orElseThrow().suspects())
         .containsExactly("a-1");
@@ -100,5 +108,36 @@ final class HangRuleTest {
     after(0, stuck, 700);
     assertThat(after(59, stuck, 600)).isEmpty();
     assertThat(after(59, stuck, 610)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Doing.class, mode = EnumSource.Mode.EXCLUDE, names = "TRAIN")
+  void whoIsBusyOtherwiseDoesNotHangForLong(Doing doing) {
+    List<Seen> busy =
+        List.of(new Seen("a-0", 7, false, doing), new Seen("a-1", 7, true, Doing.TRAIN));
+    after(0, busy, 7);
+    assertThat(after(1799, busy, 7)).isEmpty();
+    assertThat(after(1, busy, 7).orElseThrow().suspects()).containsExactly("a-0");
+  }
+
+  @Test
+  void theTimeBeginsAnewForWhoTrainsAgain() {
+    List<Seen> busy = List.of(new Seen("a-0", 7, false, Doing.EVALUATE));
+    List<Seen> trains = List.of(new Seen("a-0", 7, false, Doing.TRAIN));
+    after(0, busy, 7);
+    after(100, busy, 7);
+    assertThat(after(59, trains, 7)).isEmpty();
+    assertThat(after(1, trains, 7).orElseThrow().silence()).hasSeconds(160);
+  }
+
+  @Test
+  void nobodyIsBusyForEverByTurns() {
+    List<Seen> busy = List.of(new Seen("a-0", 7, false, Doing.EVALUATE));
+    List<Seen> trains = List.of(new Seen("a-0", 7, false, Doing.TRAIN));
+    after(0, busy, 7);
+    for (int i = 1; i < 60; i++) {
+      assertThat(after(30, i % 2 == 0 ? busy : trains, 7)).isEmpty();
+    }
+    assertThat(after(30, busy, 7)).isPresent();
   }
 }

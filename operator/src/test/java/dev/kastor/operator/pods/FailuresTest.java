@@ -3,6 +3,7 @@ package dev.kastor.operator.pods;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.FaultToleranceSpec;
+import dev.kastor.protocol.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -35,6 +36,16 @@ class FailuresTest {
         new PodView(
             "job-0", 0, "n1", PodView.State.FAILED, true, START, START, 143, Optional.empty());
     assertThat(Failures.of(List.of(evicted), Instant.EPOCH).count()).isZero();
+  }
+
+  @Test
+  void whoEndsWellWithoutAWordFailed() {
+    PodView silent = ended(PodView.State.SUCCEEDED, Optional.empty());
+    Outcome left = new Outcome(Outcome.Kind.LEFT, null, null, null, 0, "left");
+    PodView spoke = ended(PodView.State.SUCCEEDED, Optional.of(left));
+    assertThat(Failures.of(List.of(silent, spoke), Instant.EPOCH).counted())
+        .containsExactly(silent);
+    assertThat(silent.failureMessage()).contains("without an outcome");
   }
 
   @Test
@@ -74,5 +85,9 @@ class FailuresTest {
         at,
         exitCode,
         Optional.empty());
+  }
+
+  private static PodView ended(PodView.State state, Optional<Outcome> outcome) {
+    return new PodView("job-0", 0, "n1", state, false, START, START, 0, outcome);
   }
 }

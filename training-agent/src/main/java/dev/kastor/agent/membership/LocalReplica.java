@@ -1,6 +1,7 @@
 package dev.kastor.agent.membership;
 
 import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
 
 /** What this replica says of itself; written by the training thread, read by the poll. */
@@ -10,6 +11,7 @@ public final class LocalReplica {
   private volatile Standing standing = new Standing(0, Phase.STARTING);
   private volatile long step = -1;
   private volatile boolean waiting;
+  private volatile Doing doing = Doing.TRAIN;
 
   /**
    * @param pod our pod's name
@@ -45,10 +47,15 @@ public final class LocalReplica {
     waiting = now;
   }
 
+  /** Says what we are busy with. */
+  public void doing(Doing now) {
+    doing = now;
+  }
+
   /** All of it, for the operator. */
   public ReplicaState state() {
     Standing now = standing;
-    return new ReplicaState(pod, address, now.generation(), now.phase(), step, waiting);
+    return new ReplicaState(pod, address, now.generation(), now.phase(), step, waiting, doing);
   }
 
   /** The generation we are in (0 before the first) and what we do. */

@@ -6,6 +6,7 @@ import dev.kastor.agent.operator.OperatorException;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
@@ -124,6 +125,11 @@ public final class MembershipClient implements AutoCloseable {
     replica.waiting(now);
   }
 
+  /** Says what we are busy with. */
+  public void doing(Doing now) {
+    replica.doing(now);
+  }
+
   private void poll() {
     Duration pause = FIRST_PAUSE;
     boolean away = false;
@@ -171,7 +177,7 @@ public final class MembershipClient implements AutoCloseable {
     // One who starts keeps no connection busy: what it says next needs no new one.
     long wait = asked.phase() == Phase.STARTING ? 0 : WAIT.toSeconds();
     String query =
-        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&wait=%d"
+        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&doing=%s&wait=%d"
             .formatted(
                 encoded(state.pod()),
                 encoded(state.address()),
@@ -179,6 +185,7 @@ public final class MembershipClient implements AutoCloseable {
                 asked.phase(),
                 state.step(),
                 state.waiting(),
+                state.doing(),
                 wait);
     CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, ANSWER_LIMIT);
     var _ = answer.whenComplete((done, failure) -> wake());

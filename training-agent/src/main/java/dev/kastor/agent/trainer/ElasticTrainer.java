@@ -17,6 +17,7 @@ import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
 import java.io.IOException;
 import java.time.Duration;
@@ -271,7 +272,9 @@ public final class ElasticTrainer implements AutoCloseable {
   private Outcome complete(Ring ring) throws IOException, InterruptedException {
     @Nullable Outcome own = null;
     if (ring.rank() == 0) {
+      memberships.doing(Doing.EVALUATE);
       Trainable.Metric metric = replica.evaluate();
+      memberships.doing(Doing.SAVE);
       checkpoints.save(replica.state());
       own =
           new Outcome(
@@ -302,9 +305,9 @@ public final class ElasticTrainer implements AutoCloseable {
   private Outcome notFinite(int others) {
     return ended(
         Outcome.Kind.FAILED,
-        ("the gradient of this replica is not finite at step %d, that of the other %d is: they go on"
-                + " without it. If replicas fail so again and again, look at the examples that they"
-                + " read, or at their device.")
+        ("the gradient of this replica is not finite at step %d, that of the other %d is: they go"
+             + " on without it. If replicas fail so again and again, look at the examples that they"
+             + " read, or at their device.")
             .formatted(replica.step(), others));
   }
 
