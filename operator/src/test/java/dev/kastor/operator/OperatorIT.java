@@ -20,6 +20,7 @@ import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Reason;
 import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -91,6 +92,30 @@ class OperatorIT {
     client.resources(TrainingJob.class).inNamespace(NAMESPACE).delete();
     await("no pods are left", () -> pods().isEmpty());
     agents.close();
+  }
+
+  @Test
+  void replicasOfATemplateWithGoodputComeAndGo() {
+    submit(
+        TestJobs.ofTemplate(
+            new ElasticSpec(1, 4, null),
+            new GoodputSpec(null, new BatchSizeSpec(32, null, null, null), null, null)));
+    await("it runs", () -> phase() == Phase.Running);
+    allocate(3);
+    await("three members train", () -> members() == 3);
+    assertThat(pods())
+        .allSatisfy(pod -> {
+          assertThat(pod.getSpec().getHostname()).isNull();
+          assertThat(pod.getSpec().getContainers())
+              .extracting(Container::getImage)
+              .containsExactly("trainer:1");
+        });
+    allocate(2);
+    await("two members train", () -> members() == 2);
+    agents.complete(name);
+    await("it succeeds", () -> phase() == Phase.Succeeded);
+    assertThat(status().training().finalMetric()).isEqualTo(0.9);
+    assertThat(agents.started()).hasSize(3);
   }
 
   @Test
@@ -363,10 +388,7 @@ class OperatorIT {
   }
 
   private void submit(int min, int max) {
-    var job = new TrainingJob();
-    job.getMetadata().setName(name);
-    job.getMetadata().setNamespace(NAMESPACE);
-    job.setSpec(
+    submit(
         new TrainingJobSpec(
             false,
             null,
@@ -381,6 +403,13 @@ class OperatorIT {
             null,
             new FaultToleranceSpec(2, 0, 1),
             new ProgramSpec("glyph-mlp", Map.of())));
+  }
+
+  private void submit(TrainingJobSpec spec) {
+    var job = new TrainingJob();
+    job.getMetadata().setName(name);
+    job.getMetadata().setNamespace(NAMESPACE);
+    job.setSpec(spec);
     client.resources(TrainingJob.class).inNamespace(NAMESPACE).resource(job).create();
   }
 

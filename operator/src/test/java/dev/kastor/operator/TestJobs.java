@@ -8,7 +8,10 @@ import dev.kastor.crds.trainingjob.ProgramSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.crds.trainingjob.WorkSpec;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Jobs for tests, holding only what matters. */
 public final class TestJobs {
@@ -17,6 +20,36 @@ public final class TestJobs {
   /** A job of namespace {@code team} with these bounds and mode. */
   public static TrainingJob job(String name, int min, int max, GoodputSpec.Mode mode) {
     return job(name, min, max, mode, Map.of("hidden", "64"));
+  }
+
+  /** Spec of a job with a template; a gang without {@code goodput}. */
+  public static TrainingJobSpec ofTemplate(ElasticSpec elastic, @Nullable GoodputSpec goodput) {
+    Map<String, Object> container =
+        Map.of(
+            "name",
+            "train",
+            "image",
+            "trainer:1",
+            "command",
+            List.of("python", "train.py"),
+            "env",
+            List.of(
+                Map.of("name", "DATA", "value", "/data"),
+                Map.of("name", "KASTOR_JOB", "value", "another")));
+    return new TrainingJobSpec(
+        false,
+        null,
+        null,
+        null,
+        elastic,
+        goodput,
+        null,
+        null,
+        null,
+        new TreeMap<>(Map.of("spec", Map.of("containers", List.of(container)))),
+        null,
+        null,
+        null);
   }
 
   /** The same with these parameters of its program. */

@@ -46,7 +46,9 @@ final class Description {
   List<String> lines() {
     JobView view = JobView.of(job);
     line("Job", Ink.BOLD.on(view.namespace() + "/" + view.name()));
-    line(job.getSpec().gang() ? "Template" : "Program", job.getSpec().runs() + parameters());
+    line(
+        job.getSpec().template() != null ? "Template" : "Program",
+        job.getSpec().runs() + parameters());
     line("Phase", JobView.coloured(view.phase()));
     line(
         "Age",

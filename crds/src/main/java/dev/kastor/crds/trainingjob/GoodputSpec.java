@@ -13,9 +13,13 @@ public record GoodputSpec(
         @Default("Adaptive")
         @Nullable Mode mode,
     @JsonPropertyDescription("Batch sizes in examples.") @Required BatchSizeSpec batchSize,
-    @JsonPropertyDescription("The learning rate at the initial batch and how it scales.") @Required
-        LearningRateSpec learningRate,
-    @JsonPropertyDescription("When the job is done.") @Required WorkSpec work) {
+    @JsonPropertyDescription(
+            "The learning rate at the initial batch and how it scales. Beside a template the"
+                + " optimizer has the rate, and without this it scales by SquareRoot for Adam and"
+                + " its like, else by AdaScale.")
+        @Nullable LearningRateSpec learningRate,
+    @JsonPropertyDescription("When the job is done. Beside a template the script may say it.")
+        @Nullable WorkSpec work) {
   /** Whether the batch may change. */
   public enum Mode {
     Adaptive,

@@ -63,7 +63,10 @@ public final class SpecDefaults {
     return new GoodputSpec(
         or(given.mode(), GoodputSpec.Mode.Adaptive),
         batchSize(given.batchSize()),
-        new LearningRateSpec(rate.base(), or(rate.scaling(), LearningRateSpec.Scaling.AdaScale)),
+        rate == null
+            ? null
+            : new LearningRateSpec(
+                rate.base(), or(rate.scaling(), LearningRateSpec.Scaling.AdaScale)),
         given.work());
   }
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the researcher asks for: a program of the engine with its {@code goodput}, or a {@code
- * template} of pods; all else has defaults.
+ * template} of pods, which are resized if it has {@code goodput} as well and else are a gang; all
+ * else has defaults.
  */
 @ValidationRule(
     value = "has(self.program) != has(self.template)",
@@ -21,15 +22,20 @@ import org.jspecify.annotations.Nullable;
         "exactly one of program and template is needed: program names a training program of the"
             + " engine, template describes pods of any container")
 @ValidationRule(
-    value = "has(self.program) == has(self.goodput)",
+    value =
+        "!has(self.program) || (has(self.goodput) && has(self.goodput.work) &&"
+            + " has(self.goodput.learningRate) && has(self.goodput.learningRate.base))",
     message =
-        "goodput belongs to a program: give both, or a template and neither, whose pods nobody"
-            + " resizes")
+        "a program needs goodput with batchSize, learningRate.base and work; only the script of a"
+            + " template may say the last two itself")
 @ValidationRule(
-    value = "!has(self.template) || self.elastic.minReplicas == self.elastic.maxReplicas",
+    value =
+        "!has(self.template) || has(self.goodput) || self.elastic.minReplicas =="
+            + " self.elastic.maxReplicas",
     messageExpression =
-        "'a template runs as a gang of one size, but elastic.minReplicas is %d and"
-            + " elastic.maxReplicas %d. Set both to the same number.'.format([self.elastic.minReplicas,"
+        "'a template without goodput runs as a gang of one size, but elastic.minReplicas is %d and"
+            + " elastic.maxReplicas %d. Set both to the same number, or give goodput if its script"
+            + " uses the kastor package.'.format([self.elastic.minReplicas,"
             + " self.elastic.maxReplicas])")
 @ValidationRule(
     value = Unchanging.PROGRAM,
@@ -84,14 +90,17 @@ public record TrainingJobSpec(
         @Nullable Integer priority,
     @JsonPropertyDescription(
             "Jobs of one family train the same model on the same data: a later one begins with what"
-                + " earlier ones learnt. Without it, jobs of one image and program are one family.")
+                + " earlier ones learnt. Without it, jobs of one image and program, or of one image"
+                + " and command, are one family.")
         @Pattern("^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
         @Size(max = 63)
         @Nullable String family,
     @JsonPropertyDescription("How many replicas the job may run with.")
         @Default("{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\"}")
         @Nullable ElasticSpec elastic,
-    @JsonPropertyDescription("Batch sizes, learning rate and declared work of a program.")
+    @JsonPropertyDescription(
+            "Batch sizes, learning rate and declared work of a program, or of a template whose"
+                + " script uses the kastor package and is resized.")
         @Nullable GoodputSpec goodput,
     @JsonPropertyDescription("How often state is saved and how much of it is kept.") @Default("{}")
         @Nullable CheckpointSpec checkpoint,
@@ -100,8 +109,10 @@ public record TrainingJobSpec(
     @JsonPropertyDescription("The training program that every replica runs.")
         @Nullable ProgramSpec program,
     @JsonPropertyDescription(
-            "A pod template of any container instead of a program: a gang of elastic.minReplicas"
-                + " pods that start together, restart together and succeed together.")
+            "A pod template of any container instead of a program. With goodput, each pod is a"
+                + " replica that comes and goes while the others train; without, a gang of"
+                + " elastic.minReplicas pods that start together, restart together and succeed"
+                + " together.")
         @Nullable Map<String, Object> template,
     @JsonPropertyDescription(
             "Name of the ClusterTrainingProfile that completes the pods; without it, the profile"
@@ -158,9 +169,9 @@ public record TrainingJobSpec(
     return managedBy == null || managedBy.equals(OPERATOR);
   }
 
-  /** Whether the job is a gang of pods of any container rather than replicas of a program. */
+  /** Whether the job is a gang: pods of any container, all or none, which nobody resizes. */
   public boolean gang() {
-    return template != null;
+    return template != null && goodput == null;
   }
 
   /** The program of a job that has one. */
@@ -168,13 +179,36 @@ public record TrainingJobSpec(
     return Objects.requireNonNull(program, "a job with a template has no program");
   }
 
-  /** What the job runs, for people and as a key: its program, or the image of its pods. */
+  /** What the job runs, for people: its program, or the image of its pods. */
   public String runs() {
-    return program == null ? TemplateImage.of(template) : program.name();
+    return program == null ? TemplateContainer.of(template).image() : program.name();
+  }
+
+  /** What jobs that train the same have in common: the program, or image and command. */
+  public String runsKey() {
+    return program == null ? TemplateContainer.of(template).key() : program.name();
+  }
+
+  /** The same without the template. */
+  public TrainingJobSpec withoutTemplate() {
+    return new TrainingJobSpec(
+        suspend,
+        queue,
+        priority,
+        family,
+        elastic,
+        goodput,
+        checkpoint,
+        faultTolerance,
+        program,
+        null,
+        profile,
+        lifecycle,
+        managedBy);
   }
 
   /** The goodput section of a job that has one. */
   public GoodputSpec goodputOrThrow() {
-    return Objects.requireNonNull(goodput, "a job with a template has no goodput");
+    return Objects.requireNonNull(goodput, "a gang has no goodput");
   }
 }

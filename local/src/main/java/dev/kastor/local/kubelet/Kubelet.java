@@ -269,18 +269,31 @@ public final class Kubelet implements AutoCloseable {
   }
 
   private PodProcess launch(ObjectNode pod, Path folder) throws IOException, NotStartable {
-    JsonNode container = pod.at("/spec/containers/0");
+    JsonNode container = onlyContainer(pod);
     Path terminationLog = PrivateFiles.touch(folder.resolve("termination-log"));
     Map<String, Path> paths =
         new LinkedHashMap<>(new PodVolumes(resources, tokens, pod, folder).materialise(container));
     paths.put(
         container.path("terminationMessagePath").asText("/dev/termination-log"), terminationLog);
+    PodEnvironment environment = new PodEnvironment(resources, pod, paths);
     return PodProcess.start(
         command(container),
-        new PodEnvironment(resources, pod, paths).of(container),
+        environment.of(container),
         folder,
+        environment.workingDirectory(container).orElse(folder),
         log(logsFolder, Json.namespace(pod), Json.name(pod)),
         terminationLog);
+  }
+
+  private static JsonNode onlyContainer(ObjectNode pod) throws NotStartable {
+    int containers = pod.at("/spec/containers").size();
+    int before = pod.at("/spec/initContainers").size();
+    if (containers != 1 || before != 0) {
+      throw NotStartable.ever(
+          "it has %d containers and %d init containers. Local mode runs one process a pod: leave out all but the container that trains"
+              .formatted(containers, before));
+    }
+    return pod.at("/spec/containers/0");
   }
 
   private List<String> command(JsonNode container) {

@@ -7,13 +7,15 @@ import dev.kastor.local.api.ResourceType;
 import dev.kastor.local.api.ResourceTypes;
 import dev.kastor.local.api.Resources;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The environment of a pod's process: its own variables, with container paths made local ones. */
+/** The variables and folder of a pod's process, with container paths made local ones. */
 final class PodEnvironment {
   /** A reference to another variable, or two dollars that stand for one and begin none. */
   private static final Pattern REFERENCE =
@@ -44,6 +46,21 @@ final class PodEnvironment {
       environment.put(variable.path("name").asText(), local(value));
     }
     return environment;
+  }
+
+  /** The folder that the container names for its process; empty if it names none. */
+  Optional<Path> workingDirectory(JsonNode container) throws NotStartable {
+    String named = container.path("workingDir").asText("");
+    if (named.isEmpty()) {
+      return Optional.empty();
+    }
+    Path folder = Path.of(local(named));
+    if (!folder.isAbsolute() || !Files.isDirectory(folder)) {
+      throw NotStartable.ever(
+          "its workingDir %s is no folder of this machine; local mode has no images: give the absolute path of one"
+              .formatted(named));
+    }
+    return Optional.of(folder);
   }
 
   private String referred(JsonNode from) throws NotStartable {

@@ -53,17 +53,26 @@ final class PodProcess {
     this.terminationLog = terminationLog;
   }
 
+  /**
+   * Starts the process.
+   *
+   * @param folder the pod's folder, by which what comes of the process is found
+   * @param workingDirectory where it runs
+   * @param log where its output goes
+   * @param terminationLog where it may leave its last words
+   */
   static PodProcess start(
       List<String> command,
       Map<String, String> environment,
       Path folder,
+      Path workingDirectory,
       Path log,
       Path terminationLog)
       throws IOException, NotStartable {
-    ProcessBuilder builder = new ProcessBuilder().directory(folder.toFile());
+    ProcessBuilder builder = new ProcessBuilder().directory(workingDirectory.toFile());
     builder.environment().keySet().retainAll(INHERITED);
     Program program = new Program(command, environment);
-    program.check(folder, builder.environment().getOrDefault("PATH", ""));
+    program.check(workingDirectory, builder.environment().getOrDefault("PATH", ""));
     builder.environment().putAll(environment);
     builder.environment().put("KASTOR_EXIT_WITH_PARENT", "true");
     builder.environment().put(ProcessEntry.FOLDER, folder.toString());

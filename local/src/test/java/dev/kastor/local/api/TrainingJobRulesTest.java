@@ -63,6 +63,29 @@ final class TrainingJobRulesTest {
   }
 
   @Test
+  void aTemplateWithGoodputIsResizedAndItsScriptSaysTheRest() {
+    Resource<TrainingJob> elastic =
+        create(
+            "elastic",
+            TEMPLATE
+                + ", \"elastic\": {\"maxReplicas\": 4}, \"goodput\": {\"batchSize\": {\"initial\":"
+                + " 32}}");
+    assertThat(elastic.get().getSpec().gang()).isFalse();
+    assertThatThrownBy(() ->
+            create(
+                "rateless",
+                "\"program\": {\"name\": \"glyph-mlp\"}, \"goodput\": {\"batchSize\": {\"initial\":"
+                    + " 32}, \"work\": {\"epochs\": 1}}"))
+        .hasMessageContaining("a program needs goodput with batchSize, learningRate.base and work");
+    assertThatThrownBy(() ->
+            create(
+                "workless",
+                "\"program\": {\"name\": \"glyph-mlp\"}, \"goodput\": {\"batchSize\": {\"initial\":"
+                    + " 32}, \"learningRate\": {\"base\": \"0.1\"}}"))
+        .hasMessageContaining("a program needs goodput with batchSize, learningRate.base and work");
+  }
+
+  @Test
   void aTemplateIsAGangOfOneSizeAndNeedsNoGoodput() {
     Resource<TrainingJob> gang =
         create("gang", TEMPLATE + ", \"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 2}");
@@ -77,7 +100,7 @@ final class TrainingJobRulesTest {
     assertThatThrownBy(() -> create("both", TEMPLATE + ", " + PROGRAM))
         .hasMessageContaining("exactly one of program and template");
     assertThatThrownBy(() -> create("bare", "\"program\": {\"name\": \"glyph-mlp\"}"))
-        .hasMessageContaining("goodput belongs to a program");
+        .hasMessageContaining("a program needs goodput");
     assertThatThrownBy(() ->
             create("empty", "\"template\": {\"spec\": {\"containers\": [{\"name\": \"a\"}]}}"))
         .hasMessageContaining("spec.template.spec.containers[0].image");

@@ -115,6 +115,14 @@ final class KubeletTest {
   }
 
   @Test
+  void runsWhereThePodSays() throws Exception {
+    Path where = Files.createDirectory(folder.resolve("project"));
+    create("there", script("pwd").replace("image: x", "image: x\n  workingDir: " + where));
+    await("there", phase("Succeeded"));
+    assertThat(folder.resolve("logs/default/there.log")).hasContent(where.toRealPath().toString());
+  }
+
+  @Test
   void givesVariablesAndFilesToThePod() throws Exception {
     ObjectNode secret = Json.object();
     Json.metadata(secret).put("name", "ring");
@@ -266,6 +274,9 @@ final class KubeletTest {
     create(
         "f-bad-volume",
         "{containers: [{name: m, image: x}], volumes: [{name: v, hostPath: {path: \"a\\0b\"}}]}");
+    create("g-nowhere", script("pwd").replace("image: x", "image: x\n  workingDir: /no/folder"));
+    create("h-two", "containers: [{name: a, image: x}, {name: b, image: x}]");
+    create("i-init", "{initContainers: [{name: a, image: x}], containers: [{name: b, image: x}]}");
     create("z-good", script("exit 0"));
     await("z-good", phase("Succeeded"));
     assertThat(whyFailed("a-missing")).contains("/nonexistent/program");
@@ -273,6 +284,9 @@ final class KubeletTest {
     assertThat(whyFailed("c-nul-in-value")).contains("NOTE", "NUL");
     assertThat(whyFailed("d-nul-in-command")).contains("NUL");
     assertThat(whyFailed("e-too-long")).contains("too long");
+    assertThat(whyFailed("g-nowhere")).contains("workingDir /no/folder");
+    assertThat(whyFailed("h-two")).contains("2 containers and 0 init containers");
+    assertThat(whyFailed("i-init")).contains("1 containers and 1 init containers");
     await(
         "f-bad-volume",
         pod ->

@@ -60,7 +60,7 @@ public final class AgentIdentity {
         cache.job(id).orElseThrow(() -> ApiException.notFound("there is no job " + id));
     if (job.getSpec().gang()) {
       throw ApiException.forbidden(
-          "job %s has a template: its pods have no membership and report nothing".formatted(id));
+          "job %s is a gang: its pods have no membership and report nothing".formatted(id));
     }
     String pod =
         pod(user.get(), job)

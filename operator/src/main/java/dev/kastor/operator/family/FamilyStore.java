@@ -79,7 +79,7 @@ public final class FamilyStore {
     String family =
         spec.id().namespace()
             + "/"
-            + (declared == null ? image + " " + job.getSpec().runs() : declared);
+            + (declared == null ? image + " " + job.getSpec().runsKey() : declared);
     return new Learner(
         spec.ofFamily(family),
         new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, learning),

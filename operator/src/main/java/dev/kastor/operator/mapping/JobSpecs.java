@@ -41,7 +41,7 @@ public final class JobSpecs {
     }
     if (job.getSpec().gang() && !name.matches(GANG_NAME)) {
       throw new IllegalArgumentException(
-          "metadata.name: %s: the name of a job with a template becomes that of a Service and of hosts, so it has at most 58 lower-case letters, digits and hyphens and begins with a letter. Submit it under such a name."
+          "metadata.name: %s: the name of a gang becomes that of a Service and of hosts, so it has at most 58 lower-case letters, digits and hyphens and begins with a letter. Submit it under such a name."
               .formatted(name));
     }
     TrainingJobSpec spec = SpecDefaults.complete(job.getSpec());

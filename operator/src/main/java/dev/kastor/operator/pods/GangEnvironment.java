@@ -2,7 +2,6 @@ package dev.kastor.operator.pods;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.EnvVar;
-import io.fabric8.kubernetes.api.model.EnvVarBuilder;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,28 +22,28 @@ final class GangEnvironment {
     String own = Integer.toString(rank);
     String port = Integer.toString(PORT);
     List<EnvVar> env = new ArrayList<>();
-    env.add(value("MASTER_ADDR", master));
-    env.add(value("MASTER_PORT", port));
-    env.add(value("WORLD_SIZE", replicas));
-    env.add(value("RANK", own));
-    env.add(value("LOCAL_RANK", "0"));
-    env.add(value("LOCAL_WORLD_SIZE", "1"));
-    env.add(value("PET_MASTER_ADDR", master));
-    env.add(value("PET_MASTER_PORT", port));
-    env.add(value("PET_NNODES", replicas));
-    env.add(value("PET_NPROC_PER_NODE", "1"));
-    env.add(value("PET_NODE_RANK", own));
-    env.add(value("JAX_COORDINATOR_ADDRESS", master + ":" + port));
-    env.add(value("JAX_NUM_PROCESSES", replicas));
-    env.add(value("JAX_PROCESS_ID", own));
-    env.add(value("KASTOR_NAMESPACE", job.getMetadata().getNamespace()));
-    env.add(value("KASTOR_JOB", job.getMetadata().getName()));
-    env.add(value("KASTOR_JOB_UID", job.getMetadata().getUid()));
-    env.add(value("KASTOR_REPLICAS", replicas));
-    env.add(value("KASTOR_RANK", own));
-    env.add(field("KASTOR_POD", "metadata.name"));
-    env.add(field("KASTOR_NODE", "spec.nodeName"));
-    env.add(field("KASTOR_POD_IP", "status.podIP"));
+    env.add(PodEnv.value("MASTER_ADDR", master));
+    env.add(PodEnv.value("MASTER_PORT", port));
+    env.add(PodEnv.value("WORLD_SIZE", replicas));
+    env.add(PodEnv.value("RANK", own));
+    env.add(PodEnv.value("LOCAL_RANK", "0"));
+    env.add(PodEnv.value("LOCAL_WORLD_SIZE", "1"));
+    env.add(PodEnv.value("PET_MASTER_ADDR", master));
+    env.add(PodEnv.value("PET_MASTER_PORT", port));
+    env.add(PodEnv.value("PET_NNODES", replicas));
+    env.add(PodEnv.value("PET_NPROC_PER_NODE", "1"));
+    env.add(PodEnv.value("PET_NODE_RANK", own));
+    env.add(PodEnv.value("JAX_COORDINATOR_ADDRESS", master + ":" + port));
+    env.add(PodEnv.value("JAX_NUM_PROCESSES", replicas));
+    env.add(PodEnv.value("JAX_PROCESS_ID", own));
+    env.add(PodEnv.value("KASTOR_NAMESPACE", job.getMetadata().getNamespace()));
+    env.add(PodEnv.value("KASTOR_JOB", job.getMetadata().getName()));
+    env.add(PodEnv.value("KASTOR_JOB_UID", job.getMetadata().getUid()));
+    env.add(PodEnv.value("KASTOR_REPLICAS", replicas));
+    env.add(PodEnv.value("KASTOR_RANK", own));
+    env.add(PodEnv.field("KASTOR_POD", "metadata.name"));
+    env.add(PodEnv.field("KASTOR_NODE", "spec.nodeName"));
+    env.add(PodEnv.field("KASTOR_POD_IP", "status.podIP"));
     return env;
   }
 
@@ -59,20 +58,5 @@ final class GangEnvironment {
 
   static String hostname(TrainingJob job, int rank) {
     return job.getMetadata().getName() + "-" + rank;
-  }
-
-  private static EnvVar value(String name, String value) {
-    return new EnvVarBuilder().withName(name).withValue(value).build();
-  }
-
-  private static EnvVar field(String name, String path) {
-    return new EnvVarBuilder()
-        .withName(name)
-        .withNewValueFrom()
-        .withNewFieldRef()
-        .withFieldPath(path)
-        .endFieldRef()
-        .endValueFrom()
-        .build();
   }
 }

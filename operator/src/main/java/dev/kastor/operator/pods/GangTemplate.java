@@ -1,38 +1,17 @@
 package dev.kastor.operator.pods;
 
-import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.kube.Labels;
 import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.PodSpec;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.ResourceRequirements;
-import java.math.BigDecimal;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Makes pods of a job's template: what the user wrote stays, and the operator adds what a gang
- * needs.
- */
+/** Pods of a gang: those of the job's template, which know their ranks and find each other. */
 public final class GangTemplate {
-  private static final String AT = "spec.template.";
-  private static final ObjectMapper JSON = new ObjectMapper();
-
-  private final String slotResource;
+  private final UserTemplate user;
 
   public GangTemplate(String slotResource) {
-    this.slotResource = slotResource;
+    user = new UserTemplate(slotResource);
   }
 
   /**
@@ -44,135 +23,16 @@ public final class GangTemplate {
    */
   public Pod pod(TrainingJob job, ProfileSpec profile, long first, int rank, int size, PodNode node)
       throws InvalidTemplate {
-    PodTemplateSpec template = read(Objects.requireNonNull(job.getSpec().template()));
-    PodSpec spec = template.getSpec();
-    check(spec);
-    spec.setRestartPolicy("Never");
-    spec.setHostname(GangEnvironment.hostname(job, rank));
-    spec.setSubdomain(GangService.name(job.getMetadata().getName()));
-    slot(spec.getContainers());
-    for (Container container : spec.getContainers()) {
+    Pod pod = user.pod(job, first + rank);
+    pod.getMetadata().getAnnotations().put(Labels.GANG_FIRST, Long.toString(first));
+    pod.getMetadata().getAnnotations().put(Labels.GANG_SIZE, Integer.toString(size));
+    pod.getSpec().setHostname(GangEnvironment.hostname(job, rank));
+    pod.getSpec().setSubdomain(GangService.name(job.getMetadata().getName()));
+    for (Container container : pod.getSpec().getContainers()) {
       PodProfile.addMissing(container.getEnv(), GangEnvironment.of(job, rank, size));
     }
-    Pod pod =
-        new PodBuilder()
-            .withMetadata(metadata(job, template.getMetadata(), first, rank, size))
-            .withSpec(spec)
-            .build();
     PodProfile.apply(profile, pod);
     node.choose(pod);
     return pod;
-  }
-
-  private static ObjectMeta metadata(
-      TrainingJob job, @Nullable ObjectMeta given, long first, int rank, int size) {
-    String name = job.getMetadata().getName();
-    Map<String, String> labels = PodProfile.foreign(given == null ? null : given.getLabels());
-    labels.putAll(Labels.of(name));
-    Map<String, String> annotations =
-        PodProfile.foreign(given == null ? null : given.getAnnotations());
-    annotations.put(Labels.GANG_FIRST, Long.toString(first));
-    annotations.put(Labels.GANG_SIZE, Integer.toString(size));
-    ObjectMeta metadata = new ObjectMeta();
-    metadata.setName(name + "-" + (first + rank));
-    metadata.setNamespace(job.getMetadata().getNamespace());
-    metadata.setLabels(labels);
-    metadata.setAnnotations(annotations);
-    metadata.setOwnerReferences(List.of(PodTemplate.owner(job)));
-    return metadata;
-  }
-
-  /** What the operator decides itself cannot be in a template. */
-  private void check(PodSpec spec) throws InvalidTemplate {
-    refuse("spec.restartPolicy", spec.getRestartPolicy(), "Never");
-    refuse("spec.nodeName", spec.getNodeName(), null);
-    refuse("spec.hostname", spec.getHostname(), null);
-    refuse("spec.subdomain", spec.getSubdomain(), null);
-    if (Boolean.TRUE.equals(spec.getHostNetwork())) {
-      throw new InvalidTemplate(
-          AT + "spec.hostNetwork: true: pods of a gang need addresses of their own. Leave it out.");
-    }
-    for (int i = 0; i < spec.getInitContainers().size(); i++) {
-      if (slots(spec.getInitContainers().get(i)) != 0) {
-        throw new InvalidTemplate(
-            "%sspec.initContainers[%d].resources.limits[%s]: only containers may have slots."
-                .formatted(AT, i, slotResource));
-      }
-    }
-  }
-
-  private static void refuse(String field, @Nullable String value, @Nullable String allowed)
-      throws InvalidTemplate {
-    if (value != null && !value.equals(allowed)) {
-      throw new InvalidTemplate(
-          "%s%s: %s: the operator sets this%s. Leave it out."
-              .formatted(AT, field, value, allowed == null ? "" : " to " + allowed));
-    }
-  }
-
-  /** Each pod takes one slot, the first container's unless one says that it is its own. */
-  private void slot(List<Container> containers) throws InvalidTemplate {
-    int sum = 0;
-    for (int i = 0; i < containers.size(); i++) {
-      int slots = slots(containers.get(i));
-      sum += slots;
-      if (slots > 1 || sum > 1) {
-        throw new InvalidTemplate(
-            "%sspec.containers[%d].resources.limits[%s]: %d: a replica has one slot. Raise spec.elastic.minReplicas and maxReplicas instead."
-                .formatted(AT, i, slotResource, slots));
-      }
-    }
-    if (sum == 0) {
-      Container container = containers.getFirst();
-      ResourceRequirements resources = container.getResources();
-      if (resources == null) {
-        resources = new ResourceRequirements();
-        container.setResources(resources);
-      }
-      Map<String, Quantity> limits = new TreeMap<>(orEmpty(resources.getLimits()));
-      limits.put(slotResource, new Quantity("1"));
-      resources.setLimits(limits);
-    }
-  }
-
-  private int slots(Container container) {
-    ResourceRequirements resources = container.getResources();
-    int most = 0;
-    if (resources != null) {
-      for (var amounts :
-          List.of(orEmpty(resources.getLimits()), orEmpty(resources.getRequests()))) {
-        Quantity slots = amounts.get(slotResource);
-        BigDecimal amount = slots == null ? BigDecimal.ZERO : slots.getNumericalAmount();
-        most = Math.max(most, amount.intValue());
-      }
-    }
-    return most;
-  }
-
-  private static PodTemplateSpec read(Map<String, Object> template) throws InvalidTemplate {
-    try {
-      PodTemplateSpec read = JSON.convertValue(template, PodTemplateSpec.class);
-      if (read.getSpec() == null || read.getSpec().getContainers().isEmpty()) {
-        throw new InvalidTemplate(AT + "spec.containers: Required value");
-      }
-      return read;
-    } catch (IllegalArgumentException e) {
-      throw new InvalidTemplate(
-          e.getCause() instanceof JsonMappingException cause
-              ? AT + path(cause) + ": " + cause.getOriginalMessage()
-              : AT + "spec: " + e.getMessage());
-    }
-  }
-
-  private static String path(JsonMappingException e) {
-    return e.getPath().stream()
-        .map(part ->
-            part.getFieldName() == null ? "[" + part.getIndex() + "]" : "." + part.getFieldName())
-        .collect(Collectors.joining())
-        .substring(1);
-  }
-
-  private static <V> Map<String, V> orEmpty(@Nullable Map<String, V> map) {
-    return map == null ? Map.of() : map;
   }
 }

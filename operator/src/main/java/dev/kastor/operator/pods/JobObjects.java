@@ -75,8 +75,8 @@ public final class JobObjects {
     if (found != null && Labels.ownedBy(found, uid)) {
       Map<String, String> wanted =
           content(
-              found.getData().getOrDefault(PodTemplate.RING_KEY, ""),
-              found.getData().get(PodTemplate.CA_KEY));
+              found.getData().getOrDefault(AgentParts.RING_KEY, ""),
+              found.getData().get(AgentParts.CA_KEY));
       if (!wanted.equals(found.getData())) {
         // The authority is another since the job began.
         client.secrets().resource(new SecretBuilder(found).withData(wanted).build()).update();
@@ -148,11 +148,11 @@ public final class JobObjects {
   }
 
   private Map<String, String> content(String key, @Nullable String trusted) {
-    Map<String, String> content = new TreeMap<>(Map.of(PodTemplate.RING_KEY, key));
+    Map<String, String> content = new TreeMap<>(Map.of(AgentParts.RING_KEY, key));
     authority
         .certificates()
         .map(now -> trusted == null ? now : Authority.succeeding(now, text(trusted)))
-        .ifPresent(pem -> content.put(PodTemplate.CA_KEY, base64(pem.getBytes(UTF_8))));
+        .ifPresent(pem -> content.put(AgentParts.CA_KEY, base64(pem.getBytes(UTF_8))));
     return content;
   }
 

@@ -66,7 +66,7 @@ public final class PodCheck {
 
   /** The verdict as far as it is known; a job that nothing shapes needs none. */
   public Optional<Verdict> known(TrainingJob job, ProfileStore.Applied profile) {
-    if (!job.getSpec().gang() && profile.name().isEmpty()) {
+    if (job.getSpec().template() == null && profile.name().isEmpty()) {
       return Optional.of(new Verdict.Good());
     }
     Asked last = asked.get(job.getMetadata().getUid());
@@ -109,7 +109,7 @@ public final class PodCheck {
           .create();
       return new Verdict.Good();
     } catch (KubernetesClientException e) {
-      boolean template = job.getSpec().gang();
+      boolean template = job.getSpec().template() != null;
       return switch (e.getCode()) {
         case UNPROCESSABLE, HttpURLConnection.HTTP_BAD_REQUEST ->
             template && profile.name().isEmpty()

@@ -90,7 +90,8 @@ final class JobSteering {
   }
 
   private Duration steerReplicas(
-      TrainingJob job, List<PodView> views, Failures failures, FaultToleranceSpec tolerance) {
+      TrainingJob job, List<PodView> views, Failures failures, FaultToleranceSpec tolerance)
+      throws InvalidTemplate {
     membership.evaluate(job);
     MembershipService.View view = membership.view(job);
     // The target after the view: a pod dismissed because of a change must not be replaced without

@@ -9,6 +9,7 @@ import dev.kastor.operator.kube.PodNumbers;
 import dev.kastor.operator.kube.SlotWaiters;
 import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.pods.Gates;
+import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
 import dev.kastor.operator.pods.PodNode;
@@ -63,8 +64,13 @@ final class PodCreation {
     template = new PodTemplate(config);
   }
 
-  /** Makes missing pods where slots are free; true if all could be made. */
-  boolean fill(TrainingJob job, List<PodView> views, PodPlan plan, @Nullable Integer atMost) {
+  /**
+   * Makes missing pods where slots are free; true if all could be made.
+   *
+   * @throws InvalidTemplate if no pods can be made of the job's template
+   */
+  boolean fill(TrainingJob job, List<PodView> views, PodPlan plan, @Nullable Integer atMost)
+      throws InvalidTemplate {
     int held = (int) views.stream().filter(pod -> !pod.ended() && !departures.lost(pod)).count();
     Map<String, Integer> allowed =
         atMost == null ? plan.missing() : PodPlan.first(atMost - held, plan.missing());

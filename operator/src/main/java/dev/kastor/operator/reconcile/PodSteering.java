@@ -5,6 +5,7 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
+import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
@@ -56,6 +57,7 @@ public final class PodSteering {
    * @param view who trains and who was told to go, no newer than the target
    * @param target the replicas that it is to have
    * @param atMost how many it may have at any moment; null without a limit
+   * @throws InvalidTemplate if no pods can be made of the job's template
    */
   public Duration steer(
       TrainingJob job,
@@ -64,7 +66,8 @@ public final class PodSteering {
       @Nullable FaultToleranceSpec tolerance,
       MembershipService.View view,
       Allocation target,
-      @Nullable Integer atMost) {
+      @Nullable Integer atMost)
+      throws InvalidTemplate {
     Instant now = clock.instant();
     notices.tell(job, failures);
     failures.forgiven().forEach(pod -> departures.remove(job, pod));

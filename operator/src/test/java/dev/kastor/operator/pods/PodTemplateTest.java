@@ -2,8 +2,11 @@ package dev.kastor.operator.pods;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.crds.profile.ProfileSpec;
+import dev.kastor.crds.trainingjob.BatchSizeSpec;
+import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
@@ -12,11 +15,12 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.smallrye.config.SmallRyeConfigBuilder;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Run with {@code -Dkastor.golden.write=true} to rewrite the golden pod. */
@@ -24,7 +28,7 @@ class PodTemplateTest {
   private static final Path GOLDEN = Path.of("src/test/resources/golden/pod.yaml");
 
   @Test
-  void makesTheGoldenPod() throws IOException {
+  void makesTheGoldenPod() throws Exception {
     String made = Serialization.asYaml(pod(Map.of("kastor.agent.checkpoint-host-path", "/state")));
     if (Boolean.getBoolean("kastor.golden.write")) {
       Files.createDirectories(GOLDEN.getParent());
@@ -34,7 +38,7 @@ class PodTemplateTest {
   }
 
   @Test
-  void everyFileThatAVariableNamesIsBelowAMount() {
+  void everyFileThatAVariableNamesIsBelowAMount() throws Exception {
     Pod pod = pod(Map.of("kastor.agent.checkpoint-host-path", "/state"));
     var container = pod.getSpec().getContainers().getFirst();
     List<String> mounts =
@@ -49,7 +53,7 @@ class PodTemplateTest {
   }
 
   @Test
-  void nothingInAParameterIsAReferenceToAVariable() {
+  void nothingInAParameterIsAReferenceToAVariable() throws Exception {
     var job =
         TestJobs.job(
             "bert", 1, 4, GoodputSpec.Mode.Adaptive, Map.of("data", "/data/$(KASTOR_POD)/a$$b$"));
@@ -69,15 +73,78 @@ class PodTemplateTest {
   }
 
   @Test
-  void jobsThatShareAClaimHaveFoldersOfTheirOwn() {
+  void jobsThatShareAClaimHaveFoldersOfTheirOwn() throws Exception {
     Pod pod = pod(Map.of("kastor.agent.checkpoint-claim", "models"));
-    assertThat(pod.getSpec().getVolumes().getLast().getPersistentVolumeClaim().getClaimName())
-        .isEqualTo("models");
-    assertThat(pod.getSpec().getContainers().getFirst().getVolumeMounts().getLast().getSubPath())
-        .isEqualTo("bert-uid-of-bert");
+    assertThat(pod.getSpec().getVolumes())
+        .filteredOn(volume -> volume.getName().equals("kastor-checkpoints"))
+        .singleElement()
+        .satisfies(volume ->
+            assertThat(volume.getPersistentVolumeClaim().getClaimName()).isEqualTo("models"));
+    assertThat(pod.getSpec().getContainers().getFirst().getVolumeMounts())
+        .filteredOn(mount -> mount.getName().equals("kastor-checkpoints"))
+        .singleElement()
+        .satisfies(mount -> assertThat(mount.getSubPath()).isEqualTo("bert-uid-of-bert"));
   }
 
-  private static Pod pod(Map<String, String> settings) {
+  @Test
+  void aReplicaOfATemplateIsTheUsersPodWithWhatAgentsNeed() throws Exception {
+    Pod pod = ofTemplate(template -> {});
+    assertThat(pod.getMetadata().getName()).isEqualTo("bert-7");
+    assertThat(pod.getSpec().getHostname()).isNull();
+    assertThat(pod.getSpec().getTerminationGracePeriodSeconds()).isEqualTo(30);
+    var container = pod.getSpec().getContainers().getFirst();
+    assertThat(container.getCommand()).containsExactly("python", "train.py");
+    assertThat(container.getResources().getLimits()).containsKey("nvidia.com/gpu");
+    Map<String, String> env = new TreeMap<>();
+    container.getEnv().forEach(each -> env.put(each.getName(), String.valueOf(each.getValue())));
+    assertThat(env)
+        .hasSameSizeAs(container.getEnv())
+        .containsEntry("DATA", "/data")
+        .containsEntry("KASTOR_JOB", "bert")
+        .containsEntry("KASTOR_PROTOCOL", "1")
+        .doesNotContainKeys("RANK", "WORLD_SIZE", "MASTER_ADDR");
+    assertThat(env.get("KASTOR_JOB_SPEC"))
+        .contains("\"initial\":32")
+        .doesNotContain("template", "learningRate", "work");
+    assertThat(container.getVolumeMounts())
+        .extracting(VolumeMount::getMountPath)
+        .containsExactly(
+            "/var/run/kastor/token", "/etc/kastor/ring", "/var/lib/kastor/checkpoints");
+  }
+
+  @Test
+  void aReplicaHasTheGraceOfItsTemplate() throws Exception {
+    Pod pod = ofTemplate(spec -> spec.put("terminationGracePeriodSeconds", 7));
+    assertThat(pod.getSpec().getTerminationGracePeriodSeconds()).isEqualTo(7);
+    assertThat(pod.getSpec().getContainers().getFirst().getEnv())
+        .contains(new EnvVar("KASTOR_TERMINATION_GRACE_SECONDS", "7", null));
+  }
+
+  @Test
+  void aReplicaHasOneContainer() {
+    assertThatThrownBy(() ->
+            ofTemplate(spec ->
+                spec.put(
+                    "containers",
+                    List.of(Map.of("name", "a", "image", "a"), Map.of("name", "b", "image", "b")))))
+        .isInstanceOf(InvalidTemplate.class)
+        .hasMessageStartingWith("spec.template.spec.containers[1]: ");
+  }
+
+  private static Pod ofTemplate(Consumer<Map<String, Object>> change) throws InvalidTemplate {
+    var job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+    var given =
+        TestJobs.ofTemplate(
+            new ElasticSpec(1, 4, null),
+            new GoodputSpec(null, new BatchSizeSpec(32, null, null, null), null, null));
+    Map<String, Object> spec = new TreeMap<>((Map<String, Object>) given.template().get("spec"));
+    change.accept(spec);
+    given.template().put("spec", spec);
+    job.setSpec(given);
+    return template(Map.of()).pod(job, ProfileSpec.NONE, 7, new PodNode("n1", "host-1"));
+  }
+
+  private static Pod pod(Map<String, String> settings) throws InvalidTemplate {
     return template(settings)
         .pod(
             TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive),

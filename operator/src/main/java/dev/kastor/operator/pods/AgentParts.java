@@ -1,0 +1,175 @@
+package dev.kastor.operator.pods;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kastor.crds.profile.ProfileSpec;
+import dev.kastor.crds.trainingjob.SpecDefaults;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.config.OperatorConfig;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Variables and volumes of a replica's container that its agent needs: who it is, whom it may
+ * trust, and where its checkpoints are.
+ */
+final class AgentParts {
+  static final String CA_KEY = "ca.crt";
+  static final String RING_KEY = "secret";
+
+  /** Where an agent writes its last words. */
+  static final String TERMINATION_PATH = "/dev/termination-log";
+
+  /** The highest version of the agent's protocol that this operator speaks. */
+  private static final int PROTOCOL = 1;
+
+  private static final String TOKEN_PATH = "/var/run/kastor/token";
+  private static final String RING_PATH = "/etc/kastor/ring";
+  private static final String CHECKPOINT_PATH = "/var/lib/kastor/checkpoints";
+  private static final long TOKEN_SECONDS = 3600;
+  private static final int SLOTS = 1;
+
+  private static final String TOKEN = "kastor-token";
+  private static final String RING = "kastor-ring";
+  private static final String CHECKPOINTS = "kastor-checkpoints";
+
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .defaultPropertyInclusion(
+              JsonInclude.Value.construct(JsonInclude.Include.NON_NULL, JsonInclude.Include.ALWAYS))
+          .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+          .build();
+
+  private final OperatorConfig config;
+
+  AgentParts(OperatorConfig config) {
+    this.config = config;
+  }
+
+  /**
+   * The variables.
+   *
+   * @param graceSeconds what the pod has between the signal to end and its end
+   */
+  List<EnvVar> env(TrainingJob job, long graceSeconds) {
+    return List.of(
+        PodEnv.value("KASTOR_NAMESPACE", job.getMetadata().getNamespace()),
+        PodEnv.value("KASTOR_JOB", job.getMetadata().getName()),
+        PodEnv.value("KASTOR_JOB_UID", job.getMetadata().getUid()),
+        PodEnv.field("KASTOR_POD", "metadata.name"),
+        PodEnv.field("KASTOR_NODE", "spec.nodeName"),
+        PodEnv.field("KASTOR_POD_IP", "status.podIP"),
+        PodEnv.value("KASTOR_PROTOCOL", Integer.toString(PROTOCOL)),
+        PodEnv.value("KASTOR_OPERATOR_URL", config.agent().operatorUrl()),
+        PodEnv.value("KASTOR_TOKEN_FILE", TOKEN_PATH + "/token"),
+        PodEnv.value("KASTOR_CA_FILE", RING_PATH + "/" + CA_KEY),
+        PodEnv.value("KASTOR_RING_SECRET_FILE", RING_PATH + "/" + RING_KEY),
+        PodEnv.value("KASTOR_RING_ENCRYPTION", config.agent().ringEncryption().setting()),
+        PodEnv.value("KASTOR_CHECKPOINT_DIR", CHECKPOINT_PATH),
+        PodEnv.value("KASTOR_JOB_SPEC", spec(job)),
+        PodEnv.value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),
+        PodEnv.value("KASTOR_TERMINATION_GRACE_SECONDS", Long.toString(graceSeconds)),
+        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(SLOTS)),
+        PodEnv.value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
+  }
+
+  List<VolumeMount> mounts(TrainingJob job, ProfileSpec profile) {
+    var meta = job.getMetadata();
+    VolumeMount checkpoints = mount(CHECKPOINTS, CHECKPOINT_PATH, false);
+    if (claim(profile).isPresent()) {
+      // Jobs of a namespace share the claim, so each gets a folder of its own.
+      checkpoints.setSubPath(meta.getName() + "-" + meta.getUid());
+    }
+    return List.of(mount(TOKEN, TOKEN_PATH, true), mount(RING, RING_PATH, true), checkpoints);
+  }
+
+  List<Volume> volumes(TrainingJob job, ProfileSpec profile) {
+    String namespace = job.getMetadata().getNamespace();
+    String name = job.getMetadata().getName();
+    Volume token =
+        new VolumeBuilder()
+            .withName(TOKEN)
+            .withNewProjected()
+            .addNewSource()
+            .withNewServiceAccountToken()
+            .withAudience(PodTemplate.audience(namespace, name))
+            .withExpirationSeconds(TOKEN_SECONDS)
+            .withPath("token")
+            .endServiceAccountToken()
+            .endSource()
+            .endProjected()
+            .build();
+    Volume ring =
+        new VolumeBuilder()
+            .withName(RING)
+            .withNewSecret()
+            .withSecretName(PodTemplate.ringSecret(name))
+            .endSecret()
+            .build();
+    return List.of(token, ring, checkpoints(job, profile));
+  }
+
+  private Optional<String> claim(ProfileSpec profile) {
+    var checkpoints = profile.checkpoints();
+    return checkpoints == null
+        ? config.agent().checkpointClaim()
+        : Optional.ofNullable(checkpoints.claim());
+  }
+
+  private Optional<String> hostPath(ProfileSpec profile) {
+    var checkpoints = profile.checkpoints();
+    return checkpoints == null
+        ? config.agent().checkpointHostPath()
+        : Optional.ofNullable(checkpoints.hostPath());
+  }
+
+  private Volume checkpoints(TrainingJob job, ProfileSpec profile) {
+    var volume = new VolumeBuilder().withName(CHECKPOINTS);
+    if (claim(profile).isPresent()) {
+      return volume
+          .withNewPersistentVolumeClaim()
+          .withClaimName(claim(profile).get())
+          .endPersistentVolumeClaim()
+          .build();
+    }
+    if (hostPath(profile).isPresent()) {
+      var meta = job.getMetadata();
+      return volume
+          .withNewHostPath()
+          .withPath(
+              "%s/%s/%s-%s"
+                  .formatted(
+                      hostPath(profile).get(), meta.getNamespace(), meta.getName(), meta.getUid()))
+          .withType("DirectoryOrCreate")
+          .endHostPath()
+          .build();
+    }
+    // Nothing is shared: a restart of the whole job then starts over, live changes do not.
+    return volume.withNewEmptyDir().endEmptyDir().build();
+  }
+
+  private static String spec(TrainingJob job) {
+    try {
+      // A template is what the pod was made of, and may be long.
+      return JSON.writeValueAsString(SpecDefaults.complete(job.getSpec()).withoutTemplate());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a spec made of records can always be written", e);
+    }
+  }
+
+  static VolumeMount mount(String name, String path, boolean readOnly) {
+    return new VolumeMountBuilder()
+        .withName(name)
+        .withMountPath(path)
+        .withReadOnly(readOnly ? true : null)
+        .build();
+  }
+}
