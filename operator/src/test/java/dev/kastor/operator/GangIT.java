@@ -114,7 +114,7 @@ class GangIT {
                   .formatted(NAMESPACE, bench.name, pod),
               FakeApiServer.token(NAMESPACE, bench.name, pod));
       assertThat(answer.statusCode()).isEqualTo(403);
-      assertThat(answer.body()).contains("has a template");
+      assertThat(answer.body()).contains("is a gang");
     }
     assertThat(bench.status().orElseThrow().generation()).isNull();
   }

@@ -51,8 +51,8 @@ public final class Metrics {
   private final Gauge queueGpus =
       families.gauge(
           "kastor_queue_gpus",
-          "GPUs of a Queue, by state: quota (what it is entitled to), used, borrowed (used beyond its"
-              + " quota), lent (of its quota, used by others).",
+          "GPUs of a Queue, by state: quota (what it is entitled to), used, borrowed (used beyond"
+              + " its quota), lent (of its quota, used by others).",
           "queue",
           "state");
   private final Gauge queueJobs =
@@ -89,8 +89,9 @@ public final class Metrics {
       families.counter(
           "kastor_replica_failures",
           "Replicas that failed without progress since, by reason: Program (no restart helps),"
-              + " Exited, Killed (by a signal, out of memory included), Gone (no exit status, such"
-              + " as after an eviction).",
+              + " Exited, Killed (by a signal, out of memory included), Unexplained (exit code 0"
+              + " without a word that its work is done), Gone (no exit status, such as after an"
+              + " eviction).",
           "namespace",
           "job",
           "reason");

@@ -94,7 +94,7 @@ class PodTemplateTest {
     assertThat(pod.getSpec().getTerminationGracePeriodSeconds()).isEqualTo(30);
     var container = pod.getSpec().getContainers().getFirst();
     assertThat(container.getCommand()).containsExactly("python", "train.py");
-    assertThat(container.getResources().getLimits()).containsKey("nvidia.com/gpu");
+    assertThat(container.getResources().getLimits()).containsOnlyKeys("kastor.dev/slot");
     Map<String, String> env = new TreeMap<>();
     container.getEnv().forEach(each -> env.put(each.getName(), String.valueOf(each.getValue())));
     assertThat(env)
