@@ -27,6 +27,7 @@ import dev.kastor.cli.queue.QueueCommand;
 import dev.kastor.cli.replay.CompareCommand;
 import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.replay.SweepCommand;
+import dev.kastor.cli.run.RunCommand;
 import dev.kastor.cli.terminal.Failures;
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.cli.terminal.LogStream;
@@ -58,6 +59,7 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       UpCommand.class,
       DownCommand.class,
+      RunCommand.class,
       SubmitCommand.class,
       LsCommand.class,
       GetCommand.class,
@@ -91,7 +93,9 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor demo                          see it work: three jobs on this machine",
       "  kastor up                            run a cluster on this machine until Ctrl-C",
-      "  kastor submit -f job.yaml --wait     train a job on it",
+      "  kastor run --batch 128 -- python train.py",
+      "                                       train a script on it",
+      "  kastor submit -f job.yaml --wait     train a job of a file",
       "  kastor ls                            what runs",
       "  kastor why bert                      why it has its size, or waits",
       "  kastor doctor                        what is wrong",

@@ -12,13 +12,13 @@ import java.time.Duration;
 import java.util.List;
 
 /** The commands that change jobs that exist. */
-final class Changing {
+public final class Changing {
   private static final Duration PERIOD = Duration.ofMillis(300);
 
   private final ClusterOptions options;
   private final PrintWriter out;
 
-  Changing(ClusterOptions options, PrintWriter out) {
+  public Changing(ClusterOptions options, PrintWriter out) {
     this.options = options;
     this.out = out;
   }
@@ -49,7 +49,7 @@ final class Changing {
   }
 
   /** Suspends jobs and waits until their state is saved and nothing of them runs. */
-  void stop(List<String> jobs, Duration patience) throws InterruptedException {
+  public void stop(List<String> jobs, Duration patience) throws InterruptedException {
     try (Cluster cluster = Cluster.connect(options)) {
       for (String name : jobs) {
         suspend(cluster, name, true);

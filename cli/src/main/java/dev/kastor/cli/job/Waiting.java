@@ -20,13 +20,13 @@ public final class Waiting {
   private final Cluster cluster;
   private final PrintWriter out;
 
-  Waiting(Cluster cluster, PrintWriter out) {
+  public Waiting(Cluster cluster, PrintWriter out) {
     this.cluster = cluster;
     this.out = out;
   }
 
   /** Returns the exit status: whether all succeeded. */
-  int until(List<Job> jobs) throws InterruptedException {
+  public int until(List<Job> jobs) throws InterruptedException {
     Map<Job, String> said = new HashMap<>();
     while (true) {
       boolean allEnded = true;
@@ -83,5 +83,5 @@ public final class Waiting {
   }
 
   /** Which job. */
-  record Job(String namespace, String name) {}
+  public record Job(String namespace, String name) {}
 }

@@ -35,7 +35,9 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
  * @param job the document as a resource
  */
 public record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
-  private static final String API_VERSION = "kastor.dev/v1alpha1";
+  /** The {@code apiVersion} of TrainingJobs. */
+  public static final String API_VERSION = "kastor.dev/v1alpha1";
+
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int LONGEST_BYTES = 1 << 20;
 

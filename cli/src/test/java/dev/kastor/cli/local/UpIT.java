@@ -3,6 +3,7 @@ package dev.kastor.cli.local;
 import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.cli.KastorProcess;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.client.Config;
@@ -23,8 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real {@code kastor up} that is stopped, killed, and given too little to run with. */
 final class UpIT {
-  private static final Path ROOT =
-      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration POLL = Duration.ofMillis(50);
   private static final Duration SILENCE = Duration.ofSeconds(6);
@@ -51,16 +50,9 @@ final class UpIT {
   }
 
   private Process up(Path output, String limits, String... jvmOptions) throws IOException {
-    List<String> command = new ArrayList<>(List.of("sh", "-c", limits + "exec \"$@\"", "sh"));
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-XX:+UseSerialGC");
-    command.add("-XX:TieredStopAtLevel=1");
-    command.addAll(List.of(jvmOptions));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of("dev.kastor.cli.Kastor", "up", "--slots", "2", "--port", "0"));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
-    builder.environment().put("KASTOR_HOME", home().toString());
+    ProcessBuilder builder =
+        KastorProcess.builder(home(), List.of(jvmOptions), "up", "--slots", "2", "--port", "0");
+    builder.command().addAll(0, List.of("sh", "-c", limits + "exec \"$@\"", "sh"));
     builder.environment().put("KASTOR_AGENT_SILENCE", SILENCE.toSeconds() + "s");
     Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
     started.add(process);

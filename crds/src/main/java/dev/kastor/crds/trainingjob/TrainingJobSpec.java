@@ -22,12 +22,19 @@ import org.jspecify.annotations.Nullable;
         "exactly one of program and template is needed: program names a training program of the"
             + " engine, template describes pods of any container")
 @ValidationRule(
-    value =
-        "!has(self.program) || (has(self.goodput) && has(self.goodput.work) &&"
-            + " has(self.goodput.learningRate) && has(self.goodput.learningRate.base))",
+    value = "!has(self.program) || has(self.goodput)",
+    message = "a program needs goodput with batchSize, learningRate.base and work")
+@ValidationRule(
+    value = "!has(self.program) || !has(self.goodput) || has(self.goodput.work)",
     message =
-        "a program needs goodput with batchSize, learningRate.base and work; only the script of a"
-            + " template may say the last two itself")
+        "spec.goodput.work: a program needs it; only the script of a template may say it itself")
+@ValidationRule(
+    value =
+        "!has(self.program) || !has(self.goodput) || (has(self.goodput.learningRate) &&"
+            + " has(self.goodput.learningRate.base))",
+    message =
+        "spec.goodput.learningRate.base: a program needs it; beside a template the optimizer has"
+            + " it")
 @ValidationRule(
     value =
         "!has(self.template) || has(self.goodput) || self.elastic.minReplicas =="

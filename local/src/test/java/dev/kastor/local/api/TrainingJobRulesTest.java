@@ -76,13 +76,13 @@ final class TrainingJobRulesTest {
                 "rateless",
                 "\"program\": {\"name\": \"glyph-mlp\"}, \"goodput\": {\"batchSize\": {\"initial\":"
                     + " 32}, \"work\": {\"epochs\": 1}}"))
-        .hasMessageContaining("a program needs goodput with batchSize, learningRate.base and work");
+        .hasMessageContaining("spec.goodput.learningRate.base: a program needs it");
     assertThatThrownBy(() ->
             create(
                 "workless",
                 "\"program\": {\"name\": \"glyph-mlp\"}, \"goodput\": {\"batchSize\": {\"initial\":"
                     + " 32}, \"learningRate\": {\"base\": \"0.1\"}}"))
-        .hasMessageContaining("a program needs goodput with batchSize, learningRate.base and work");
+        .hasMessageContaining("spec.goodput.work: a program needs it");
   }
 
   @Test

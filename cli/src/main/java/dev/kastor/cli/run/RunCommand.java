@@ -1,0 +1,167 @@
+package dev.kastor.cli.run;
+
+import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.local.Foreground;
+import dev.kastor.cli.terminal.CliException;
+import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.terminal.Output;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code kastor run}. */
+@Command(
+    name = "run",
+    description = {
+      "Runs a command as a TrainingJob and shows its output until it ends.",
+      "With --batch the command is a script that uses the kastor package: replicas come and go and"
+          + " the batch changes while it trains. Without, it is a gang of one size.",
+      "On the cluster of this machine it runs in this folder, with this shell's interpreter (PATH,"
+          + " VIRTUAL_ENV, CONDA_PREFIX, PYTHONPATH, LD_LIBRARY_PATH). Elsewhere --image is needed."
+    },
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kastor run --replicas 1-4 --batch 128 -- python train.py --epochs 30",
+      "  kastor run --replicas 2 -- torchrun train.py",
+      "  kastor run --replicas 1-8 --batch 256-8192 --image lab/resnet:3 --dry-run -- python"
+          + " train.py",
+      "",
+      "Ctrl-C asks whether to stop the job or to let it go on."
+    })
+public final class RunCommand implements Callable<Integer> {
+  /** Formats. */
+  enum Format {
+    YAML,
+    JSON
+  }
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "Name of the job; by default that of its script with four letters.")
+  private @Nullable String name;
+
+  @Option(
+      names = {"-r", "--replicas"},
+      paramLabel = "N|MIN-MAX",
+      defaultValue = "1",
+      description = "How many replicas, one GPU each (default: ${DEFAULT-VALUE}).")
+  private String replicas = "1";
+
+  @Option(
+      names = {"-b", "--batch"},
+      paramLabel = "N|N-MAX",
+      description =
+          "Global batch that the script was written for, and the largest that it may grow to (16"
+              + " times as large by default).")
+  private @Nullable String batch;
+
+  @Option(
+      names = "--per-replica",
+      paramLabel = "MAX|MIN-MAX",
+      description = "Examples that one replica takes at once (default: 1-256).")
+  private @Nullable String perReplica;
+
+  @Option(
+      names = "--image",
+      paramLabel = "IMAGE",
+      description = "Image of the container; not needed on the cluster of this machine.")
+  private @Nullable String image;
+
+  @Option(
+      names = {"-e", "--env"},
+      paramLabel = "NAME[=VALUE]",
+      description = "Variable of the command, with this shell's value unless one is given.")
+  private List<String> variables = List.of();
+
+  @Option(names = "--detach", description = "Submit it and return.")
+  private boolean detach;
+
+  @Option(names = "--dry-run", description = "Print the TrainingJob and submit nothing.")
+  private boolean dryRun;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "yaml|json",
+      defaultValue = "yaml",
+      description = "Format of --dry-run (default: ${DEFAULT-VALUE}).")
+  private Format output = Format.YAML;
+
+  @Parameters(
+      paramLabel = "COMMAND",
+      arity = "1..*",
+      description = "Program and its arguments, after --.")
+  private List<String> command = List.of();
+
+  @Override
+  public Integer call() {
+    Manifest manifest = manifest();
+    if (dryRun) {
+      Output.valueOf(output.name()).print(manifest.job(), spec.commandLine().getOut());
+      return ExitCode.OK;
+    }
+    return Foreground.run(() ->
+        new Run(cluster, spec.commandLine().getOut(), spec.commandLine().getErr())
+            .run(manifest, detach));
+  }
+
+  private Manifest manifest() {
+    Range sizes = Range.of("--replicas", replicas);
+    if (batch == null && !sizes.fixed()) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--replicas %s: only a script that uses the kastor package can be resized. Say its batch with --batch N, or give one number of replicas"
+              .formatted(replicas));
+    }
+    Map<String, String> shell = System.getenv();
+    boolean here = image == null;
+    if (here && !dryRun && !cluster.target().local()) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--image is needed: the replicas do not run on this machine. Name one that holds the"
+              + " command");
+    }
+    Map<String, String> environment = here ? Manifest.interpreter(shell) : new TreeMap<>();
+    variables.forEach(variable -> add(environment, variable, shell));
+    return new Manifest(
+        name == null ? Manifest.nameAfter(command, ThreadLocalRandom.current()) : name,
+        sizes,
+        Optional.ofNullable(batch).map(text -> Range.of("--batch", text)),
+        Optional.ofNullable(perReplica)
+            .map(text -> Range.of("--per-replica", text))
+            .map(range -> range.fixed() ? new Range(1, range.max()) : range),
+        Optional.ofNullable(image),
+        here ? Optional.of(Path.of("").toAbsolutePath().toString()) : Optional.empty(),
+        environment,
+        here ? Manifest.found(new ArrayList<>(command), shell.get("PATH")) : command);
+  }
+
+  private static void add(
+      Map<String, String> environment, String variable, Map<String, String> shell) {
+    int equals = variable.indexOf('=');
+    String key = equals < 0 ? variable : variable.substring(0, equals);
+    String value = equals < 0 ? shell.get(key) : variable.substring(equals + 1);
+    if (key.isEmpty() || value == null) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--env %s: this shell has no such variable. Give its value: --env %s=VALUE"
+              .formatted(variable, key.isEmpty() ? "NAME" : key));
+    }
+    environment.put(key, value);
+  }
+}

@@ -1,0 +1,84 @@
+package dev.kastor.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.cli.KastorProcess;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands on a real {@code kastor up}. */
+final class RunIT {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  @TempDir Path folder;
+  private KastorProcess up;
+
+  @BeforeEach
+  void start() throws Exception {
+    up = new KastorProcess(folder.resolve("home"));
+    up.start(folder.resolve("up"), "up", "--slots", "2", "--port", "0");
+    up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    up.close();
+  }
+
+  @Test
+  void showsWhatACommandSaysAndEndsAsItDoes() throws Exception {
+    try (KastorProcess good = new KastorProcess(folder.resolve("home"))) {
+      good.start(
+          folder.resolve("good"),
+          "run",
+          "--replicas",
+          "2",
+          "-e",
+          "GREETING=hello",
+          "--",
+          "sh",
+          "-c",
+          "echo \"$GREETING from rank $RANK of $WORLD_SIZE in $PWD\"");
+      assertThat(good.waitFor(PATIENCE)).as(good.said()).isZero();
+      assertThat(good.said())
+          .contains("hello from rank 0 of 2 in " + Path.of("").toAbsolutePath())
+          .contains("Succeeded");
+    }
+  }
+
+  @Test
+  void aCommandThatFailsIsAFailure() throws Exception {
+    try (KastorProcess bad = new KastorProcess(folder.resolve("home"))) {
+      Path manifest = folder.resolve("job.yaml");
+      bad.start(manifest, "run", "--name", "bad", "--dry-run", "--", "sh", "-c", "exit 3");
+      assertThat(bad.waitFor(PATIENCE)).isZero();
+      // What is shown can be changed and submitted.
+      Files.writeString(manifest, bad.said() + "  faultTolerance: {maxRestarts: 0}\n");
+      bad.start(folder.resolve("bad"), "submit", "-f", manifest.toString(), "--wait");
+      assertThat(bad.waitFor(PATIENCE)).isOne();
+      assertThat(bad.said()).contains("bad: Failed").contains("exit code 3");
+    }
+  }
+
+  @Test
+  void whoLeavesLeavesTheJob() throws Exception {
+    try (KastorProcess left = new KastorProcess(folder.resolve("home"));
+        KastorProcess other = new KastorProcess(folder.resolve("home"))) {
+      left.start(folder.resolve("left"), "run", "--name", "long", "--", "sleep", "600");
+      left.await("it runs", () -> left.said().contains("long: Running"));
+      left.interrupt();
+      left.waitFor(PATIENCE);
+      assertThat(left.said()).contains("long goes on", "kastor stop long");
+      other.start(folder.resolve("other"), "ls", "-o", "name");
+      assertThat(other.waitFor(PATIENCE)).isZero();
+      assertThat(other.said()).contains("long");
+      other.start(folder.resolve("rm"), "rm", "long");
+      assertThat(other.waitFor(PATIENCE)).isZero();
+    }
+  }
+}
