@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * HTTPS to the agent API; like the real agents' it is HTTP/1.1, one connection for each request
  * under way. Idle ones are anybody's, and so many reports at once are enough: a process may not
- * have two for each of ten thousand agents.
+ * have two for each of ten thousand agents. Nor has it their processors: few may be in a handshake
+ * at once, else each takes so long that the operator ends it.
  *
  * <p>All on one thread of its own, with little work for each request: what this costs is taken from
  * the operator, who shares the machine. Callers block, so they should be virtual threads.
@@ -46,6 +47,7 @@ public final class AgentLine implements AutoCloseable {
 
   private static final int REPORTS_AT_ONCE = 3000;
   private static final int CONNECTIONS = 30_000;
+  private static final int HANDSHAKES_AT_ONCE = 64;
 
   /** What the operator answered. */
   record Answer(int status, Buffer body) {}
@@ -60,6 +62,7 @@ public final class AgentLine implements AutoCloseable {
               .setMaxEventLoopExecuteTime(POLL_LIMIT.toSeconds()));
   private final HttpClient http;
   private final Semaphore reporting = new Semaphore(REPORTS_AT_ONCE);
+  private final Semaphore connecting = new Semaphore(HANDSHAKES_AT_ONCE, true);
 
   /**
    * A line to one operator.
@@ -116,10 +119,18 @@ public final class AgentLine implements AutoCloseable {
 
   private Answer send(RequestOptions options, @Nullable Buffer body)
       throws IOException, InterruptedException {
+    connecting.acquire();
+    Future<HttpClientRequest> connected;
+    try {
+      connected = http.request(options).onComplete(any -> connecting.release());
+    } catch (RuntimeException e) {
+      connecting.release();
+      throw new IOException("closed", e);
+    }
     AtomicReference<@Nullable HttpClientRequest> sent = new AtomicReference<>();
     AtomicBoolean over = new AtomicBoolean();
     try {
-      return http.request(options)
+      return connected
           .compose(request -> {
             sent.set(request);
             if (over.get()) {

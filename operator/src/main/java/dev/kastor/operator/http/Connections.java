@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.quarkus.vertx.http.runtime.filters.Filters;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
@@ -12,6 +13,8 @@ import io.vertx.ext.web.RoutingContext;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Gate before both ports: it bounds how many connections there are of those who have shown no good
@@ -24,6 +27,7 @@ public final class Connections {
   private static final Duration LOOK = Duration.ofSeconds(1);
   private static final int BEFORE_REFUSALS = 600;
 
+  private final Map<EventLoop, LoopClock> clocks = new ConcurrentHashMap<>();
   private final ConnectionLimit limit = new ConnectionLimit(Runtime.getRuntime().maxMemory());
   private final Metrics metrics;
 
@@ -72,7 +76,8 @@ public final class Connections {
   }
 
   private boolean admit(Channel channel) {
-    OpenConnection connection = new OpenConnection(channel, System::nanoTime);
+    OpenConnection connection =
+        new OpenConnection(channel, loop -> clocks.computeIfAbsent(loop, LoopClock::of));
     ConnectionLimit.Admission admission = limit.admit(connection);
     count("crowd", admission.ended());
     if (admission.admitted()) {

@@ -3,6 +3,7 @@ package dev.kastor.operator.http;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -11,6 +12,7 @@ import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,21 +27,29 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
   private static final String OLD_WEB_SOCKET = "Sec-WebSocket-Key1";
 
   private final Channel channel;
-  private final LongSupplier nanoTime;
+  private final Function<EventLoop, ? extends LongSupplier> clocks;
   private final String address;
 
   /** The newest request, empty while its head comes. One that is done must not be kept. */
   private volatile Optional<WeakReference<HttpServerRequest>> request = Optional.empty();
 
   private volatile boolean body;
+
+  /** That of its event loop; null until it has one. */
+  private volatile @Nullable LongSupplier clock;
+
   private volatile long begun;
   private volatile boolean served;
   private volatile boolean ending;
 
-  OpenConnection(Channel channel, LongSupplier nanoTime) {
+  /**
+   * A connection that was just accepted.
+   *
+   * @param clocks the clock of an event loop, in nanoseconds
+   */
+  OpenConnection(Channel channel, Function<EventLoop, ? extends LongSupplier> clocks) {
     this.channel = channel;
-    this.nanoTime = nanoTime;
-    begun = nanoTime.getAsLong();
+    this.clocks = clocks;
     address =
         channel.remoteAddress() instanceof InetSocketAddress from
                 && channel.localAddress() instanceof InetSocketAddress to
@@ -59,9 +69,16 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
     return address;
   }
 
+  @Override
+  public void handlerAdded(ChannelHandlerContext context) {
+    LongSupplier own = clocks.apply(context.channel().eventLoop());
+    begun = own.getAsLong();
+    clock = own;
+  }
+
   /** The head of a request is whole; its body may still have to come. */
   void begin(HttpServerRequest headed) {
-    begun = nanoTime.getAsLong();
+    begun = now();
     body = hasBody(headed.headers());
     request = Optional.of(new WeakReference<>(headed));
     served = true;
@@ -72,7 +89,7 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
     if (isWhole()) {
       // The first bytes of the next request.
       request = Optional.empty();
-      begun = nanoTime.getAsLong();
+      begun = now();
     }
     context.fireChannelRead(bytes);
   }
@@ -82,7 +99,7 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
    * the HTTP connection, under which connections are closed.
    */
   boolean isLate() {
-    return !isWhole() && nanoTime.getAsLong() - begun > LIMIT.toNanos();
+    return clock != null && !isWhole() && now() - begun > LIMIT.toNanos();
   }
 
   /** No request of it is looked at any more: one within the body of another would be. */
@@ -106,6 +123,11 @@ final class OpenConnection extends ChannelInboundHandlerAdapter {
 
   void end() {
     var _ = channel.close();
+  }
+
+  private long now() {
+    LongSupplier own = clock;
+    return own == null ? 0 : own.getAsLong();
   }
 
   private boolean isWhole() {

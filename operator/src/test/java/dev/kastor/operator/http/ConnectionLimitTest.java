@@ -88,7 +88,7 @@ class ConnectionLimitTest {
 
   private OpenConnection from(String address) {
     EmbeddedChannel channel = new From(address);
-    OpenConnection connection = new OpenConnection(channel, now::get);
+    OpenConnection connection = new OpenConnection(channel, loop -> now::get);
     channel.pipeline().addLast(connection);
     channel.closeFuture().addListener(closed -> limit.remove(connection));
     channels.add(channel);
