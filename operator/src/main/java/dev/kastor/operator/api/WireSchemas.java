@@ -11,7 +11,6 @@ import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import io.quarkus.smallrye.openapi.OpenApiFilter;
 import java.lang.reflect.RecordComponent;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -28,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  * <p>What is required follows from the records, as it does where reports are read. The bounds are
  * those that the records check; a test holds each against them.
  */
-@OpenApiFilter(OpenApiFilter.RunStage.RUN)
 public final class WireSchemas implements OASFilter {
   private static final double MOST_COUNTED = 1L << 52;
   private static final double MOST_SECONDS = 1e9;
