@@ -28,9 +28,10 @@ STAND_INS = TOOLS / "cuda_stand_ins.py"
 OLDEST, NEWEST = (3, 11), (3, 14)
 NEEDED_BYTES = 3_000_000_000
 DESCRIPTION = "Installs PyTorch for a CPU, and the tools of our Python tests, outside this folder; prints its python."
-EPILOG = """It downloads 600 MB and takes 1.5 GB in ~/.cache/kastor/pytorch. Needs Linux on x86-64, Python 3.11 to 3.14 with
-venv, and a C compiler: PyTorch's wheel needs CUDA libraries that a CPU never calls, and gets stand-ins for them.
-Environment: KASTOR_PYTHON (the Python to use, default: a suitable one on PATH), KASTOR_PYTORCH_CACHE (another folder)."""
+EPILOG = """It downloads 600 MB and takes 1.6 GB in ~/.cache/kastor/pytorch, 0.2 GB more with frameworks. Needs Linux on
+x86-64, Python 3.11 to 3.14 with venv, and a C compiler: PyTorch's wheel asks for CUDA libraries that a CPU never calls,
+and gets stand-ins for them.
+Environment: KASTOR_PYTHON (the Python to use, default: a suitable one on PATH), KASTOR_PYTORCH_CACHE (the folder)."""
 
 
 class InstallationError(Exception):
@@ -125,7 +126,9 @@ def base_python() -> tuple[str, str]:
         else:
             return path, f"{version[0]}.{version[1]}"
     reason = next((reason for reason in reasons if "venv" in reason), reasons[0])
-    raise InstallationError(f"PyTorch needs Python 3.{OLDEST[1]} to 3.{NEWEST[1]}, and {reason}. Set KASTOR_PYTHON to one.")
+    raise InstallationError(
+        f"PyTorch needs Python 3.{OLDEST[1]} to 3.{NEWEST[1]}, and {reason}. Set KASTOR_PYTHON to one."
+    )
 
 
 def install(base: str, home: pathlib.Path, log: pathlib.Path) -> None:
@@ -133,7 +136,7 @@ def install(base: str, home: pathlib.Path, log: pathlib.Path) -> None:
     check_machine(home.parent)
     step("making a virtual environment", log, base, "-I", "-m", "venv", str(home))
     python = str(home / "bin" / "python")
-    pip_install(python, "pytorch.txt", "downloading PyTorch and tools of tests (600 MB), and unpacking them", log)
+    pip_install(python, "pytorch.txt", "downloading PyTorch (600 MB with the tools of tests)", log)
     find = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([python, "-I", "-c", find], capture_output=True, text=True, check=True).stdout.strip()
     step("making stand-ins for CUDA libraries", log, python, "-I", str(STAND_INS), packages)
@@ -146,7 +149,7 @@ def add_frameworks(smaller: pathlib.Path, home: pathlib.Path, log: pathlib.Path)
     """Makes the environment from one without frameworks, whose files it shares."""
     shutil.copytree(smaller, home, symlinks=True, copy_function=os.link)
     python = str(home / "bin" / "python")
-    pip_install(python, "frameworks.txt", "downloading Lightning and Transformers, and unpacking them", log)
+    pip_install(python, "frameworks.txt", "downloading Lightning and Transformers", log)
     step("trying them", log, python, "-I", "-c", "import lightning, transformers; transformers.Trainer")
     remove_scripts(home)
 
@@ -206,7 +209,7 @@ def reason_in(log: pathlib.Path) -> str:
 
 
 def remove_scripts(home: pathlib.Path) -> None:
-    """Removes scripts that name the folder in which they were installed, which is renamed: `python -m` does their work."""
+    """Removes scripts that name the folder of their installation: it is renamed, and `python -m` does as well."""
     for script in (home / "bin").iterdir():
         if script.is_file() and not script.is_symlink() and script.read_bytes()[:4] != b"\x7fELF":
             script.unlink()
