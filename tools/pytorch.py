@@ -181,7 +181,13 @@ def step(what: str, log: pathlib.Path, *command: str) -> None:
     terminal = sys.stderr.isatty()
     begun = time.monotonic()
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            close_fds=False,  # It keeps the lock.
+        )
     try:
         while process.poll() is None:
             if terminal:
@@ -217,9 +223,10 @@ def remove_scripts(home: pathlib.Path) -> None:
 
 @contextlib.contextmanager
 def locked(cache: pathlib.Path) -> Iterator[None]:
-    """Keeps other installations away."""
+    """Keeps other installations away, for as long as a command of this one runs, even one that outlives it."""
     cache.mkdir(parents=True, exist_ok=True)
     with cache.with_name(cache.name + ".lock").open("w") as lock:
+        os.set_inheritable(lock.fileno(), True)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
