@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Finds the peer in the user's cache, or puts it there: {@code bench/peer/install}. */
+/** Finder of the peer in the user's cache, where it is put if need be: {@code tools/pytorch.py}. */
 public final class PeerInstallation {
   private PeerInstallation() {}
 
@@ -18,7 +18,7 @@ public final class PeerInstallation {
    */
   public static Path python(Installation installation, Consumer<String> progress)
       throws BenchException, InterruptedException {
-    Path script = installation.root().resolve("bench/peer/install");
+    Path script = installation.root().resolve("tools/pytorch.py");
     String last = "it said nothing";
     try {
       Process process = new ProcessBuilder(script.toString()).start();
@@ -38,6 +38,6 @@ public final class PeerInstallation {
     }
     throw new BenchException(
         "PyTorch cannot be installed: %s. Measure Kastor alone with --peer none, or name a Python that has it with --peer PATH."
-            .formatted(last.strip().replaceAll("\\.$", "")));
+            .formatted(last.strip().replaceAll("^kastor: |\\.$", "")));
   }
 }

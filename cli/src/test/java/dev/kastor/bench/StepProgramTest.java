@@ -58,8 +58,8 @@ final class StepProgramTest {
   }
 
   private Installation installation(String script) throws IOException {
-    Path file = folder.resolve("bench/peer/install");
-    Files.createDirectories(folder.resolve("bench/peer"));
+    Path file = folder.resolve("tools/pytorch.py");
+    Files.createDirectories(folder.resolve("tools"));
     Files.writeString(file, "#!/bin/sh\n" + script);
     assertThat(file.toFile().setExecutable(true)).isTrue();
     return new Installation(folder);
@@ -76,7 +76,8 @@ final class StepProgramTest {
 
   @Test
   void saysWhyThereIsNoPeerAndWhatToDo() throws IOException {
-    Installation installation = installation("echo 'there is no python3 on PATH' >&2; exit 1\n");
+    Installation installation =
+        installation("echo 'kastor: there is no python3 on PATH' >&2; exit 1\n");
     assertThatExceptionOfType(BenchException.class)
         .isThrownBy(() -> PeerInstallation.python(installation, _ -> {}))
         .withMessageContaining("cannot be installed: there is no python3 on PATH. Measure")
