@@ -41,12 +41,8 @@ class AuditDigest:
     def of(first_position: int, examples: NDArray[Any]) -> AuditDigest:
         """Digest of examples ``[n]`` at the positions from ``first_position`` on."""
         with np.errstate(over="ignore"):
-            positions = np.arange(
-                first_position, first_position + len(examples), dtype=np.uint64
-            )
-            pairs = mix(
-                mix(positions + GAMMA) + (examples.astype(np.uint64) + np.uint64(1)) * GAMMA
-            )
+            positions = np.arange(first_position, first_position + len(examples), dtype=np.uint64)
+            pairs = mix(mix(positions + GAMMA) + (examples.astype(np.uint64) + np.uint64(1)) * GAMMA)
             return AuditDigest(len(examples), int(np.add.reduce(pairs, dtype=np.uint64)))
 
     def __add__(self, other: AuditDigest) -> AuditDigest:

@@ -90,9 +90,7 @@ class JobSpec:
             float(fields.whole("checkpoint.intervalSeconds", 10)),
             fields.whole("checkpoint.keepLast", 3),
         )
-        fields.check(
-            "goodput.batchSize.perDevice", read.least_atomic_batch <= read.most_atomic_batch
-        )
+        fields.check("goodput.batchSize.perDevice", read.least_atomic_batch <= read.most_atomic_batch)
         if fields.wrong:
             raise ValueError("missing or wrong: " + ", ".join(fields.wrong))
         return read
@@ -159,8 +157,7 @@ class Config:
             raise ConfigError(f"KASTOR_RING_SECRET_FILE cannot be read: {e}") from e
         if len(secret) < LEAST_SECRET_BYTES:
             raise ConfigError(
-                f"KASTOR_RING_SECRET_FILE holds {len(secret)} bytes;"
-                f" at least {LEAST_SECRET_BYTES} are needed."
+                f"KASTOR_RING_SECRET_FILE holds {len(secret)} bytes; at least {LEAST_SECRET_BYTES} are needed."
             )
         return secret
 
@@ -209,9 +206,7 @@ class _Reader:
     environment: Mapping[str, str]
     problems: list[str] = field(default_factory=list)
 
-    def get(
-        self, name: str, parse: Callable[[str], T], default: T, optional: bool = False
-    ) -> T:
+    def get(self, name: str, parse: Callable[[str], T], default: T, optional: bool = False) -> T:
         text = self.environment.get(name, "").strip()
         if not text:
             if not optional:

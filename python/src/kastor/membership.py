@@ -43,9 +43,7 @@ class MembershipClient:
     what was known last. Training never waits for the network. Thread-safe.
     """
 
-    def __init__(
-        self, operator: OperatorClient, job: str, pod: str, address: str, software: str = ""
-    ) -> None:
+    def __init__(self, operator: OperatorClient, job: str, pod: str, address: str, software: str = "") -> None:
         self._operator = operator
         self._job, self._pod, self._address = job, pod, address
         self._client = f"kastor-python/{__version__} {software}".strip()
@@ -106,9 +104,7 @@ class MembershipClient:
     def wait_for(self, wanted: Callable[[Membership], bool], seconds: float) -> Membership | None:
         """Newest membership once ``wanted`` holds for it; None when time is up."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._newest is not None and wanted(self._newest), seconds
-            )
+            self._changed.wait_for(lambda: self._newest is not None and wanted(self._newest), seconds)
             newest = self._newest
         return newest if newest is not None and wanted(newest) else None
 

@@ -132,6 +132,4 @@ def learning_rate_factor(rule: str, scale: float, stats: GradientStats | None) -
         return scale
     if rule == "None":
         return 1.0
-    raise ValueError(
-        f"goodput.learningRate.scaling is '{rule}' but must be one of {', '.join(SCALING_RULES)}."
-    )
+    raise ValueError(f"goodput.learningRate.scaling is '{rule}' but must be one of {', '.join(SCALING_RULES)}.")

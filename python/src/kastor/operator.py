@@ -73,9 +73,7 @@ class AuthorityFile:
                     self._context, self._pem = _trusting(pem), pem
                     log.info("the operator's authority is another now")
             except (OSError, ssl.SSLError, ValueError) as e:
-                log.warning(
-                    "the authority in %s cannot be used, the one before stays: %s", self._file, e
-                )
+                log.warning("the authority in %s cannot be used, the one before stays: %s", self._file, e)
             return self._context
 
 

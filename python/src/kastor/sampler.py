@@ -40,9 +40,7 @@ class ElasticSampler:
         self._shuffle = shuffle
         self._cache: dict[int, Int64s] = {}
 
-    def take(
-        self, cursor: int, plan: BatchPlan, replicas: int, rank: int, pass_number: int
-    ) -> Take:
+    def take(self, cursor: int, plan: BatchPlan, replicas: int, rank: int, pass_number: int) -> Take:
         """Examples of one pass of one replica; ``cursor`` counts the positions of earlier steps."""
         if cursor < 0 or not 0 <= rank < replicas:
             raise ValueError(f"cursor {cursor}, rank {rank} of {replicas} replicas")

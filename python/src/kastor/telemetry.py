@@ -273,9 +273,7 @@ class TelemetryClient:
             taken.add_all(self._unsent)
             self._unsent, self._news = taken, True
 
-    def _report(
-        self, status: TrainingStatus, taken: _Unsent, outcome: Outcome | None
-    ) -> TelemetryReport:
+    def _report(self, status: TrainingStatus, taken: _Unsent, outcome: Outcome | None) -> TelemetryReport:
         profiler = self._lived if self._retell else taken.profiler
         return TelemetryReport(
             self._config.namespace,
