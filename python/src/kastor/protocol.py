@@ -100,6 +100,7 @@ class BatchPlan:
         return replicas * self.atomic_batch_size * self.passes
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it."""
         return {
             "atomicBatchSize": self.atomic_batch_size,
             "accumulationSteps": self.accumulation_steps,
@@ -214,6 +215,7 @@ class Progress:
     epoch: int
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it."""
         return {
             "step": self.step,
             "scaleInvariantSteps": self.scale_invariant_steps,
@@ -236,6 +238,7 @@ class StepProfile:
     gpu_type: str = ""
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it: what is absent has no field."""
         data: Json = {
             "nodes": self.nodes,
             "replicas": self.replicas,
@@ -260,6 +263,7 @@ class Switch:
     pause_seconds: float
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it."""
         return {
             "generation": self.generation,
             "replicasBefore": self.replicas_before,
@@ -278,6 +282,7 @@ class CheckpointInfo:
     saved_at_epoch_millis: int
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it."""
         return {
             "step": self.step,
             "bytes": self.bytes,
@@ -294,6 +299,7 @@ class Slowest:
     others_seconds: float
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it."""
         return {
             "pod": self.pod,
             "passSeconds": self.pass_seconds,
@@ -313,6 +319,7 @@ class Outcome:
     lost_or_repeated_examples: int = 0
 
     def to_json(self) -> Json:
+        """JSON as the operator demands it: what is absent has no field."""
         data: Json = {
             "kind": self.kind.value,
             "lostOrRepeatedExamples": self.lost_or_repeated_examples,

@@ -8,6 +8,7 @@ values are not encrypted: they are the addresses by which the replicas find each
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import logging
 import os
@@ -34,7 +35,7 @@ class StoreError(Exception):
     """Error of a store that cannot be reached, or whose other side does not know the secret."""
 
 
-class StoreAbandoned(StoreError):
+class StoreAbandonedError(StoreError):
     """Error of a wait that was given up because what it waited for is outdated."""
 
 
@@ -142,10 +143,8 @@ class StoreServer:
             connections = list(self._connections)
             self._changed.notify_all()
         for each in (self._listener, *connections):
-            try:
+            with contextlib.suppress(OSError):  # it may have ended already
                 each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it has ended already
             each.close()
         self._thread.join(_HANDSHAKE_SECONDS)
 
@@ -246,7 +245,7 @@ class StoreClient:
                 return
             except OSError as e:
                 if abandoned():
-                    raise StoreAbandoned("a newer generation is known") from e
+                    raise StoreAbandonedError("a newer generation is known") from e
                 if time.monotonic() > end:
                     raise StoreError(f"the store at {address} cannot be used: {e}") from e
                 time.sleep(0.05)
@@ -291,7 +290,7 @@ class StoreClient:
         """Waits until all keys are set.
 
         Raises:
-            StoreError: if they are not set in time; StoreAbandoned: if the wait is given up.
+            StoreError: if they are not set in time; StoreAbandonedError: if the wait is given up.
         """
         names = [key.encode() for key in keys]
         end = time.monotonic() + seconds
@@ -300,7 +299,7 @@ class StoreClient:
             if self._call(b"wait", str(left).encode(), *names)[0] == _OK:
                 return
             if self._abandoned():
-                raise StoreAbandoned("a newer generation is known")
+                raise StoreAbandonedError("a newer generation is known")
             if time.monotonic() >= end:
                 raise StoreError(f"{', '.join(keys)}: not set within {seconds:.0f} s")
 
