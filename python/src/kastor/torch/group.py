@@ -71,7 +71,7 @@ class RendezvousStore(Store):
     def _key(self, key: str) -> str:
         return f"{self._prefix}/{key}"
 
-    def set(self, key: str, value: bytes | str) -> None:  # type: ignore[override]
+    def set(self, key: str, value: bytes | str) -> None:
         """Sets a key."""
         self._client.set(self._key(key), value.encode() if isinstance(value, str) else bytes(value))
 

@@ -123,19 +123,17 @@ class Reducer:
         return float(_squared_norm(views))
 
     @torch.no_grad()
-    def compare(self, previous: list[torch.Tensor]) -> tuple[float, float]:
-        """Product with, and squared distance from, an earlier gradient."""
-        product = distance = 0.0
-        for bucket, before in zip(self._buckets, previous, strict=True):
-            now = bucket.gradients.double()
-            product += float(torch.dot(now, before.double()))
-            distance += float((now - before.double()).square().sum())
-        return product, distance
+    def copy(self, factor: float) -> list[torch.Tensor]:
+        """Copy of the mean gradient times ``factor``, one tensor a parameter."""
+        return list(torch._foreach_mul([view for bucket in self._buckets for view in bucket.views], factor))
 
+    @staticmethod
     @torch.no_grad()
-    def copy(self) -> list[torch.Tensor]:
-        """Copy of the mean gradient, one flat tensor a bucket."""
-        return [bucket.gradients.clone() for bucket in self._buckets]
+    def compare(now: list[torch.Tensor], before: list[torch.Tensor]) -> tuple[float, float]:
+        """Product and squared distance of two gradients."""
+        distance = float(_squared_norm(list(torch._foreach_sub(now, before))))
+        squares = float(_squared_norm(now)) + float(_squared_norm(before))
+        return (squares - distance) / 2, distance
 
     def drop(self) -> None:
         """Drops all gradients."""
@@ -224,9 +222,7 @@ def _hooked(parameter: Any, hook: Callable[[torch.Tensor], None]) -> RemovableHa
     return handle
 
 
-def _grouped(
-    parameters: Iterable[torch.nn.Parameter], bucket_bytes: int
-) -> Iterable[list[torch.nn.Parameter]]:
+def _grouped(parameters: Iterable[torch.nn.Parameter], bucket_bytes: int) -> Iterable[list[torch.nn.Parameter]]:
     group: list[torch.nn.Parameter] = []
     size = 0
     for p in parameters:

@@ -88,9 +88,7 @@ class TrainingState:
     def checkpoint(self) -> Checkpoint:
         """Copy of the state in host memory."""
         form, tensors = self.captured()
-        blocks = [
-            Block(_dtype_name(t.dtype), tuple(t.shape), memoryview(_bytes(t.clone().cpu()).numpy())) for t in tensors
-        ]
+        blocks = [Block(_dtype_name(t.dtype), tuple(t.shape), _bytes(t.clone().cpu()).numpy().data) for t in tensors]
         return Checkpoint(self.counters.step, form, blocks)
 
     def restore_checkpoint(self, checkpoint: Checkpoint) -> None:
@@ -128,7 +126,7 @@ class TrainingState:
             if isinstance(part, torch.nn.Module):
                 # A module's state_dict carries the versions of its layers beside the values.
                 state = OrderedDict(state)
-                state._metadata = getattr(part.state_dict(), "_metadata", None)
+                setattr(state, "_metadata", getattr(part.state_dict(), "_metadata", None))  # noqa: B010
             try:
                 part.load_state_dict(state)
             except (RuntimeError, ValueError, KeyError, TypeError) as e:
@@ -175,7 +173,7 @@ class TrainingState:
         small = [p for p in packed if p.numel() < _SMALL_BYTES]
         if small:
             flat = group.receive(torch.empty(sum(p.numel() for p in small), dtype=torch.uint8), source)
-            for target, part in zip(small, flat.split([p.numel() for p in small]), strict=True):
+            for target, part in zip(small, torch.split(flat, [p.numel() for p in small]), strict=True):
                 target.copy_(part)
         for target in packed:
             if target.numel() >= _SMALL_BYTES:
