@@ -157,6 +157,8 @@ class Job:
         self._in_epochs = True
         while True:
             yield self.epoch
+            if self._training.members.state is None:
+                raise UsageError("job.epochs() went round without a loop over a loader of the job.")
             if self._training.done or self.epoch + 1 >= number:
                 return
             self._training.counters.epoch += 1

@@ -66,8 +66,10 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
         step = state.counters.step if history.has_state else -1
         rows = group.rows(
             Kind.JOIN,
-            [history.lineage, step, digest >> 32, digest & 0xFFFFFFFF]
-            + [history.replicas, float(history.broken), history.pause],
+            [
+                *(history.lineage, step, digest >> 32, digest & 0xFFFFFFFF),
+                *(history.replicas, float(history.broken), history.pause),
+            ],
         )
         gathered = time.perf_counter()
         best = max(range(group.size), key=lambda rank: (rows[rank][0], rows[rank][1], -rank))

@@ -142,7 +142,8 @@ class Members:
 
     def _start(self) -> None:
         """Makes the state where no member has any: from the newest checkpoint, else as the script made it."""
-        assert self.pod is not None and self.state is not None
+        assert self.pod is not None
+        assert self.state is not None
         with self.pod.membership.while_doing(Doing.LOAD):
             found = self.pod.newest_checkpoint()
             if found is None:
@@ -224,7 +225,8 @@ class Members:
 
     def status(self) -> TrainingStatus:
         """Status for the operator."""
-        assert self.group is not None and self.state is not None
+        assert self.group is not None
+        assert self.state is not None
         return TrainingStatus(
             self.group.generation,
             self.membership.nodes,

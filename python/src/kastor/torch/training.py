@@ -155,7 +155,8 @@ class Training:
     def begin_pass(self, pass_number: int) -> Take:
         """Begins a pass and says which examples it takes."""
         members = self.members
-        assert members.group is not None and members.sampler is not None
+        assert members.group is not None
+        assert members.sampler is not None
         self.step.pass_began = time.perf_counter()
         group, plan = members.group, members.plan
         self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
@@ -228,9 +229,11 @@ class Training:
         squares = self.reducer.squared_norms() * unscale**2
         rows = group.rows(
             Kind.STEP,
-            [counters.step, known, loss, squares if statistics else math.nan]
-            + [step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF]
-            + [step.pass_seconds / plan.passes],
+            [
+                *(counters.step, known, loss, squares if statistics else math.nan),
+                *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
+                step.pass_seconds / plan.passes,
+            ],
         )
         ended_at = time.perf_counter()
         for rank, row in enumerate(rows):
@@ -308,7 +311,8 @@ class Training:
     def settle(self) -> None:
         """Counts the step; a step that a GradScaler skipped trained its examples and brought nothing."""
         exchanged, group = self.step.exchanged, self.members.group
-        assert exchanged is not None and group is not None
+        assert exchanged is not None
+        assert group is not None
         self.step.exchanged = None
         self.reducer.end()
         counters = self.counters
