@@ -46,6 +46,7 @@ class Cluster:
             "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1",
             "TMPDIR": str(self.folder / "tmp"),
+            "HURRY": str(self.folder / "hurry"),
             "RECORD": str(self.folder / f"{pod}.jsonl"),
             "KASTOR_NAMESPACE": NAMESPACE,
             "KASTOR_JOB": JOB,
@@ -89,6 +90,16 @@ class Cluster:
         self.ended[pod] = status
         self.operator.died(pod)
 
+    def ready(self, *pods: str) -> None:
+        """Waits until pods are ready to be members."""
+
+        def ready() -> bool:
+            gone = [pod for pod in pods if pod in self.ended]
+            assert not gone, f"{gone} ended"
+            return all(self.operator.states.get(pod, {}).get("phase", "STARTING") != "STARTING" for pod in pods)
+
+        self.wait(f"{pods} are ready", ready)
+
     def want(self, pods: list[str], atomic: int, accumulation: int = 0) -> None:
         """Wants a generation and waits until it trains."""
         self.operator.want(pods, atomic, accumulation)
@@ -98,7 +109,8 @@ class Cluster:
     def trained(self, pod: str, more: int = 5) -> None:
         """Waits until a pod has told of more steps."""
         steps = self.lines(pod)
-        self.wait(f"{pod} trains on", lambda: len(self.lines(pod)) >= len(steps) + more or self.operator.outcome)
+        self.wait(f"{pod} trains on", lambda: len(self.lines(pod)) >= len(steps) + more or pod in self.ended)
+        assert pod not in self.ended, self.logs()
 
     def wait(self, what: str, holds: Any, seconds: float = 60) -> None:
         """Waits until something holds; shows the logs otherwise."""
@@ -107,8 +119,9 @@ class Cluster:
         except AssertionError as e:
             raise AssertionError(f"{e}\n{self.logs()}") from None
 
-    def completed(self, seconds: float = 90) -> dict[str, Any]:
-        """Outcome of the job once it is told, and all its processes have ended."""
+    def completed(self, seconds: float = 120) -> dict[str, Any]:
+        """Lets the scripts take their steps without pauses; outcome of the job once all processes have ended."""
+        (self.folder / "hurry").touch()
         self.wait("the job ends", lambda: self.operator.outcome, seconds)
         self.operator.ended = True
         self.wait("all processes end", lambda: len(self.ended) == len(self.pods), 30)

@@ -58,11 +58,11 @@ def check_end(cluster: Cluster, outcome: dict[str, Any]) -> None:
 
 
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
-    options = {"pause": 0.005, "epochs": 6}
-    cluster.start("a", **options)
+    options = {"epochs": 6}
+    cluster.start("a", "b", **options)
+    cluster.ready("b")
     cluster.want(["a"], 32)
-    cluster.trained("a")
-    cluster.start("b", **options)
+    cluster.trained("a", 20)
     cluster.want(["a", "b"], 16)
     cluster.trained("a")
     cluster.want(["a", "b"], 12, 1)
@@ -96,14 +96,15 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     ["body", "before STEP", "after STEP", "before JOIN", "after JOIN"],
 )
 def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) -> None:
-    options = {"pause": 0.004, "epochs": 5}
+    options = {"epochs": 5}
     joins = point.endswith("JOIN")
     cluster.start("a", **options)
     cluster.start("b", fault={"point": point, "step": 0 if joins else 20}, **options)
+    cluster.start("c", **options)
+    cluster.ready("a", "c")
     cluster.operator.want(["a", "b"], 16)
     assert cluster.ends("b") == -9
     cluster.wait("a goes on", lambda: len(cluster.lines("a")) > 30)
-    cluster.start("c", **options)
     cluster.want(["a", "c"], 16)
 
     outcome = cluster.completed()
@@ -114,12 +115,12 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
 
 
 def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) -> None:
-    options = {"pause": 0.004, "epochs": 4, "width": 600}
+    options = {"epochs": 4, "width": 600}
     cluster.start("a", fault={"point": "state", "step": 20}, **options)
-    cluster.start("b", **options)
+    cluster.start("b", "c", **options)
+    cluster.ready("c")
     cluster.want(["a", "b"], 16)
     cluster.wait("both train", lambda: len(cluster.lines("b")) > 25)
-    cluster.start("c", **options)
     cluster.operator.want(["a", "b", "c"], 16)
     assert cluster.ends("a") == -9
     outcome = cluster.completed()
@@ -128,7 +129,7 @@ def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) ->
 
 
 def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
-    options = {"pause": 0.004, "epochs": 4}
+    options = {"epochs": 4}
     cluster.start("a", **options)
     cluster.start("b", "c", fault={"point": "before STEP", "step": 15}, **options)
     cluster.want(["a", "b", "c"], 12)
@@ -139,7 +140,7 @@ def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
 
 
 def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all(cluster: Cluster) -> None:
-    options = {"pause": 0.01, "epochs": 6}
+    options = {"epochs": 6}
     cluster.start("a", "b", **options)
     cluster.want(["a", "b"], 16)
     cluster.trained("a", 20)
@@ -155,7 +156,7 @@ def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all
     cluster.want(["c"], 32)
     cluster.wait("c trains", lambda: cluster.lines("c"))
     assert cluster.lines("c")[0]["step"] == at
-    cluster.trained("c", 150)
+    cluster.trained("c", 60)
     cluster.pods["c"].kill()
     assert cluster.ends("c") == -9
 
@@ -169,7 +170,7 @@ def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all
 
 
 def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None:
-    options = {"pause": 0.01, "epochs": 4}
+    options = {"epochs": 4}
     cluster.start("a", "b", **options)
     cluster.want(["a", "b"], 16)
     cluster.trained("b", 10)
@@ -185,11 +186,11 @@ def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None
 
 @pytest.mark.parametrize("kind", ["workers", "adam", "scaler", "compile"])
 def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
-    options: dict[str, Any] = {"pause": 0.003, "epochs": 5, kind: 2 if kind == "workers" else True}
-    cluster.start("a", **options)
+    options: dict[str, Any] = {"epochs": 5, kind: 2 if kind == "workers" else True}
+    cluster.start("a", "b", **options)
+    cluster.ready("b")
     cluster.want(["a"], 32)
-    cluster.trained("a")
-    cluster.start("b", **options)
+    cluster.trained("a", 20)
     cluster.want(["a", "b"], 24, 1)
     cluster.trained("b")
     cluster.pods["b"].kill()
@@ -200,7 +201,7 @@ def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
 
 
 def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
-    options = {"pause": 0.01, "epochs": 5}
+    options = {"epochs": 5}
     cluster.start("a", **options)
     cluster.want(["a"], 32)
     cluster.trained("a", 10)
@@ -217,7 +218,7 @@ def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
 
 
 def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
-    options = {"pause": 0.004, "epochs": 3}
+    options = {"epochs": 3}
     cluster.start("a", **options)
     cluster.start("b", fault={"point": "body", "step": 10, "hang": 300}, **options)
     cluster.want(["a", "b"], 16)

@@ -29,6 +29,11 @@ MAX_METRIC_NAME = 64
 _MOST_NORM = 1.2e77
 
 
+def _at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ValueError(f"{name} must be at least {least} but is {value}")
+
+
 class ProtocolError(ValueError):
     """Error of a message that does not follow the agent API."""
 
@@ -388,8 +393,3 @@ def shortened(text: str, most: int) -> str:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ValueError(f"{name} must be at least {least} but is {value}")

@@ -21,7 +21,7 @@ class Clusters(torch.utils.data.Dataset):
         centres = torch.randn(10, 16, generator=torch.Generator().manual_seed(7))
         g = torch.Generator().manual_seed(seed)
         self.y = torch.randint(0, 10, (n,), generator=g)
-        self.x = centres[self.y] * 0.6 + torch.randn(n, 16, generator=g)
+        self.x = centres[self.y] * 0.9 + torch.randn(n, 16, generator=g)
 
     def __len__(self):
         return len(self.y)
@@ -86,11 +86,12 @@ for _epoch in job.epochs(epochs):
             line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
             print(json.dumps({**line, "state": hashlib.sha256(state).hexdigest()}), file=record)
             indices = []
-            time.sleep(options.get("pause", 0.0))
+            if not os.path.exists(os.environ["HURRY"]):
+                time.sleep(options.get("pause", 0.05))
         elif job._training.step.broken:
             indices = []
     with job.evaluating():
         shard = job.sharded(test)
         hits = job.average(accuracy(model, test), weight=len(shard))
         job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
-job.finish(accuracy=accuracy(model, test), loss=float(loss))
+job.finish(accuracy=accuracy(model, test), loss=loss.detach())

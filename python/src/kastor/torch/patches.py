@@ -87,7 +87,7 @@ def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
     original: Callable[..., Any] = scheduler.step
 
     @functools.wraps(original)
-    def step(*args: Any, **kwargs: Any) -> None:
+    def step(_: Any, *args: Any, **kwargs: Any) -> None:
         if not scope.in_turn:
             original(*args, **kwargs)
             return
@@ -104,7 +104,9 @@ def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
             counters.scheduled += 1
             original()
 
-    scheduler.step = step
+    # The state_dict of a scheduler is all that its instance holds, so the method goes into a class.
+    kind = type(scheduler)
+    scheduler.__class__ = type(kind.__name__, (kind,), {"step": step, "__module__": kind.__module__})
 
 
 def _patch_scaler(scope: _Scope, scaler: Any, optimizer: torch.optim.Optimizer) -> None:
