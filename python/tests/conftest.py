@@ -102,8 +102,8 @@ class Cluster:
 
     def want(self, pods: list[str], atomic: int, accumulation: int = 0) -> None:
         """Wants a generation and waits until it trains."""
-        self.operator.want(pods, atomic, accumulation)
         generation = self.operator.generation
+        self.operator.want(pods, atomic, accumulation)
         self.wait(f"{pods} train", lambda: self.operator.generation > generation and self.operator.settled())
 
     def trained(self, pod: str, more: int = 5) -> None:

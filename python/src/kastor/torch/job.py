@@ -181,14 +181,12 @@ class Job:
     @property
     def rank(self) -> int:
         """Rank of this replica in its generation."""
-        group = self._training.members.group
-        return group.rank if group else 0
+        return self._training.members.rank
 
     @property
     def replicas(self) -> int:
         """Number of replicas of the generation."""
-        group = self._training.members.group
-        return group.size if group else 1
+        return self._training.members.size
 
     @property
     def generation(self) -> int:

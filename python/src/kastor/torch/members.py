@@ -36,13 +36,15 @@ _RETRY_SECONDS = 0.25
 class Members:
     """Membership of this replica in the generations that the operator publishes.
 
-    ``group`` is the group of the generation that it trains in, None between two; ``plan`` its batch.
+    ``group`` is the group of the generation that it trains in, None between two; ``rank``, ``size`` and
+    ``plan`` are those of the last one, so that a script reads the same on all members after a step.
     Without a pod the group is of this replica alone, for ever. The script's thread owns it.
     """
 
     def __init__(self, pod: Pod | None, device: torch.device) -> None:
         self.pod, self._device = pod, device
         self.group: Group | None = None
+        self.rank, self.size = 0, 1
         self.plan = BatchPlan(1)
         self.membership = Membership(0, Action.RUN, (Member("", 0, "", ""),))
         self.history = History()
@@ -123,6 +125,7 @@ class Members:
             self.broke(e)
             return
         self.membership, self.plan = target, target.batch_plan
+        self.rank, self.size = rank, self.group.size
         self.pod.membership.step = self.state.counters.step
         self.pod.membership.moved(target.generation, Phase.TRAINING)
         log.info(
