@@ -130,7 +130,8 @@ class TrainingState:
             try:
                 part.load_state_dict(state)
             except (RuntimeError, ValueError, KeyError, TypeError) as e:
-                raise UsageError(f"'{name}' cannot take it over: {str(e)[:500]}.") from e
+                reason = " ".join(str(e).split())[:500]
+                raise UsageError(f"'{name}' cannot take it over: {reason}") from e
         self.noise.restore(tree["noise"])
         self.counters = Counters(**tree["counters"])
 
