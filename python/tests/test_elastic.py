@@ -58,7 +58,7 @@ def check_end(cluster: Cluster, outcome: dict[str, Any]) -> None:
 
 
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
-    options = {"epochs": 6}
+    options: dict[str, Any] = {"epochs": 6}
     cluster.start("a", "b", **options)
     cluster.ready("b")
     cluster.want(["a"], 32)
@@ -96,7 +96,7 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     ["body", "before STEP", "after STEP", "before JOIN", "after JOIN"],
 )
 def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) -> None:
-    options = {"epochs": 5}
+    options: dict[str, Any] = {"epochs": 5}
     joins = point.endswith("JOIN")
     cluster.start("a", **options)
     cluster.start("b", fault={"point": point, "step": 0 if joins else 20}, **options)
@@ -115,7 +115,7 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
 
 
 def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) -> None:
-    options = {"epochs": 4, "width": 600}
+    options: dict[str, Any] = {"epochs": 4, "width": 600}
     cluster.start("a", fault={"point": "state", "step": 20}, **options)
     cluster.start("b", "c", **options)
     cluster.ready("c")
@@ -129,7 +129,7 @@ def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) ->
 
 
 def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
-    options = {"epochs": 4}
+    options: dict[str, Any] = {"epochs": 4}
     cluster.start("a", **options)
     cluster.start("b", "c", fault={"point": "before STEP", "step": 15}, **options)
     cluster.want(["a", "b", "c"], 12)
@@ -140,7 +140,7 @@ def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
 
 
 def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all(cluster: Cluster) -> None:
-    options = {"epochs": 6}
+    options: dict[str, Any] = {"epochs": 6}
     cluster.start("a", "b", **options)
     cluster.want(["a", "b"], 16)
     cluster.trained("a", 20)
@@ -170,7 +170,7 @@ def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all
 
 
 def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None:
-    options = {"epochs": 4}
+    options: dict[str, Any] = {"epochs": 4}
     cluster.start("a", "b", **options)
     cluster.want(["a", "b"], 16)
     cluster.trained("b", 10)
@@ -201,7 +201,7 @@ def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
 
 
 def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
-    options = {"epochs": 5}
+    options: dict[str, Any] = {"epochs": 5}
     cluster.start("a", **options)
     cluster.want(["a"], 32)
     cluster.trained("a", 10)
@@ -218,7 +218,7 @@ def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
 
 
 def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
-    options = {"epochs": 3}
+    options: dict[str, Any] = {"epochs": 3}
     cluster.start("a", **options)
     cluster.start("b", fault={"point": "body", "step": 10, "hang": 300}, **options)
     cluster.want(["a", "b"], 16)

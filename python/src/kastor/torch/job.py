@@ -50,7 +50,7 @@ class Job:
         self._model: torch.nn.Module | None = None
         self._patches: Patches | None = None
         self._loader: ElasticLoader | None = None
-        self._in_epochs = self._rehearsed = self._looped = False
+        self._rehearsed = self._looped = False
         self._outcome: Outcome | None = None
         if self._pod is not None:
             self._pod.start()
@@ -141,8 +141,11 @@ class Job:
             )
         return ElasticLoader(self, dataset, self._spec.initial_batch, shuffle, options)
 
-    def batches(self, dataset: Any, batch_size: int | None = None, **options: Any) -> Iterator[Any]:
-        """Turns of a loader until the declared work is done."""
+    def batches(
+        self, dataset: Any, batch_size: int | None = None, epochs: int | None = None, **options: Any
+    ) -> Iterator[Any]:
+        """Turns of a loader in one loop, until the declared work or ``epochs`` statistical epochs are done."""
+        self._training.declared_epochs = epochs
         return iter(self.loader(dataset, batch_size, **options))
 
     def epochs(self, number: int) -> Iterator[int]:
@@ -153,8 +156,7 @@ class Job:
         """
         if number < 1:
             raise UsageError(f"epochs() needs a number of at least 1 but was given {number}.")
-        self._training.declared_epochs = number
-        self._in_epochs = True
+        self._training.declared_epochs, self._training.ends_epochs = number, True
         while True:
             yield self.epoch
             if self._training.members.state is None:
@@ -168,7 +170,7 @@ class Job:
             raise UsageError("The loop began before prepare(). Call job.prepare(model, optimizer) first.")
         if self._loader not in (None, loader):
             raise UsageError("A second loader is iterated. Train from one loader; evaluate from job.sharded(data).")
-        if self._looped and not self._in_epochs:
+        if self._looped and not self._training.ends_epochs:
             raise UsageError(
                 "The loader was iterated a second time without job.epochs(). Write `for epoch in job.epochs(n)`, so"
                 " that a replica that joins begins where the others are."

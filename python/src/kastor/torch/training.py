@@ -80,6 +80,7 @@ class Training:
         self.rehearsing = pod is not None
         self.step = _Step()
         self.declared_epochs: int | None = None
+        self.ends_epochs = False
         self._seed = seed
         self._spec = pod.config.spec if pod else None
         self._scaling = self._spec.scaling if self._spec else None
@@ -124,9 +125,9 @@ class Training:
         return self.counters.scale_invariant_steps >= self.members.total_steps
 
     def epoch_done(self) -> bool:
-        """Whether the epoch in which the members are is over."""
+        """Whether the epoch in which the members are is over; without epochs, whether all is."""
         sampler = self.members.sampler
-        if self.done or self.declared_epochs is None or sampler is None:
+        if self.done or not self.ends_epochs or sampler is None:
             return self.done
         end = (self.counters.epoch + 1) * sampler.examples / self._initial_batch
         return self.counters.scale_invariant_steps >= end
