@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,9 @@ class Cluster:
         token.write_text(f"token of {pod}\n")
         return {
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": os.pathsep.join([str(HERE.parent / "src"), str(HERE / "scripts")]),
+            "PYTHONPATH": os.pathsep.join(
+                [str(HERE.parent / "src"), str(HERE / "scripts"), os.environ.get("PYTHONPATH", "")]
+            ),
             "PYTHONDONTWRITEBYTECODE": "1",
             "OMP_NUM_THREADS": "1",
             "TMPDIR": str(self.folder / "tmp"),
@@ -98,13 +99,13 @@ class Cluster:
             assert not gone, f"{gone} ended"
             return all(self.operator.states.get(pod, {}).get("phase", "STARTING") != "STARTING" for pod in pods)
 
-        self.wait(f"{pods} are ready", ready)
+        self.wait(f"{pods} are ready", ready, 240)
 
     def want(self, pods: list[str], atomic: int, accumulation: int = 0) -> None:
         """Wants a generation and waits until it trains."""
         generation = self.operator.generation
         self.operator.want(pods, atomic, accumulation)
-        self.wait(f"{pods} train", lambda: self.operator.generation > generation and self.operator.settled())
+        self.wait(f"{pods} train", lambda: self.operator.generation > generation and self.operator.settled(), 120)
 
     def trained(self, pod: str, more: int = 5) -> None:
         """Waits until a pod has told of more steps."""
@@ -112,7 +113,7 @@ class Cluster:
         self.wait(f"{pod} trains on", lambda: len(self.lines(pod)) >= len(steps) + more or pod in self.ended)
         assert pod not in self.ended, self.logs()
 
-    def wait(self, what: str, holds: Any, seconds: float = 60) -> None:
+    def wait(self, what: str, holds: Any, seconds: float = 120) -> None:
         """Waits until something holds; shows the logs otherwise."""
         try:
             self.operator.wait(what, holds, seconds)
@@ -129,7 +130,7 @@ class Cluster:
         assert outcome is not None
         return outcome
 
-    def ends(self, pod: str, seconds: float = 60) -> int:
+    def ends(self, pod: str, seconds: float = 120) -> int:
         """Exit status of a pod."""
         self.wait(f"{pod} ends", lambda: pod in self.ended, seconds)
         return self.ended[pod]
@@ -170,4 +171,3 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield made
     finally:
         made.close()
-        time.sleep(0)

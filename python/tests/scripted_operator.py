@@ -136,7 +136,9 @@ class ScriptedOperator:
         with self.changed:
             while not holds():
                 if time.monotonic() > end:
-                    raise AssertionError(f"not within {seconds} s: {what}; {self.current} {self.states} {self.refusals}")
+                    raise AssertionError(
+                        f"not within {seconds} s: {what}; {self.current} {self.states} {self.refusals}"
+                    )
                 self.changed.wait(0.05)
 
     @property
@@ -229,7 +231,10 @@ class ScriptedOperator:
             return
         with self.changed:
             wrong = report_schema.wrong_report(report, len(body))
-            if not wrong and max([report["generation"], *[s["generation"] for s in report["switches"]]]) > self.generation:
+            if (
+                not wrong
+                and max([report["generation"], *[s["generation"] for s in report["switches"]]]) > self.generation
+            ):
                 wrong = "generation was never published"
             if not wrong and (report["namespace"], report["job"]) != (NAMESPACE, JOB):
                 wrong = "report of another job"
@@ -251,7 +256,10 @@ class ScriptedOperator:
             handler.close_connection = True
             return False
         path = urllib.parse.urlsplit(handler.path).path
-        if handler.headers["Authorization"] != f"Bearer token of {pod}" or path != f"/v1/jobs/{NAMESPACE}/{JOB}/{resource}":
+        if (
+            handler.headers["Authorization"] != f"Bearer token of {pod}"
+            or path != f"/v1/jobs/{NAMESPACE}/{JOB}/{resource}"
+        ):
             with self.changed:
                 self.refusals.append(f"{pod}: 401 {path}")
             self._send(handler, 401, {"error": "token"})

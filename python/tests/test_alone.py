@@ -326,7 +326,10 @@ def finishes_before_it_begins() -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (fetches_ahead, r"asked for another batch before loss.backward\(\) on the one at position 0.*switch off prefet"),
+        (
+            fetches_ahead,
+            r"asked for another batch before loss.backward\(\) on the one at position 0.*switch off prefet",
+        ),
         (skips_a_step, r"without optimizer.step\(\). Call it once for each batch"),
         (steps_without_backward, r"optimizer.step\(\) ran without loss.backward\(\)"),
         (goes_backward_twice, r"A second backward pass.*Add the losses"),

@@ -19,7 +19,9 @@ from kastor.tree import TreeError, flatten, unflatten
 
 def state(step: int, size: int = 1000) -> Checkpoint:
     data = np.arange(size, dtype=np.float32) + step
-    return Checkpoint(step, {"x": 0, "step": step}, [Block("float32", (size,), data.tobytes()), Block("int8", (0,), b"")])
+    return Checkpoint(
+        step, {"x": 0, "step": step}, [Block("float32", (size,), data.tobytes()), Block("int8", (0,), b"")]
+    )
 
 
 def folder(path: Path, uid: str = "u", keep: int = 2) -> CheckpointFolder:
@@ -63,7 +65,9 @@ def test_every_changed_or_missing_byte_is_found(tmp_path: Path, caplog: pytest.L
     assert "step-2.kpt is unusable: it is longer than its header says" in caplog.text
 
 
-def test_those_of_another_job_are_named_skipped_and_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_those_of_another_job_are_named_skipped_and_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder(tmp_path, "other").save(state(5))
     own = folder(tmp_path)
     with caplog.at_level(logging.WARNING, "kastor"):
@@ -139,7 +143,14 @@ def test_trees_come_back_as_they_were() -> None:
         pass
 
     a, b = Leaf(), Leaf()
-    tree = {"m": {"w": a}, 3: [b, (1, 2.5, None, True)], "inf": float("-inf"), "t": ("x",), "n": np.float64(0.1), "e": {}}
+    tree = {
+        "m": {"w": a},
+        3: [b, (1, 2.5, None, True)],
+        "inf": float("-inf"),
+        "t": ("x",),
+        "n": np.float64(0.1),
+        "e": {},
+    }
     form, leaves = flatten(tree, Leaf)
     assert leaves == [a, b]
     back = unflatten(form, leaves)

@@ -126,7 +126,13 @@ def test_learning_rate_follows_the_batch() -> None:
 def test_every_plan_covers_each_position_once(shuffle: bool) -> None:
     sampler = ElasticSampler(37, seed=3, shuffle=shuffle)
     cursor, seen, digest = 0, Counter[int](), AuditDigest()
-    for replicas, plan in [(1, BatchPlan(5)), (3, BatchPlan(2, 1)), (2, BatchPlan(20, 2)), (4, BatchPlan(1)), (1, BatchPlan(7))]:
+    for replicas, plan in [
+        (1, BatchPlan(5)),
+        (3, BatchPlan(2, 1)),
+        (2, BatchPlan(20, 2)),
+        (4, BatchPlan(1)),
+        (1, BatchPlan(7)),
+    ]:
         for rank in range(replicas):
             for number in range(plan.passes):
                 take = sampler.take(cursor, plan, replicas, rank, number)

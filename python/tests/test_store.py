@@ -85,7 +85,9 @@ def test_a_server_without_the_secret_is_refused() -> None:
         impostor.close()
 
 
-@pytest.mark.parametrize("garbage", [b"", b"GET / HTTP/1.1\r\n\r\n", struct.pack(">I", 2**31), b"\0\0\0\x08\0\0\0\x20abcd"])
+@pytest.mark.parametrize(
+    "garbage", [b"", b"GET / HTTP/1.1\r\n\r\n", struct.pack(">I", 2**31), b"\0\0\0\x08\0\0\0\x20abcd"]
+)
 def test_garbage_ends_its_own_connection_alone(server: StoreServer, garbage: bytes) -> None:
     with socket.create_connection(("127.0.0.1", server.port), 5) as stranger:
         stranger.sendall(garbage)

@@ -137,7 +137,9 @@ def test_noise_agrees_with_gradients_of_single_examples() -> None:
     net = Net()
     parameters = [p for name, p in net.named_parameters() if name[0] in "ab"]
     each = [
-        torch.cat([g.flatten() for g in torch.autograd.grad(F.cross_entropy(net(x[i : i + 1]), y[i : i + 1]), parameters)])
+        torch.cat(
+            [g.flatten() for g in torch.autograd.grad(F.cross_entropy(net(x[i : i + 1]), y[i : i + 1]), parameters)]
+        )
         for i in range(n)
     ]
     gradients = torch.stack(each).double()
@@ -178,9 +180,10 @@ def test_a_second_backward_pass_is_refused() -> None:
 
 
 def test_rows_come_in_rank_order_and_speak_of_the_same(threads: Threads) -> None:
-    assert threads.run(3, lambda g: g.rows(Kind.STEP, [g.rank, 2.0**40 + g.rank])) == [
-        [[0.0, 2.0**40], [1.0, 2.0**40 + 1], [2.0, 2.0**40 + 2]]
-    ] * 3
+    assert (
+        threads.run(3, lambda g: g.rows(Kind.STEP, [g.rank, 2.0**40 + g.rank]))
+        == [[[0.0, 2.0**40], [1.0, 2.0**40 + 1], [2.0, 2.0**40 + 2]]] * 3
+    )
 
     def differ(group: Group) -> str:
         with pytest.raises(BrokenGroupError) as caught:
@@ -303,7 +306,9 @@ def test_a_checkpoint_of_another_script_is_refused_with_the_remedy() -> None:
     checkpoint = trained(1, 2).checkpoint()
     wider = trained(1, 0)
     wider.parts["model"].b = torch.nn.Linear(8, 4)  # type: ignore[attr-defined]
-    with pytest.raises(CheckpointError, match=r"step 2 does not fit this script: 'model' cannot take it over.*size mis"):
+    with pytest.raises(
+        CheckpointError, match=r"step 2 does not fit this script: 'model' cannot take it over.*size mis"
+    ):
         wider.restore_checkpoint(checkpoint)
     fewer = trained(1, 0)
     fewer.parts = {"model": fewer.parts["model"], "optimizer": fewer.parts["optimizer"]}

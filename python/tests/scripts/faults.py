@@ -41,3 +41,29 @@ def install(job):
 
     group.Group.rows, group.Group.send = faulty_rows, faulty_send
     assert state.TrainingState.send is not None
+
+
+_indices = []
+_step = 0
+
+
+def record(job, indices, model):
+    """Writes down what the step before trained on, at the next pass; for loops that belong to a framework."""
+    global _step
+    if job._training.counters.step > _step:
+        flush(job, model)
+    elif job._training.reducer._first and not job._training.reducer.done:
+        _indices.clear()  # the step is taken again
+    _indices.extend(indices.tolist())
+    if not os.path.exists(os.environ["HURRY"]):
+        time.sleep(0.05)
+
+
+def flush(job, model):
+    """Writes down the last step."""
+    global _step
+    if _indices and job.step == _step + 1:
+        with open(os.environ["RECORD"], "a") as file:
+            print(json.dumps({"step": _step, "examples": list(_indices)}), file=file)
+    _indices.clear()
+    _step = job.step

@@ -341,6 +341,9 @@ class Job:
         if error is not None:
             permanent = isinstance(error, PERMANENT)
             kind = OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED
+            if isinstance(error, torch.OutOfMemoryError):
+                size = self.atomic_batch_size if not self.rehearsing else self._spec.first_atomic_batch
+                log.error("%d examples do not fit. Lower goodput.batchSize.perDevice.max below that.", size)
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
             self._fail(Outcome(kind, str(error) if permanent else text[-2000:]))
         elif self._training.done:

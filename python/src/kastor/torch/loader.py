@@ -144,6 +144,8 @@ class ElasticLoader:
         """Turns whose results are thrown away: kernels are warm and graphs compiled before anybody waits for us."""
         training, spec = self._job._training, self._job._spec
         sizes = [min(spec.first_atomic_batch, len(self.dataset))]
+        if training.pod is not None:
+            training.pod.membership.doing = Doing.COMPILE
         training.statistics.remember()
         random_state = torch.get_rng_state()
         while sizes:
@@ -161,6 +163,7 @@ class ElasticLoader:
         torch.set_rng_state(random_state)
         self._expected = None
         if training.pod is not None:
+            training.pod.membership.doing = Doing.TRAIN
             training.pod.membership.moved(0, Phase.READY)
 
 
