@@ -45,6 +45,8 @@ class Cluster:
                 [str(HERE.parent / "src"), str(HERE / "scripts"), os.environ.get("PYTHONPATH", "")]
             ),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONWARNINGS": "ignore",
+            "HF_HUB_OFFLINE": "1",
             "OMP_NUM_THREADS": "1",
             "TMPDIR": str(self.folder / "tmp"),
             "HURRY": str(self.folder / "hurry"),

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch: Any = pytest.importorskip("torch")
+F: Any = torch.nn.functional
 
-import torch.nn.functional as F  # noqa: E402
 
 import kastor.compat.adaptdl as adl  # noqa: E402
 from kastor.errors import UsageError  # noqa: E402

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch: Any = pytest.importorskip("torch")
+F: Any = torch.nn.functional
 
-import torch.nn.functional as F  # noqa: E402
 
 import kastor.torch as kastor  # noqa: E402
 from kastor.errors import UsageError  # noqa: E402
@@ -25,7 +25,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KASTOR_OPERATOR_URL", raising=False)
 
 
-class Data(torch.utils.data.Dataset[Any]):
+class Data(torch.utils.data.Dataset):  # type: ignore[misc]
     def __init__(self, n: int = 100) -> None:
         g = torch.Generator().manual_seed(3)
         self.x, self.y = torch.randn(n, 4, generator=g), torch.randint(0, 3, (n,), generator=g)
@@ -238,7 +238,7 @@ def has_fewer_examples_than_a_batch() -> None:
 
 
 def has_no_length() -> None:
-    class Stream(torch.utils.data.IterableDataset[Any]):
+    class Stream(torch.utils.data.IterableDataset):  # type: ignore[misc]
         def __iter__(self) -> Any:
             return iter([])
 
@@ -261,7 +261,7 @@ def prepares_after_a_step() -> None:
 
 def has_two_optimizers() -> None:
     model, optimizer, _ = objects()
-    kastor.init().prepare(model, [optimizer, optimizer])
+    kastor.init().prepare(model, [optimizer, optimizer])  # type: ignore[arg-type]
 
 
 def prepares_twice() -> None:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch: Any = pytest.importorskip("torch")
+F: Any = torch.nn.functional
 
-import torch.nn.functional as F  # noqa: E402
 
 from kastor.checkpoint import CheckpointFolder  # noqa: E402
 from kastor.errors import CheckpointError, UsageError  # noqa: E402
@@ -65,7 +65,7 @@ def threads() -> Iterator[Threads]:
         made.server.close()
 
 
-class Net(torch.nn.Module):
+class Net(torch.nn.Module):  # type: ignore[misc]
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         torch.manual_seed(seed)
@@ -281,7 +281,7 @@ def test_the_digest_sees_one_bit(threads: Threads) -> None:
     state = trained(0, 2)
     before = state.digest()
     assert state.digest() == before
-    wide = dict(state.parts["model"].state_dict())["wide"]  # type: ignore[attr-defined]
+    wide = dict(state.parts["model"].state_dict())["wide"]
     with torch.no_grad():
         wide[69_999] += 0.0078125
     assert state.digest() != before

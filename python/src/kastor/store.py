@@ -118,7 +118,7 @@ class StoreServer:
         self._secret, self._job = _Secret(secret), job.encode()
         self._data: dict[bytes, bytes] = {}
         self._changed = threading.Condition()
-        self._closed = False
+        self._closed = threading.Event()
         self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
         self._connections: set[socket.socket] = set()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -139,7 +139,7 @@ class StoreServer:
     def close(self) -> None:
         """Ends all connections."""
         with self._changed:
-            self._closed = True
+            self._closed.set()
             connections = list(self._connections)
             self._changed.notify_all()
         for each in (self._listener, *connections):
@@ -149,11 +149,11 @@ class StoreServer:
         self._thread.join(_HANDSHAKE_SECONDS)
 
     def _accept(self) -> None:
-        while not self._closed:
+        while not self._closed.is_set():
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                if self._closed:
+                if self._closed.is_set():
                     return
                 time.sleep(_TURN_SECONDS)
                 continue
@@ -167,7 +167,7 @@ class StoreServer:
             self._connections.add(connection)
         try:
             channel = self._handshake(connection)
-            while not self._closed:
+            while not self._closed.is_set():
                 channel.send(*self._answer(channel.receive()))
         except (OSError, ValueError, IndexError, struct.error) as e:
             log.debug("a connection to the store ended: %s", e)
@@ -207,8 +207,8 @@ class StoreServer:
             if operation == b"wait":
                 seconds, *keys = arguments
                 limit = min(float(seconds), _TURN_SECONDS)
-                there = self._changed.wait_for(lambda: self._closed or all(key in self._data for key in keys), limit)
-                return [_OK if there and not self._closed else _NO]
+                there = self._changed.wait_for(lambda: self._closed.is_set() or all(key in self._data for key in keys), limit)
+                return [_OK if there and not self._closed.is_set() else _NO]
             if operation == b"get":
                 value = self._data.get(arguments[0])
                 return [_NO] if value is None else [_OK, value]

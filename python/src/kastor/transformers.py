@@ -84,7 +84,8 @@ class ElasticMixin:
 
     @property
     def _whole_epochs(self) -> int:
-        return int(math.ceil(self.args.num_train_epochs))
+        epochs: float = self.args.num_train_epochs
+        return math.ceil(epochs)
 
     def get_train_dataloader(self) -> Any:
         """Loader of this replica's share."""

@@ -2,9 +2,6 @@
 
 import json
 import os
-import warnings
-
-warnings.filterwarnings("ignore")
 
 import faults
 import torch

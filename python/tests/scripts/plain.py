@@ -59,7 +59,7 @@ else:
     forward = model
 job.prepare(model, optimizer, scheduler, scaler)
 loader = job.loader(train, batch_size=batch, num_workers=options.get("workers", 0))
-record = open(os.environ["RECORD"], "a", buffering=1)
+record = open(os.environ["RECORD"], "a", buffering=1)  # noqa: SIM115 - until the process ends
 indices = []
 for _epoch in job.epochs(epochs):
     for x, y, i in loader:

@@ -1,10 +1,6 @@
 """Trainer of Transformers as a researcher has it."""
 
 import os
-import warnings
-
-warnings.filterwarnings("ignore")
-os.environ["HF_HUB_OFFLINE"] = "1"
 
 import faults
 import torch
