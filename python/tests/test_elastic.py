@@ -57,6 +57,31 @@ def check_end(cluster: Cluster, outcome: dict[str, Any]) -> None:
     assert progress["scaleInvariantSteps"] >= progress["totalScaleInvariantSteps"] > 0
 
 
+def held_out_loss(outcome: dict[str, Any]) -> float:
+    """Loss of held-out data, which the message tells."""
+    return float(outcome["message"].split("held_out_loss ")[1].split()[0])
+
+
+def test_reaches_the_same_loss_whatever_the_replicas(tmp_path_factory: pytest.TempPathFactory) -> None:
+    options: dict[str, Any] = {"epochs": 4, "init_seed": 5}
+    losses = []
+    for plan in ("one", "two", "changing"):
+        each = Cluster(tmp_path_factory.mktemp(plan))
+        try:
+            each.start(*("a" if plan == "one" else "ab"), **options)
+            each.want(["a"] if plan == "one" else ["a", "b"], 32 if plan == "one" else 16)
+            if plan == "changing":
+                each.trained("a", 20)
+                each.want(["a"], 64)
+            outcome = each.completed()
+            check_steps(each)
+            losses.append(held_out_loss(outcome))
+        finally:
+            each.close()
+    assert max(losses) < 1.15 * min(losses), losses
+    assert max(losses) < 0.5
+
+
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 6}
     cluster.start("a", "b", **options)

@@ -29,3 +29,13 @@ def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, 
     if kind == "COMPLETED":
         assert cluster.operator.outcome == outcome
         assert "metric" not in outcome
+
+
+def test_tells_that_it_cannot_start(cluster: Cluster) -> None:
+    (cluster.folder / "ring").write_bytes(b"hunter2")
+    cluster.start("a", script="endings.py", how="caught")
+    assert cluster.ends("a", 120) == 64, cluster.logs()
+    outcome = cluster.outcome("a")
+    assert outcome["kind"] == "FAILED_PERMANENTLY"
+    assert "KASTOR_RING_SECRET_FILE holds 7 bytes" in outcome["message"]
+    assert "hunter2" not in cluster.log("a") + outcome["message"]

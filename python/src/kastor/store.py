@@ -207,7 +207,9 @@ class StoreServer:
             if operation == b"wait":
                 seconds, *keys = arguments
                 limit = min(float(seconds), _TURN_SECONDS)
-                there = self._changed.wait_for(lambda: self._closed.is_set() or all(key in self._data for key in keys), limit)
+                there = self._changed.wait_for(
+                    lambda: self._closed.is_set() or all(key in self._data for key in keys), limit
+                )
                 return [_OK if there and not self._closed.is_set() else _NO]
             if operation == b"get":
                 value = self._data.get(arguments[0])

@@ -10,6 +10,12 @@ import kastor.torch as kastor
 
 torch.set_num_threads(1)
 how = json.loads(os.environ["OPTIONS"])["how"]
+if how == "caught":
+    try:
+        kastor.init()
+    except Exception as e:
+        print("caught", e)
+        raise
 job = kastor.init()
 model = torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

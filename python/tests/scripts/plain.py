@@ -94,4 +94,7 @@ for _epoch in job.epochs(epochs):
         shard = job.sharded(test)
         hits = job.average(accuracy(model, test), weight=len(shard))
         job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
-job.finish(accuracy=accuracy(model, test), loss=loss.detach())
+model.eval()
+with torch.no_grad():
+    held_out = F.cross_entropy(model(test.x), test.y)
+job.finish(accuracy=accuracy(model, test), held_out_loss=held_out)

@@ -1,4 +1,8 @@
-"""Group of the members of one generation: what they exchange, and how its failure is noticed."""
+"""Group of the members of one generation: what they exchange, and how its failure is noticed.
+
+The members find each other through a store that proves the job's secret. gloo's own connections neither
+prove anything nor encrypt: the network between the replicas of a job must keep others out.
+"""
 
 from __future__ import annotations
 
