@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, message: str) -> None:
     cluster.start("a", script="endings.py", how=how)
     cluster.operator.want(["a"], 32)
-    assert cluster.ends("a", 120) == status, cluster.logs()
+    assert cluster.ends("a") == status, cluster.logs()
     outcome = cluster.outcome("a")
     assert (outcome["kind"], message in outcome["message"]) == (kind, True), outcome
     assert cluster.operator.refusals == []
@@ -34,7 +34,7 @@ def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, 
 def test_tells_that_it_cannot_start(cluster: Cluster) -> None:
     (cluster.folder / "ring").write_bytes(b"hunter2")
     cluster.start("a", script="endings.py", how="caught")
-    assert cluster.ends("a", 120) == 64, cluster.logs()
+    assert cluster.ends("a") == 64, cluster.logs()
     outcome = cluster.outcome("a")
     assert outcome["kind"] == "FAILED_PERMANENTLY"
     assert "KASTOR_RING_SECRET_FILE holds 7 bytes" in outcome["message"]
