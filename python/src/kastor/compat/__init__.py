@@ -1,0 +1,1 @@
+"""Interfaces of other schedulers' clients, for scripts that were written for them."""

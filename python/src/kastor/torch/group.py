@@ -1,0 +1,277 @@
+"""Group of the members of one generation: what they exchange, and how its failure is noticed.
+
+The members find each other through a store that proves the job's secret. gloo's own connections neither
+prove anything nor encrypt: the network between the replicas of a job must keep others out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+import torch.distributed as dist
+
+from kastor.protocol import Membership
+from kastor.store import StoreClient, StoreError
+
+if TYPE_CHECKING:
+    from torch._C._distributed_c10d import PrefixStore, Store
+else:
+    PrefixStore, Store = dist.PrefixStore, dist.Store
+
+# The methods of c10d's backends have no types.
+Backend = Any
+
+# As long as the operator is patient with one who evaluates; a peer that is dead is noticed by its
+# connection, one that hangs by the generation without it that the operator publishes.
+_LONGEST_WAIT = timedelta(minutes=60)
+_FORM_SECONDS = 60.0
+_LOOK_SECONDS = 1.0
+_ROW = 10
+
+
+class BrokenGroupError(Exception):
+    """Error of a group that broke; nothing of the step in progress was applied."""
+
+
+class Kind(IntEnum):
+    """Kind of a row: all members must speak of the same."""
+
+    JOIN = 1
+    STEP = 2
+    MEAN = 3
+    END = 4
+
+
+class Pending(Protocol):
+    """Exchange under way."""
+
+    def wait(self) -> None:
+        """Waits for its end; raises BrokenGroupError if it failed."""
+
+
+class Summation(Protocol):
+    """Interface by which gradients are summed over the members, in place."""
+
+    def start(self, flat: torch.Tensor) -> Pending:
+        """Starts to sum a flat tensor over the members."""
+
+    def close(self) -> None:
+        """Gives up what it holds."""
+
+
+class RendezvousStore(Store):
+    """Store of c10d over an authenticated connection; keys have the prefix of one generation."""
+
+    def __init__(self, client: StoreClient, prefix: str) -> None:
+        super().__init__()
+        self._client, self._prefix = client, prefix
+        self._seconds = _FORM_SECONDS
+
+    def _key(self, key: str) -> str:
+        return f"{self._prefix}/{key}"
+
+    def set(self, key: str, value: bytes | str) -> None:
+        """Sets a key."""
+        self._client.set(self._key(key), value.encode() if isinstance(value, str) else bytes(value))
+
+    def get(self, key: str) -> bytes:
+        """Value of a key, once it is set."""
+        return self._client.get(self._key(key), self._seconds)
+
+    def add(self, key: str, value: int) -> int:
+        """Adds to a number."""
+        return self._client.add(self._key(key), value)
+
+    def check(self, keys: list[str]) -> bool:
+        """Whether all keys are set."""
+        return self._client.check([self._key(key) for key in keys])
+
+    def wait(self, keys: list[str], timeout: timedelta | None = None) -> None:
+        """Waits until all keys are set."""
+        seconds = self._seconds if timeout is None else min(timeout.total_seconds(), self._seconds)
+        self._client.wait([self._key(key) for key in keys], seconds)
+
+    def delete_key(self, key: str) -> bool:
+        """Removes a key."""
+        return self._client.delete(self._key(key))
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """Bounds :meth:`get`."""
+        self._seconds = min(timeout.total_seconds(), _FORM_SECONDS)
+
+
+class _Work:
+    """Work of c10d, waited for in short turns so that it can be given up."""
+
+    def __init__(self, group: Group, work: dist.Work, kept: object) -> None:
+        self._group, self._work, self._kept = group, work, kept
+
+    def wait(self) -> None:
+        self._group.finish(self._work)
+
+
+class _GlooSum:
+    """Summation by gloo, in host memory."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def start(self, flat: torch.Tensor) -> Pending:
+        return self._group.start(lambda backend: backend.allreduce([flat]), flat)
+
+    def close(self) -> None:
+        pass  # the group itself is closed by its owner
+
+
+class Group:
+    """Members of one generation. One thread uses it.
+
+    Control messages go through gloo, which every machine has; gradients through a ``Summation``. A
+    group of one exchanges nothing.
+    """
+
+    def __init__(
+        self,
+        membership: Membership,
+        rank: int,
+        connect: Callable[[str], StoreClient] | None,
+        host: str,
+        given_up: Callable[[float], bool],
+        sums: Callable[[Group, Store], Summation] | None = None,
+    ) -> None:
+        """Forms the group.
+
+        Args:
+            membership: generation whose members come together.
+            rank: of this replica.
+            connect: connection to the store at an address; None for a group of one.
+            host: address at which others reach us.
+            given_up: whether to give up an exchange that has taken so many seconds.
+            sums: maker of the summation of gradients; gloo without it.
+
+        Raises:
+            BrokenGroupError: if the members did not come together; the next try may work.
+        """
+        self.rank, self.size, self.generation = rank, len(membership.members), membership.generation
+        self._given_up = given_up
+        self._backend: Backend = None
+        self._client: StoreClient | None = None
+        self._stuck = False
+        self._sums: Summation | None = None
+        if self.size == 1 or connect is None:
+            return
+        try:
+            self._client = connect(membership.members[0].address)
+            store = RendezvousStore(self._client, f"g{self.generation}")
+            gloo: Any = dist.ProcessGroupGloo
+            options = gloo._Options()
+            options._timeout = _LONGEST_WAIT
+            options._devices = [gloo.create_device(hostname=host)]
+            self._backend = gloo(PrefixStore("control", store), rank, self.size, options)
+            self._sums = sums(self, PrefixStore("gradients", store)) if sums else _GlooSum(self)
+        except (RuntimeError, StoreError) as e:
+            self.close()
+            raise BrokenGroupError(f"generation {self.generation} was not formed: {_first_line(e)}") from e
+
+    def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
+        """Starts an exchange; ``kept`` stays alive until it has ended."""
+        if self._backend is None:
+            raise BrokenGroupError(f"generation {self.generation} is closed")
+        try:
+            return _Work(self, operation(self._backend), kept)
+        except RuntimeError as e:
+            raise BrokenGroupError(_first_line(e)) from e
+
+    def finish(self, work: dist.Work) -> None:
+        """Waits for an exchange.
+
+        Raises:
+            BrokenGroupError: if it failed, or was given up.
+        """
+        began = time.monotonic()
+        while True:
+            try:
+                work.wait(timedelta(seconds=_LOOK_SECONDS))
+                return
+            except RuntimeError as e:
+                if work.is_completed():
+                    raise BrokenGroupError(_first_line(e)) from e
+                if self._given_up(time.monotonic() - began):
+                    self._stuck = True
+                    raise BrokenGroupError("a member does not answer and a newer generation is known") from e
+
+    def sum_async(self, flat: torch.Tensor) -> Pending | None:
+        """Starts to sum gradients over the members in place; None in a group of one."""
+        if self.size == 1:
+            return None
+        if self._sums is None:
+            raise BrokenGroupError(f"generation {self.generation} is closed")
+        return self._sums.start(flat)
+
+    def sum(self, flat: torch.Tensor) -> None:
+        """Sums a tensor in host memory over the members, in place."""
+        if self.size > 1:
+            self.start(lambda backend: backend.allreduce([flat]), flat).wait()
+
+    def rows(self, kind: Kind, values: Sequence[float]) -> list[list[float]]:
+        """Values of each member, in rank order.
+
+        Raises:
+            BrokenGroupError: if the members do not speak of the same.
+        """
+        if len(values) > _ROW - 1:
+            raise ValueError(f"a row has at most {_ROW - 1} values but {len(values)} are given")
+        own = torch.zeros(_ROW, dtype=torch.float64)
+        own[0] = float(kind)
+        own[1 : len(values) + 1] = torch.tensor(list(values), dtype=torch.float64)
+        every = [own]
+        if self.size > 1:
+            every = [torch.empty_like(own) for _ in range(self.size)]
+            self.start(lambda backend: backend.allgather([every], [own]), (every, own)).wait()
+        rows: list[list[float]] = [row.tolist() for row in every]
+        if any(row[0] != kind for row in rows):
+            names = ", ".join(Kind(int(row[0])).name if row[0] in list(Kind) else "?" for row in rows)
+            raise BrokenGroupError(f"members are at different places of the script ({names})")
+        return [row[1 : len(values) + 1] for row in rows]
+
+    def send(self, tensors: Iterator[torch.Tensor], to: int) -> None:
+        """Sends tensors in host memory to a member, which must know their types and shapes."""
+        for tensor in tensors:
+            self.start(lambda backend, t=tensor: backend.send([t], to, 0), tensor).wait()  # type: ignore[misc]
+
+    def receive(self, tensor: torch.Tensor, source: int) -> torch.Tensor:
+        """Receives into a tensor in host memory and returns it."""
+        self.start(lambda backend: backend.recv([tensor], source, 0), tensor).wait()
+        return tensor
+
+    def given_up(self, seconds: float) -> bool:
+        """Whether to give up an exchange that has taken so many seconds."""
+        return self._given_up(seconds)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether exchanges were given up that still write into the tensors given to them."""
+        return self._stuck
+
+    def close(self) -> None:
+        """Closes all connections, so that a group that broke here fails on the others as well."""
+        if self._sums is not None:
+            self._sums.close()
+        if self._client is not None:
+            self._client.close()
+        backend, self._backend, self._sums, self._client = self._backend, None, None, None
+        if self._stuck and backend is not None:
+            # Its end would wait for the exchange that hangs.
+            _ABANDONED.append(backend)
+
+
+_ABANDONED: list[Backend] = []
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

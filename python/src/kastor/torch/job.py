@@ -1,0 +1,406 @@
+"""Job of a training script."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch.utils.data import Subset
+
+from kastor.config import Config, JobSpec
+from kastor.ending import EXIT_FAILED, exit_status, write_outcome
+from kastor.errors import PERMANENT, ConfigError, UsageError
+from kastor.protocol import Doing, Outcome, OutcomeKind
+from kastor.torch.loader import ElasticLoader
+from kastor.torch.patches import Patches
+from kastor.torch.pod import Pod
+from kastor.torch.state import Stateful
+from kastor.torch.training import Training
+
+log = logging.getLogger("kastor")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_RESERVED = ("model", "optimizer", "scheduler", "scaler")
+
+
+class Job:
+    """Job that a script takes part in, as one replica of it; made by :func:`init`.
+
+    The script's thread uses it. Where no operator is named, it is a job of this process alone.
+    """
+
+    def __init__(self, config: Config | None, seed: int, device: torch.device) -> None:
+        self.device = device
+        self._config = config
+        self._spec = config.spec if config else JobSpec(1)
+        self._pod = Pod(config) if config else None
+        self._training = Training(self._pod, seed, device)
+        self._training.members.on_end = self._ended
+        self._model: torch.nn.Module | None = None
+        self._patches: Patches | None = None
+        self._loader: ElasticLoader | None = None
+        self._rehearsed = self._looped = False
+        self._outcome: Outcome | None = None
+        if self._pod is not None:
+            self._pod.start()
+            atexit.register(self._at_exit)
+
+    # --- what is registered ---
+
+    def prepare(
+        self,
+        model: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        scheduler: Any | None = None,
+        scaler: Any | None = None,
+        **others: Stateful,
+    ) -> None:
+        """Registers what the training changes; call it once, before the first step.
+
+        The objects stay the script's own: no wrapper, so keys of ``state_dict`` and ``torch.compile`` are
+        as they were. ``step`` and ``zero_grad`` of these instances are replaced.
+
+        Args:
+            model: on this replica's device; its loss must be a mean over the examples of a batch.
+            optimizer: its rates are those at the initial batch.
+            scheduler: written in steps of the initial batch, where it is stepped in the loop over batches.
+            scaler: ``torch.amp.GradScaler``.
+            others: further objects with ``state_dict`` and ``load_state_dict``, such as counters of the script.
+
+        Raises:
+            UsageError: if the objects cannot be trained elastically.
+        """
+        if self._patches is not None:
+            raise UsageError(
+                "prepare() was called before. Kastor trains one model by one optimizer; put several models into one"
+                " torch.nn.ModuleDict and their parameters into groups of one optimizer."
+            )
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            raise UsageError(
+                f"prepare() takes one torch.optim.Optimizer but was given a {type(optimizer).__name__}. Put the"
+                " parameters of several optimizers into groups of one."
+            )
+        if isinstance(optimizer, torch.optim.LBFGS):
+            raise UsageError("LBFGS takes several passes a step, which replicas cannot share. Use another optimizer.")
+        if len(optimizer.state) > 0:
+            raise UsageError(
+                "prepare() was called after a step of the optimizer. Call it before the first step, so that no replica"
+                " has trained alone."
+            )
+        known = set(model.parameters())
+        if any(p not in known for group in optimizer.param_groups for p in group["params"]):
+            raise UsageError(
+                "The optimizer has parameters that the model has not, so they would not be shared. Give prepare() the"
+                " module that holds them all."
+            )
+        wrong = [name for name in others if name in _RESERVED or not hasattr(others[name], "load_state_dict")]
+        if wrong:
+            raise UsageError(f"prepare() cannot register {', '.join(wrong)}: there is no load_state_dict().")
+        parts: dict[str, Stateful] = {"model": model, "optimizer": optimizer}
+        if scheduler is not None:
+            parts["scheduler"] = scheduler
+        if scaler is not None:
+            parts["scaler"] = scaler
+        self._training.prepare(model, optimizer, {**parts, **others})
+        self._patches = Patches(self._training, optimizer, scheduler, scaler)
+        self._model = model
+
+    def loader(
+        self, dataset: Any, batch_size: int | None = None, shuffle: bool = True, **options: Any
+    ) -> ElasticLoader:
+        """Loader of this replica's share of each step.
+
+        Args:
+            dataset: with ``__len__`` and ``__getitem__``.
+            batch_size: initial batch M0 over all replicas; the job's where there is one and it is absent.
+            shuffle: whether each epoch has an order of its own, which depends on the seed alone.
+            options: further ones of ``torch.utils.data.DataLoader``, such as ``num_workers``.
+
+        Raises:
+            UsageError: if the batch is not the job's, or larger than the data set.
+        """
+        if self._config is None:
+            if batch_size is None:
+                raise UsageError("loader() needs batch_size where the script runs alone.")
+            self._spec = JobSpec(batch_size)
+        elif batch_size not in (None, self._spec.initial_batch):
+            raise UsageError(
+                f"loader() was given batch_size={batch_size}, but goodput.batchSize.initial of the job is"
+                f" {self._spec.initial_batch}. Make them equal, or leave batch_size out."
+            )
+        return ElasticLoader(self, dataset, self._spec.initial_batch, shuffle, options)
+
+    def batches(
+        self, dataset: Any, batch_size: int | None = None, epochs: int | None = None, **options: Any
+    ) -> Iterator[Any]:
+        """Turns of a loader in one loop, until the declared work or ``epochs`` statistical epochs are done."""
+        self._training.declared_epochs = epochs
+        return iter(self.loader(dataset, batch_size, **options))
+
+    def epochs(self, number: int) -> Iterator[int]:
+        """Statistical epochs: each is N / M0 scale-invariant steps, for N examples and initial batch M0.
+
+        Yields the epoch's number. A replica that joins begins with 0, as it learns in its first loop over
+        batches only where the others are: :attr:`epoch` is right from there on.
+        """
+        if number < 1:
+            raise UsageError(f"epochs() needs a number of at least 1 but was given {number}.")
+        self._training.declared_epochs, self._training.ends_epochs = number, True
+        while True:
+            yield self.epoch
+            if self._training.members.state is None:
+                raise UsageError("job.epochs() went round without a loop over a loader of the job.")
+            if self._training.done or self.epoch + 1 >= number:
+                return
+            self._training.counters.epoch += 1
+
+    def _begin_loop(self, loader: ElasticLoader) -> Training:
+        if self._patches is None:
+            raise UsageError("The loop began before prepare(). Call job.prepare(model, optimizer) first.")
+        if self._loader not in (None, loader):
+            raise UsageError("A second loader is iterated. Train from one loader; evaluate from job.sharded(data).")
+        if self._looped and not self._training.ends_epochs:
+            raise UsageError(
+                "The loader was iterated a second time without job.epochs(). Write `for epoch in job.epochs(n)`, so"
+                " that a replica that joins begins where the others are."
+            )
+        self._loader, self._looped = loader, True
+        return self._training
+
+    # --- what a script asks ---
+
+    @property
+    def rank(self) -> int:
+        """Rank of this replica in its generation."""
+        return self._training.members.rank
+
+    @property
+    def replicas(self) -> int:
+        """Number of replicas of the generation."""
+        return self._training.members.size
+
+    @property
+    def generation(self) -> int:
+        """Number of the generation; 0 before the first, and alone."""
+        return self._training.members.membership.generation
+
+    @property
+    def batch_size(self) -> int:
+        """Global batch in force, in examples."""
+        return self._training.members.plan.global_batch_size(self.replicas)
+
+    @property
+    def atomic_batch_size(self) -> int:
+        """Examples of one pass of this replica."""
+        return self._training.members.plan.atomic_batch_size
+
+    @property
+    def step(self) -> int:
+        """Optimizer steps applied."""
+        return self._training.counters.step
+
+    @property
+    def epoch(self) -> int:
+        """Statistical epoch in which the members are."""
+        return self._training.counters.epoch
+
+    @property
+    def progress(self) -> float:
+        """Done share of the declared work, in [0, 1]; 0 before the first loop."""
+        done = self._training.counters.scale_invariant_steps
+        return min(1.0, done / self._training.members.total_steps)
+
+    @property
+    def rehearsing(self) -> bool:
+        """Whether this turn is a rehearsal, whose results are thrown away."""
+        return self._training.rehearsing
+
+    def metrics(self) -> dict[str, float]:
+        """Figures of the training, for a logger of the script's."""
+        members = self._training.members
+        stats = members.state.noise.stats() if members.state else None
+        found = {
+            "step": float(self.step),
+            "scale_invariant_steps": self._training.counters.scale_invariant_steps,
+            "replicas": float(self.replicas),
+            "batch_size": float(self.batch_size),
+        }
+        if members.learning_rate is not None:
+            found["learning_rate"] = members.learning_rate
+        if stats is not None and stats.squared_norm > 0:
+            found["gradient_noise_scale"] = stats.initial_batch * stats.variance / stats.squared_norm
+            found["gain"] = stats.gain(self.batch_size)
+        return found
+
+    # --- what a script says ---
+
+    def log(self, *, loss: float | torch.Tensor) -> None:
+        """Reports the loss of the batch."""
+        value = loss.detach() if isinstance(loss, torch.Tensor) else loss
+        self._training.logged(float(value))
+
+    def save_soon(self) -> None:
+        """Asks for a checkpoint after the step in progress."""
+        if self._pod is not None:
+            self._pod.save_soon = True
+
+    def rank0(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """Result of a function that is called on rank 0 alone, None on the others and in a rehearsal."""
+        return function(*args, **kwargs) if self.rank == 0 and not self.rehearsing else None
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Context of an evaluation, for which the operator has patience."""
+        if self._pod is None:
+            yield
+        else:
+            with self._pod.membership.while_doing(Doing.EVALUATE):
+                yield
+
+    def sharded(self, dataset: Any) -> Subset[Any]:
+        """Share of a data set that this replica evaluates."""
+        return Subset(dataset, range(self.rank, len(dataset), self.replicas))
+
+    def average(self, value: float | torch.Tensor, weight: float = 1.0) -> float:
+        """Mean of a number over the replicas, by weight; all of them must call it between two loops."""
+        return self._training.members.mean(float(value), float(weight))
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model's plain ``state_dict`` on rank 0, for ``torch.load``; a reader sees all or nothing."""
+        if self._model is None:
+            raise UsageError("export() was called before prepare().")
+        if self.rank != 0:
+            return
+        target = Path(path)
+        handle, name = tempfile.mkstemp(prefix=target.name, suffix=".tmp", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                torch.save(self._model.state_dict(), file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def finish(self, **metrics: float | torch.Tensor) -> None:
+        """Saves and reports that the work is done; nobody goes before that is safe.
+
+        Args:
+            metrics: of held-out data; the first is the job's metric, all are in its message.
+        """
+        if self._outcome is not None:
+            return
+        if self._training.members.state is None:
+            raise UsageError("finish() was called before the loop over batches.")
+        values = {name: float(value) for name, value in metrics.items()}
+        members = self._training.members
+        saved = self._training.counters.step
+        is_rank0 = members.at_the_end(members.save) if self._pod is not None else True
+        text = "".join(f", {name} {value:.6g}" for name, value in values.items())
+        outcome = members.outcome(
+            OutcomeKind.COMPLETED, f"completed {saved} steps{text}", next(iter(values.items()), None)
+        )
+        if is_rank0:
+            log.info("%s, %d examples lost or repeated", outcome.message, outcome.lost_or_repeated_examples)
+            if self._pod is not None:
+                self._pod.telemetry.finish(outcome)
+        members.leave_group()
+        self._ended(outcome)
+
+    # --- ends ---
+
+    def _ended(self, outcome: Outcome) -> None:
+        """Tells the operator's machine how this replica ended."""
+        self._outcome = outcome
+        if self._pod is None or self._config is None:
+            return
+        log.info("%s: %s: %s", self._config.job_name, outcome.kind.value, outcome.message)
+        try:
+            write_outcome(self._config.termination_log, outcome)
+        except OSError as e:
+            log.error("%s: cannot write the termination message: %s", self._config.job_name, e)
+        self._pod.close()
+
+    def _at_exit(self) -> None:
+        if self._outcome is not None:
+            return
+        # The interpreter notes an error that nobody caught before it comes here.
+        error: BaseException | None = getattr(sys, "last_value", None)
+        if error is not None:
+            permanent = isinstance(error, PERMANENT)
+            kind = OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED
+            if isinstance(error, torch.OutOfMemoryError):
+                size = self.atomic_batch_size if not self.rehearsing else self._spec.first_atomic_batch
+                log.error("%d examples do not fit. Lower goodput.batchSize.perDevice.max below that.", size)
+            text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+            self._fail(Outcome(kind, str(error) if permanent else text[-2000:]))
+        elif self._training.done:
+            self.finish()
+        else:
+            total = self._training.members.total_steps
+            done = self._training.counters.scale_invariant_steps
+            self._fail(
+                Outcome(
+                    OutcomeKind.FAILED,
+                    f"The script ended at {done:.0f} of {total:.0f} scale-invariant steps. Call job.finish() when its"
+                    " work is done.",
+                )
+            )
+
+    def _fail(self, outcome: Outcome) -> None:
+        self._training.members.leave_group()
+        self._ended(outcome)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Else a script that simply ended would exit with 0, which says that all is well.
+        os._exit(exit_status(outcome) or EXIT_FAILED)
+
+
+def init(seed: int = 0) -> Job:
+    """Makes this process a replica of its job, or a training of its own where no operator is named.
+
+    Args:
+        seed: of the order of examples; the same on all replicas.
+
+    Raises:
+        ConfigError: if the operator's variables are missing or wrong; the message names each.
+    """
+    device = torch.device("cpu")
+    if torch.cuda.is_available():
+        device = torch.device("cuda", torch.cuda.current_device())
+    try:
+        config = Config.read(os.environ)
+        if config is not None and not log.handlers and not logging.getLogger().handlers:
+            handler = logging.StreamHandler()
+            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s kastor: %(message)s"))
+            log.addHandler(handler)
+            log.setLevel(logging.INFO)
+        return Job(config, seed, device)
+    except (ConfigError, OSError) as e:
+        _cannot_start(e)
+        raise
+
+
+def _cannot_start(error: Exception) -> None:
+    """Sees to it that the operator learns why this replica ends before it was one."""
+    permanent = isinstance(error, ConfigError)
+    outcome = Outcome(OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED, str(error))
+    file = os.environ.get("KASTOR_TERMINATION_LOG", "").strip()
+    if file:
+        try:
+            write_outcome(Path(file), outcome)
+        except OSError as e:
+            log.error("cannot write the termination message: %s", e)
+    atexit.register(lambda: os._exit(exit_status(outcome)))

@@ -1,0 +1,106 @@
+"""Agreement of the members of a new generation on one state."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from kastor.protocol import Cause, Switch
+from kastor.torch.group import BrokenGroupError, Group, Kind
+from kastor.torch.state import TrainingState
+
+log = logging.getLogger("kastor")
+
+_MOST_ROUNDS = 5
+_NONE = -1
+_FROM_START = 0
+
+
+class History:
+    """History of this replica, as far as the next change of members needs it.
+
+    ``lineage`` is the last generation in which it agreed with all members, 0 for a state of its own
+    making, -1 without a state.
+    """
+
+    def __init__(self) -> None:
+        self.lineage = _NONE
+        self.replicas = 0
+        self.broken = False
+        self._since = time.perf_counter()
+
+    @property
+    def has_state(self) -> bool:
+        """Whether this replica holds a state, be it the initial one."""
+        return self.lineage != _NONE
+
+    def called(self) -> None:
+        """Notes that this replica shall join; before its first step, the pause begins here."""
+        if self.replicas == 0:
+            self._since = time.perf_counter()
+
+    def stepped(self, replicas: int) -> None:
+        """Notes an applied step."""
+        self.replicas, self.broken, self._since = replicas, False, time.perf_counter()
+
+    @property
+    def pause(self) -> float:
+        """Seconds since the last step."""
+        return time.perf_counter() - self._since
+
+
+def agree(group: Group, state: TrainingState, history: History, start: Callable[[], None]) -> Switch:
+    """Brings all members to the same state, to the bit, and returns the change to report.
+
+    The members compare what they have. The best state is of the youngest lineage, as an older one may
+    have been redone differently since, then of the highest step, then of the lowest rank; who has it
+    sends it to those that have another or none. Where nobody has any, rank 0 makes one by ``start``.
+    They compare again until all are the same.
+
+    Raises:
+        BrokenGroupError: if the group broke; the next try may work.
+    """
+    for _ in range(_MOST_ROUNDS):
+        digest = state.digest() if history.has_state and group.size > 1 else 0
+        step = state.counters.step if history.has_state else -1
+        rows = group.rows(
+            Kind.JOIN,
+            [
+                *(history.lineage, step, digest >> 32, digest & 0xFFFFFFFF),
+                *(history.replicas, float(history.broken), history.pause),
+            ],
+        )
+        gathered = time.perf_counter()
+        best = max(range(group.size), key=lambda rank: (rows[rank][0], rows[rank][1], -rank))
+        if rows[best][0] == _NONE:
+            if group.rank == 0:
+                start()
+                history.lineage = _FROM_START
+            continue
+        same = [row[0] != _NONE and row[1:4] == rows[best][1:4] for row in rows]
+        if all(same):
+            history.lineage = group.generation
+            return _change(group, rows, gathered)
+        donors = [rank for rank in range(group.size) if same[rank]]
+        receivers = [rank for rank in range(group.size) if not same[rank]]
+        for number, receiver in enumerate(receivers):
+            donor = donors[number % len(donors)]
+            if group.rank == donor:
+                size = state.send(group, receiver)
+                log.info("sent the state of step %d, %.1f MB, to rank %d", step, size / 1e6, receiver)
+            elif group.rank == receiver:
+                # While its parts are taken over it is no state at all.
+                history.lineage = _NONE
+                state.receive(group, donor)
+                history.lineage = _FROM_START
+                log.info("received the state of step %d from rank %d", state.counters.step, donor)
+    raise BrokenGroupError(f"members still differ after {_MOST_ROUNDS} rounds")
+
+
+def _change(group: Group, rows: list[list[float]], gathered: float) -> Switch:
+    before = int(max(row[4] for row in rows))
+    broken = any(row[4] > 0 and row[5] for row in rows)
+    pause = max(row[6] for row in rows if before == 0 or row[4] > 0)
+    cause = Cause.START if before == 0 else Cause.FAILURE if broken else Cause.RESCALE
+    return Switch(group.generation, before, group.size, cause, pause + time.perf_counter() - gathered)

@@ -1,0 +1,188 @@
+"""Loader of this replica's share of each step."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.data import DataLoader, IterableDataset
+
+from kastor.errors import UsageError
+from kastor.protocol import BatchPlan, Doing, Phase
+from kastor.sampler import ElasticSampler, Take
+
+if TYPE_CHECKING:
+    from kastor.torch.job import Job
+
+_OWN_OPTIONS = ("sampler", "batch_sampler", "drop_last", "persistent_workers")
+_PR_SET_PDEATHSIG = 1
+
+
+class _Feed:
+    """Sequence of index lists from a place on, without end, for the workers of a DataLoader."""
+
+    def __init__(self) -> None:
+        self.source: Callable[[], Iterator[list[int]]] = lambda: iter(())
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return self.source()
+
+
+class _WorkerInit:
+    """Start of a worker process, which ends with its replica: else it would keep the replica's connections open."""
+
+    def __init__(self, own: Callable[[int], None] | None) -> None:
+        self._own = own
+
+    def __call__(self, worker: int) -> None:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if self._own is not None:
+            self._own(worker)
+
+
+class ElasticLoader:
+    """Loader that yields this replica's share of each step, ``accumulation_steps + 1`` batches a step.
+
+    Between two turns of the loop over it, this replica joins generations, leaves, takes a broken step
+    again, and ends where it is told so by ``SystemExit(0)``. Each batch must be trained on before the
+    next one is asked for. Made by :meth:`kastor.torch.Job.loader`.
+    """
+
+    def __init__(self, job: Job, dataset: Any, initial_batch: int, shuffle: bool, options: dict[str, Any]) -> None:
+        if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
+            raise UsageError(
+                "The data set has no length: a loader needs one with __len__ and __getitem__, as each example must be"
+                " trained on once whatever the number of replicas."
+            )
+        wrong = [name for name in _OWN_OPTIONS if name in options]
+        if wrong:
+            raise UsageError(
+                f"loader() does not take {', '.join(wrong)}: the order of examples is Kastor's, nothing is dropped and"
+                " workers stay."
+            )
+        if len(dataset) < initial_batch:
+            raise UsageError(
+                f"The data set has {len(dataset)} examples, fewer than one batch of {initial_batch}. Lower"
+                " goodput.batchSize.initial and batch_size, or give more data."
+            )
+        self.dataset = dataset
+        self.batch_size = initial_batch
+        self._job, self._shuffle = job, shuffle
+        self._feed = _Feed()
+        self._expected: tuple[Any, ...] | None = None
+        self._batches: Iterator[Any] = iter(())
+        workers = int(options.get("num_workers", 0))
+        if workers:
+            options = {**options, "worker_init_fn": _WorkerInit(options.get("worker_init_fn"))}
+        self._loader: DataLoader[Any] = DataLoader(
+            dataset, batch_sampler=self._feed, persistent_workers=workers > 0, **options
+        )
+
+    def __len__(self) -> int:
+        """Steps of an epoch at the initial batch."""
+        return -(-len(self.dataset) // self.batch_size)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Turns until the epoch, or without ``job.epochs`` the declared work, is done."""
+        training = self._job._begin_loop(self)
+        training.read_from(len(self.dataset), self.batch_size, self._shuffle)
+        if training.rehearsing:
+            yield from self._rehearse()
+        members = training.members
+        while True:
+            group = members.require_group()
+            if training.epoch_done():
+                break
+            training.begin_step()
+            for pass_number in range(members.plan.passes):
+                take = training.begin_pass(pass_number)
+                assert members.sampler is not None
+                batch = self._fetch(members.sampler, training.counters.cursor, group.size, group.rank, pass_number)
+                yield from self._turn(batch, take)
+            if not training.step.called:
+                raise UsageError(
+                    "The loop went round without optimizer.step(). Call it once for each batch that the loader gives:"
+                    " it does nothing where gradients are still accumulated."
+                )
+        if training.pod is not None:
+            # What follows a loop over batches is most often an evaluation.
+            training.pod.membership.doing = Doing.EVALUATE
+            training.pod.membership.ask_now()
+
+    def _turn(self, batch: Any, take: Take | None) -> Iterator[Any]:
+        patches = self._job._patches
+        assert patches is not None
+        reducer = self._job._training.reducer
+        patches.turn(True)
+        try:
+            yield batch
+        finally:
+            patches.turn(False)
+        if not reducer.done:
+            first = take.first_position if take is not None else 0
+            raise UsageError(
+                f"The loop asked for another batch before loss.backward() on the one at position {first}. Each batch"
+                " must be trained on before the next: switch off prefetching, and do not skip batches."
+            )
+
+    def _fetch(self, sampler: ElasticSampler, cursor: int, replicas: int, rank: int, pass_number: int) -> Any:
+        plan = self._job._training.members.plan
+        place = (sampler, plan, replicas, rank, cursor, pass_number)
+        if self._expected != place:
+            # Another plan: what was fetched ahead is dropped, the workers stay.
+            self._feed.source = lambda: _shares(sampler, plan, replicas, rank, cursor, pass_number)
+            self._batches = iter(self._loader)
+        self._expected = (sampler, plan, replicas, rank, *_after(plan, replicas, cursor, pass_number))
+        return next(self._batches)
+
+    def _rehearse(self) -> Iterator[Any]:
+        """Turns whose results are thrown away: kernels are warm and graphs compiled before anybody waits for us."""
+        training, spec = self._job._training, self._job._spec
+        sizes = [min(spec.first_atomic_batch, len(self.dataset))]
+        if training.pod is not None:
+            training.pod.membership.doing = Doing.COMPILE
+        training.statistics.remember()
+        random_state = torch.get_rng_state()
+        while sizes:
+            size = sizes.pop()
+            self._feed.source = lambda n=size: iter([list(range(n))])  # type: ignore[misc]
+            training.begin_rehearsal()
+            yield from self._turn(next(iter(self._loader)), None)
+            if not training.step.called:
+                raise UsageError("The loop went round without optimizer.step(). Call it once for each batch.")
+            if _compiles() and not self._job._rehearsed:
+                # A second size makes a compiled graph one of any size.
+                sizes = [size - 1 if size > 2 else size + 1]
+            self._job._rehearsed = True
+        training.end_rehearsal()
+        torch.set_rng_state(random_state)
+        self._expected = None
+        if training.pod is not None:
+            training.pod.membership.doing = Doing.TRAIN
+            training.pod.membership.moved(0, Phase.READY)
+
+
+def _shares(
+    sampler: ElasticSampler, plan: BatchPlan, replicas: int, rank: int, cursor: int, pass_number: int
+) -> Iterator[list[int]]:
+    while True:
+        yield sampler.take(cursor, plan, replicas, rank, pass_number).examples.tolist()
+        cursor, pass_number = _after(plan, replicas, cursor, pass_number)
+
+
+def _after(plan: BatchPlan, replicas: int, cursor: int, pass_number: int) -> tuple[int, int]:
+    if pass_number + 1 < plan.passes:
+        return cursor, pass_number + 1
+    return cursor + plan.global_batch_size(replicas), 0
+
+
+def _compiles() -> bool:
+    """Whether this process compiled a graph."""
+    utilities: Any = sys.modules.get("torch._dynamo.utils")
+    counters = getattr(utilities, "counters", {})
+    return bool(counters) and counters["stats"]["unique_graphs"] > 0

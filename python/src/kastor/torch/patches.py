@@ -1,0 +1,151 @@
+"""Steps of the script's own optimizer, scheduler and scaler, held to the steps that all replicas take.
+
+Methods of the given instances alone are replaced; the classes, and other instances, stay as they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from kastor.errors import UsageError
+from kastor.torch.training import Training
+
+
+class _Scope:
+    """Scope in which the replaced methods act otherwise: a turn of the loader."""
+
+    def __init__(self, training: Training) -> None:
+        self.training = training
+        self.in_turn = False
+        self.scaler_steps = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether no step is due: in a rehearsal, and in all passes but the last."""
+        return self.training.rehearsing or not self.training.reducer.last
+
+
+class Patches:
+    """Replaced methods of one optimizer, its scheduler and its scaler."""
+
+    def __init__(
+        self,
+        training: Training,
+        optimizer: torch.optim.Optimizer,
+        scheduler: Any | None,
+        scaler: Any | None,
+    ) -> None:
+        self._scope = _Scope(training)
+        self._scaler = scaler
+        _patch_optimizer(self._scope, optimizer)
+        if scheduler is not None:
+            _patch_scheduler(self._scope, scheduler)
+        if scaler is not None:
+            _patch_scaler(self._scope, scaler, optimizer)
+
+    def turn(self, begins: bool) -> None:
+        """Begins or ends a turn of the loader."""
+        self._scope.in_turn = begins
+
+
+def _patch_optimizer(scope: _Scope, optimizer: torch.optim.Optimizer) -> None:
+    original: Callable[..., Any] = optimizer.step
+    original_zero: Callable[..., Any] = optimizer.zero_grad
+
+    @functools.wraps(original)
+    def step(closure: Callable[[], Any] | None = None, *args: Any, **kwargs: Any) -> Any:
+        if not scope.in_turn:
+            return original(closure, *args, **kwargs) if closure is not None else original(*args, **kwargs)
+        # Frameworks run forward and backward in the closure.
+        loss = closure() if closure is not None else None
+        training = scope.training
+        if scope.idle:
+            training.step.called = True
+        elif scope.scaler_steps:
+            training.update(lambda: original(*args, **kwargs))
+        elif training.exchange():
+            training.update(lambda: original(*args, **kwargs))
+            training.settle()
+        return loss
+
+    @functools.wraps(original_zero)
+    def zero_grad(*args: Any, **kwargs: Any) -> None:
+        if not scope.in_turn:
+            original_zero(*args, **kwargs)
+        # In a turn, the beginning of each pass does it.
+
+    optimizer.step = step  # type: ignore[method-assign]
+    optimizer.zero_grad = zero_grad  # type: ignore[method-assign]
+
+
+def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
+    original: Callable[..., Any] = scheduler.step
+
+    @functools.wraps(original)
+    def step(_: Any, *args: Any, **kwargs: Any) -> None:
+        if not scope.in_turn:
+            original(*args, **kwargs)
+            return
+        if scope.idle or scope.training.step.broken:
+            return
+        if args or kwargs:
+            raise UsageError(
+                "scheduler.step() takes no arguments in the loop over batches: a schedule there is in steps of the"
+                " initial batch. Call one that follows a metric after the loop, once an epoch."
+            )
+        # A schedule that is written for the initial batch keeps its shape at any batch.
+        counters = scope.training.counters
+        while counters.scheduled < math.floor(counters.scale_invariant_steps):
+            counters.scheduled += 1
+            original()
+
+    # The state_dict of a scheduler is all that its instance holds, so the method goes into a class.
+    kind = type(scheduler)
+    scheduler.__class__ = type(kind.__name__, (kind,), {"step": step, "__module__": kind.__module__})
+
+
+def _patch_scaler(scope: _Scope, scaler: Any, optimizer: torch.optim.Optimizer) -> None:
+    original_step: Callable[..., Any] = scaler.step
+    original_unscale: Callable[..., Any] = scaler.unscale_
+    original_update: Callable[..., Any] = scaler.update
+
+    @functools.wraps(original_step)
+    def step(target: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if not scope.in_turn or target is not optimizer:
+            return original_step(target, *args, **kwargs)
+        training = scope.training
+        if scope.idle:
+            # There are no gradients, which a scaler takes for an error.
+            training.step.called = True
+            return None
+        if not training.exchange(float(scaler.get_scale()) if scaler.is_enabled() else None):
+            return None
+        scope.scaler_steps = True
+        try:
+            result = original_step(target, *args, **kwargs)
+        finally:
+            scope.scaler_steps = False
+        training.settle()
+        return result
+
+    @functools.wraps(original_unscale)
+    def unscale_(target: torch.optim.Optimizer) -> None:
+        if not (scope.in_turn and target is optimizer and scope.idle):
+            original_unscale(target)
+
+    @functools.wraps(original_update)
+    def update(*args: Any, **kwargs: Any) -> None:
+        if scope.in_turn and scope.idle:
+            return
+        if scope.in_turn and scope.training.step.broken and scaler.is_enabled():
+            # Forgets what it found in gradients that are not applied, and keeps its scale.
+            original_update(scaler.get_scale())
+            return
+        original_update(*args, **kwargs)
+
+    scaler.step, scaler.unscale_, scaler.update = step, unscale_, update

@@ -1,0 +1,240 @@
+"""Reducer of gradients over passes and members."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from kastor.errors import UsageError
+from kastor.torch.group import BrokenGroupError, Group, Pending
+
+_BUCKET_BYTES = 25_000_000
+
+
+class _Bucket:
+    """Parameters of one type and device whose gradients are exchanged as one flat tensor.
+
+    Behind the gradients there is one number a parameter, above 0 where any member has a gradient for
+    it: a parameter that nobody used keeps no gradient, so that the optimizer leaves it alone.
+    """
+
+    def __init__(self, parameters: list[torch.nn.Parameter]) -> None:
+        self.parameters = parameters
+        self.size = sum(p.numel() for p in parameters)
+        self.missing = 0
+        self.renew()
+
+    def renew(self) -> None:
+        first = self.parameters[0]
+        self.flat = torch.zeros(self.size + len(self.parameters), dtype=first.dtype, device=first.device)
+        self.views: list[torch.Tensor] = []
+        at = 0
+        for p in self.parameters:
+            self.views.append(self.flat[at : at + p.numel()].view_as(p))
+            at += p.numel()
+
+    @property
+    def gradients(self) -> torch.Tensor:
+        return self.flat[: self.size]
+
+    @property
+    def used(self) -> torch.Tensor:
+        return self.flat[self.size :]
+
+
+class Reducer:
+    """Reducer that sums gradients over passes, and over members while the last backward runs.
+
+    Each parameter has a hook. When all gradients of a bucket are there, their squared norm is taken
+    (per tensor, summed in double precision: a single-precision norm of a flat buffer of a million
+    values was off by 1e-4), they are added to the bucket, and in the last pass the bucket is summed
+    over the members. At the end of that backward ``grad`` of each parameter is its mean over passes
+    and members; after the passes before it is None. One thread uses it.
+    """
+
+    def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
+        trained = [p for p in parameters if p.requires_grad]
+        if not trained:
+            raise UsageError("The model has no parameter to train: requires_grad is False for all.")
+        # Gradients come about in the reverse of the order in which parameters are declared.
+        self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), bucket_bytes)]
+        self._of = {p: bucket for bucket in self._buckets for p in bucket.parameters}
+        self._hooks = [_hooked(p, self._ready) for p in trained]
+        self._cuda = trained[0].device if trained[0].device.type == "cuda" else None
+        self._group: Group | None = None
+        self._seen: set[torch.nn.Parameter] = set()
+        self._pending: list[Pending] = []
+        self._squared: list[torch.Tensor] = []
+        self._next = 0
+        self._first = self._last = True
+        self._passes = 1
+        self._in_pass = self._began = False
+        self.done = False
+        self.error: BrokenGroupError | None = None
+        self.on_computed: Callable[[], None] = lambda: None
+        self.computed_at = 0.0
+
+    @property
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """Parameters that are reduced."""
+        return list(self._of)
+
+    @property
+    def last(self) -> bool:
+        """Whether the pass is the last of its step."""
+        return self._last
+
+    def begin(self, group: Group | None, pass_number: int, passes: int) -> None:
+        """Begins a pass: gradients of an earlier one are gone."""
+        self._group, self._passes = group, passes
+        self._first, self._last = pass_number == 0, pass_number == passes - 1
+        if self._first:
+            self._squared, self.error = [], None
+        for bucket in self._buckets:
+            bucket.missing = len(bucket.parameters)
+            for p in bucket.parameters:
+                p.grad = None
+        self._seen.clear()
+        self._pending = []
+        self._next = 0
+        self._in_pass, self._began, self.done = True, False, False
+
+    def end(self) -> None:
+        """Ends the last pass: gradients that come about outside of passes are the script's own."""
+        self._in_pass = False
+
+    def renew(self) -> None:
+        """Takes new memory, as exchanges that were given up may still write into the old."""
+        for bucket in self._buckets:
+            bucket.renew()
+
+    def squared_norms(self) -> float:
+        """Sum over this replica's passes of the squared norm of the pass's gradient."""
+        return float(torch.stack(self._squared).sum()) if self._squared else 0.0
+
+    @torch.no_grad()
+    def squared_norm(self) -> float:
+        """Squared norm of the mean gradient over passes and members, before any clipping."""
+        views = [view for bucket in self._buckets for view in bucket.views]
+        return float(_squared_norm(views))
+
+    @torch.no_grad()
+    def copy(self, factor: float) -> list[torch.Tensor]:
+        """Copy of the mean gradient times ``factor``, one tensor a parameter."""
+        return list(torch._foreach_mul([view for bucket in self._buckets for view in bucket.views], factor))
+
+    @staticmethod
+    @torch.no_grad()
+    def compare(now: list[torch.Tensor], before: list[torch.Tensor]) -> tuple[float, float]:
+        """Product and squared distance of two gradients."""
+        distance = float(_squared_norm(list(torch._foreach_sub(now, before))))
+        squares = float(_squared_norm(now)) + float(_squared_norm(before))
+        return (squares - distance) / 2, distance
+
+    def drop(self) -> None:
+        """Drops all gradients."""
+        for p in self._of:
+            p.grad = None
+
+    def close(self) -> None:
+        """Removes the hooks."""
+        for hook in self._hooks:
+            hook.remove()
+
+    def _ready(self, parameter: torch.Tensor) -> None:
+        if not self._in_pass:
+            return
+        assert isinstance(parameter, torch.nn.Parameter)
+        if self.done or parameter in self._seen:
+            raise UsageError(
+                "A second backward pass ran on one batch. Add the losses and call backward() once for each"
+                " batch; with gradient checkpointing, use use_reentrant=False."
+            )
+        if not self._began:
+            self._began = True
+            torch.autograd.Variable._execution_engine.queue_callback(self._end)
+        self._seen.add(parameter)
+        self._of[parameter].missing -= 1
+        # In order, so that all members sum their buckets in the same order.
+        while self._next < len(self._buckets) and self._buckets[self._next].missing == 0:
+            self._flush(self._buckets[self._next])
+            self._next += 1
+
+    @torch.no_grad()
+    def _flush(self, bucket: _Bucket) -> None:
+        if self._first:
+            bucket.flat.zero_()
+        pairs = [(view, p.grad) for view, p in zip(bucket.views, bucket.parameters, strict=True)]
+        there = [(view, grad) for view, grad in pairs if grad is not None]
+        if there:
+            gradients = [grad for _, grad in there]
+            self._squared.append(_squared_norm(gradients))
+            torch._foreach_add_([view for view, _ in there], gradients)
+        used = torch.tensor([float(grad is not None) for _, grad in pairs], dtype=bucket.flat.dtype)
+        bucket.used.add_(used.to(bucket.flat.device))
+        for p in bucket.parameters:
+            p.grad = None
+        if not self._last:
+            return
+        if self._passes > 1:
+            bucket.gradients.div_(self._passes)
+        if self._group is not None and self.error is None:
+            try:
+                pending = self._group.sum_async(bucket.flat)
+                if pending is not None:
+                    self._pending.append(pending)
+            except BrokenGroupError as e:
+                self.error = e
+
+    @torch.no_grad()
+    def _end(self) -> None:
+        for bucket in self._buckets[self._next :]:
+            self._flush(bucket)
+        if self._last and self._cuda is not None:
+            torch.cuda.synchronize(self._cuda)
+        self.computed_at = time.perf_counter()
+        self.done = True
+        self.on_computed()
+        if not self._last:
+            return
+        for pending in self._pending:
+            try:
+                if self.error is None:
+                    pending.wait()
+            except BrokenGroupError as e:
+                self.error = e
+        self._pending = []
+        size = self._group.size if self._group is not None else 1
+        for bucket in self._buckets:
+            if size > 1:
+                bucket.gradients.div_(size)
+            used = bucket.used.tolist()
+            for p, view, count in zip(bucket.parameters, bucket.views, used, strict=True):
+                p.grad = view if count > 0 else None
+
+
+def _hooked(parameter: Any, hook: Callable[[torch.Tensor], None]) -> RemovableHandle:
+    handle: RemovableHandle = parameter.register_post_accumulate_grad_hook(hook)
+    return handle
+
+
+def _grouped(parameters: Iterable[torch.nn.Parameter], bucket_bytes: int) -> Iterable[list[torch.nn.Parameter]]:
+    group: list[torch.nn.Parameter] = []
+    size = 0
+    for p in parameters:
+        other = group and (p.dtype != group[0].dtype or p.device != group[0].device)
+        if group and (other or size + p.numel() * p.element_size() > bucket_bytes):
+            yield group
+            group, size = [], 0
+        group.append(p)
+        size += p.numel() * p.element_size()
+    yield group
+
+
+def _squared_norm(tensors: list[torch.Tensor]) -> torch.Tensor:
+    norms: list[torch.Tensor] = list(torch._foreach_norm(tensors))
+    return torch.stack([norm.double() for norm in norms]).square().sum()

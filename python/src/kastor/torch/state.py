@@ -1,0 +1,214 @@
+"""State of a training: the script's registered objects and Kastor's counters, as bytes that replicas share."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import torch
+
+from kastor.audit import AuditDigest
+from kastor.checkpoint import Block, Checkpoint
+from kastor.errors import CheckpointError, UsageError
+from kastor.noise import NoiseScaleEstimator
+from kastor.torch.group import BrokenGroupError, Group
+from kastor.tree import TreeError, flatten, unflatten
+
+_SMALL_BYTES = 256 * 1024
+_COLUMNS = 1024
+_MAX_FORM = 1 << 30
+
+
+class Stateful(Protocol):
+    """Object whose ``state_dict`` is part of the training."""
+
+    def state_dict(self) -> Any:
+        """State as plain values and tensors."""
+
+    def load_state_dict(self, state_dict: Any) -> Any:
+        """Takes over a state."""
+
+
+@dataclass
+class Counters:
+    """Counters of a training.
+
+    ``cursor`` counts positions of the endless sequence of examples, ``scheduled`` steps of the learning
+    rate's schedule, ``epoch`` the pass over the loader in which the members are.
+    """
+
+    step: int = 0
+    scale_invariant_steps: float = 0.0
+    cursor: int = 0
+    audit_count: int = 0
+    audit_sum: int = 0
+    scheduled: int = 0
+    epoch: int = 0
+
+    @property
+    def audit(self) -> AuditDigest:
+        """Digest of the examples trained so far."""
+        return AuditDigest(self.audit_count, self.audit_sum)
+
+    def trained(self, more: AuditDigest) -> None:
+        """Counts more examples."""
+        total = self.audit + more
+        self.audit_count, self.audit_sum = total.count, total.sum
+
+
+@dataclass
+class TrainingState:
+    """State of a training. ``parts`` are the registered objects by name. The training's thread owns it."""
+
+    parts: Mapping[str, Stateful]
+    noise: NoiseScaleEstimator
+    counters: Counters = field(default_factory=Counters)
+
+    def captured(self) -> tuple[Any, list[torch.Tensor]]:
+        """JSON form and tensors of the state; the tensors are live.
+
+        Raises:
+            UsageError: naming what can neither be sent nor saved.
+        """
+        tree = {
+            "parts": {name: part.state_dict() for name, part in self.parts.items()},
+            "noise": self.noise.state(),
+            "counters": asdict(self.counters),
+        }
+        try:
+            form, tensors = flatten(tree, torch.Tensor)
+        except TreeError as e:
+            raise UsageError(str(e)) from e
+        return form, [tensor.detach() for tensor in tensors]
+
+    def checkpoint(self) -> Checkpoint:
+        """Copy of the state in host memory."""
+        form, tensors = self.captured()
+        blocks = [Block(_dtype_name(t.dtype), tuple(t.shape), _bytes(t.clone().cpu()).numpy().data) for t in tensors]
+        return Checkpoint(self.counters.step, form, blocks)
+
+    def restore_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Takes over the state of a checkpoint.
+
+        Raises:
+            CheckpointError: if it does not fit the registered objects.
+        """
+        tensors = []
+        for block in checkpoint.blocks:
+            tensor = torch.empty(block.shape, dtype=_dtype(block.dtype))
+            if tensor.numel():
+                _bytes(tensor).copy_(torch.frombuffer(bytearray(block.data), dtype=torch.uint8))
+            tensors.append(tensor)
+        try:
+            self.restore(checkpoint.form, tensors)
+        except (UsageError, TreeError) as e:
+            raise CheckpointError(
+                f"The checkpoint of step {checkpoint.step} does not fit this script: {e} Go back to the script that"
+                " wrote it, or remove the checkpoints of the job to start anew."
+            ) from e
+
+    def restore(self, form: Any, tensors: list[torch.Tensor]) -> None:
+        """Takes over a state.
+
+        Raises:
+            UsageError: if it is of other objects than those registered.
+        """
+        tree = unflatten(form, tensors)
+        parts = tree["parts"]
+        if parts.keys() != self.parts.keys():
+            raise UsageError(f"it holds {sorted(parts)}, but prepare() was given {sorted(self.parts)}.")
+        for name, part in self.parts.items():
+            state = parts[name]
+            if isinstance(part, torch.nn.Module):
+                # A module's state_dict carries the versions of its layers beside the values.
+                state = OrderedDict(state)
+                setattr(state, "_metadata", getattr(part.state_dict(), "_metadata", None))  # noqa: B010
+            try:
+                part.load_state_dict(state)
+            except (RuntimeError, ValueError, KeyError, TypeError) as e:
+                reason = " ".join(str(e).split())[:500]
+                raise UsageError(f"'{name}' cannot take it over: {reason}") from e
+        self.noise.restore(tree["noise"])
+        self.counters = Counters(**tree["counters"])
+
+    def digest(self) -> int:
+        """Digest of 64 bits by which replicas find out whether their states have the same bits."""
+        form, tensors = self.captured()
+        low, high = zlib.crc32(json.dumps(form).encode()), 0
+        for tensor in tensors:
+            low = zlib.crc32(_fold(tensor), low)
+            high = zlib.crc32(str(low).encode(), high)
+        return (high << 32) | low
+
+    def send(self, group: Group, to: int) -> int:
+        """Sends the state to a member and returns how many bytes of tensors it has."""
+        form, tensors = self.captured()
+        table = [[_dtype_name(t.dtype), list(t.shape)] for t in tensors]
+        text = json.dumps([form, table]).encode()
+        packed = [_bytes(t.cpu()) for t in tensors if t.numel()]
+
+        def messages() -> Iterator[torch.Tensor]:
+            yield torch.tensor([len(text)], dtype=torch.int64)
+            yield torch.frombuffer(bytearray(text), dtype=torch.uint8)
+            small = [p for p in packed if p.numel() < _SMALL_BYTES]
+            if small:
+                yield torch.cat(small)
+            yield from (p for p in packed if p.numel() >= _SMALL_BYTES)
+
+        group.send(messages(), to)
+        return sum(p.numel() for p in packed)
+
+    def receive(self, group: Group, source: int) -> None:
+        """Takes over the state that a member sends."""
+        length = int(group.receive(torch.zeros(1, dtype=torch.int64), source))
+        if not 0 < length < _MAX_FORM:
+            raise BrokenGroupError(f"a state with a form of {length} bytes")
+        text = group.receive(torch.empty(length, dtype=torch.uint8), source).numpy().tobytes()
+        form, table = json.loads(text)
+        tensors = [torch.empty(shape, dtype=_dtype(dtype)) for dtype, shape in table]
+        packed = [_bytes(t) for t in tensors if t.numel()]
+        small = [p for p in packed if p.numel() < _SMALL_BYTES]
+        if small:
+            flat = group.receive(torch.empty(sum(p.numel() for p in small), dtype=torch.uint8), source)
+            for target, part in zip(small, torch.split(flat, [p.numel() for p in small]), strict=True):
+                target.copy_(part)
+        for target in packed:
+            if target.numel() >= _SMALL_BYTES:
+                group.receive(target, source)
+        self.restore(form, tensors)
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """Bytes ``[n]`` of a tensor in host memory; of a contiguous one without a copy."""
+    return tensor.contiguous().reshape(-1).view(torch.uint8)
+
+
+def _dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _dtype(name: str) -> torch.dtype:
+    found = getattr(torch, name, None)
+    if not isinstance(found, torch.dtype):
+        raise UsageError(f"there is no type of tensors '{name}' in this version of PyTorch.")
+    return found
+
+
+_WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+@torch.no_grad()
+def _fold(tensor: torch.Tensor) -> bytes:
+    """Sums of a tensor's words in 1024 columns: read once, on its device, where copies would cost more."""
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor)
+    words = tensor.contiguous().reshape(-1).view(_WORDS[tensor.element_size()])
+    whole = words.numel() // _COLUMNS * _COLUMNS
+    parts = [words[whole:].to(torch.int64)]
+    if whole:
+        parts.append(words[:whole].view(-1, _COLUMNS).sum(0, dtype=torch.int64))
+    return torch.cat(parts).cpu().numpy().tobytes()

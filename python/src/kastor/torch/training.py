@@ -1,0 +1,357 @@
+"""Steps of training that replicas take together."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+from kastor.audit import AuditDigest
+from kastor.config import Work
+from kastor.errors import DivergedError, NotFiniteError, UsageError
+from kastor.noise import NoiseScaleEstimator, learning_rate_factor
+from kastor.protocol import Doing, Membership
+from kastor.sampler import ElasticSampler, Take
+from kastor.telemetry import StepSample
+from kastor.torch.group import BrokenGroupError, Group, Kind
+from kastor.torch.members import Members
+from kastor.torch.pod import Pod
+from kastor.torch.reducer import Reducer
+from kastor.torch.state import Counters, Stateful, TrainingState
+from kastor.torch.statistics import BatchStatistics
+
+log = logging.getLogger("kastor")
+
+R = TypeVar("R")
+
+_ADAM_KIND = ("Adam", "Adagrad", "RMSprop", "Lamb", "LAMB", "Lion")
+
+
+class _TakenAgainError(BrokenGroupError):
+    """Error of a step that all members take again, in the group that they are in."""
+
+
+@dataclass(frozen=True)
+class _Exchanged:
+    """Exchange of a step; equal on all members.
+
+    ``newer`` is the generation to which all switch after the step, None where not all know the same.
+    """
+
+    rows: list[list[float]]
+    newer: Membership | None
+    settled: bool
+    factor: float
+    gain: float
+    ended_at: float
+
+
+class _Step:
+    """Step in progress on this replica."""
+
+    def __init__(self, repeats_not_finite: bool = False) -> None:
+        self.began = self.pass_began = time.perf_counter()
+        self.pass_seconds = 0.0
+        self.take: Take | None = None
+        self.trained = AuditDigest()
+        self.exchanged: _Exchanged | None = None
+        self.called = self.updated = self.broken = self.not_finite = False
+        self.repeats_not_finite = repeats_not_finite
+
+
+class Training:
+    """Training by data-parallel synchronous steps.
+
+    Each replica passes its share of the global batch, the members sum, and only then does every
+    replica apply the same update. The exchange before each update carries the newest generation that
+    a replica knows; when all know the same, they switch to it right after that step. A group that
+    breaks costs the step in progress and nothing else. The script's thread owns it.
+    """
+
+    def __init__(self, pod: Pod | None, seed: int, device: torch.device) -> None:
+        self.pod = pod
+        self.members = Members(pod, device)
+        self.members.on_stuck = self._renew
+        self.rehearsing = pod is not None
+        self.step = _Step()
+        self.declared_epochs: int | None = None
+        self.ends_epochs = False
+        self._seed = seed
+        self._spec = pod.config.spec if pod else None
+        self._scaling = self._spec.scaling if self._spec else None
+        self._initial_batch = 1
+        self._losses: list[float] = []
+        self._previous: tuple[int, list[torch.Tensor], int] | None = None
+        self._first_step_of = -1
+        self._last_save = time.monotonic()
+
+    # --- preparation ---
+
+    def prepare(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, parts: Mapping[str, Stateful]) -> None:
+        """Takes the objects whose state is that of the training."""
+        self._optimizer, self._parts = optimizer, parts
+        self.reducer = Reducer(model.parameters())
+        self.reducer.on_computed = self._computed
+        self.statistics = BatchStatistics(model)
+        if self._scaling is None:
+            adam = any(kind in type(optimizer).__name__ for kind in _ADAM_KIND)
+            self._scaling = "SquareRoot" if adam else "AdaScale"
+
+    def read_from(self, examples: int, initial_batch: int, shuffle: bool) -> None:
+        """Takes the data set's length in examples and the initial batch M0."""
+        self.members.sampler = ElasticSampler(examples, self._seed, shuffle)
+        self._initial_batch = initial_batch
+        if self.members.state is None:
+            self.members.state = TrainingState(self._parts, NoiseScaleEstimator(initial_batch))
+        declared = [work for work in (self._spec.work if self._spec else None,) if work is not None]
+        if self.declared_epochs is not None:
+            declared.append(Work(epochs=self.declared_epochs))
+        declared = declared or [Work(epochs=1)]
+        self.members.total_steps = min(work.total_steps(initial_batch, examples) for work in declared)
+
+    @property
+    def counters(self) -> Counters:
+        """Counters of the state; those of a training that has not begun where there is none."""
+        return self.members.state.counters if self.members.state is not None else Counters()
+
+    @property
+    def done(self) -> bool:
+        """Whether the declared work is done."""
+        return self.counters.scale_invariant_steps >= self.members.total_steps
+
+    def epoch_done(self) -> bool:
+        """Whether the epoch in which the members are is over; without epochs, whether all is."""
+        sampler = self.members.sampler
+        if self.done or not self.ends_epochs or sampler is None:
+            return self.done
+        end = (self.counters.epoch + 1) * sampler.examples / self._initial_batch
+        return self.counters.scale_invariant_steps >= end
+
+    # --- a step ---
+
+    def begin_step(self) -> None:
+        """Begins a step in the group that there is."""
+        if self.pod is not None and self.pod.membership.doing is not Doing.TRAIN:
+            self.pod.membership.doing = Doing.TRAIN
+        self.step = _Step(self.step.not_finite)
+        self.statistics.remember()
+
+    def begin_rehearsal(self) -> None:
+        """Begins a turn whose results are thrown away."""
+        self.step = _Step()
+        self.reducer.begin(None, 0, 1)
+
+    def end_rehearsal(self) -> None:
+        """Throws the results of rehearsals away."""
+        self.reducer.end()
+        self.reducer.drop()
+        self.statistics.undo()
+        self.rehearsing = False
+
+    def begin_pass(self, pass_number: int) -> Take:
+        """Begins a pass and says which examples it takes."""
+        members = self.members
+        assert members.group is not None
+        assert members.sampler is not None
+        self.step.pass_began = time.perf_counter()
+        group, plan = members.group, members.plan
+        self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
+        self.reducer.begin(group, pass_number, plan.passes)
+        return self.step.take
+
+    def _computed(self) -> None:
+        """Counts what a backward pass trained on, at its end."""
+        step = self.step
+        if self.rehearsing or step.take is None:
+            return
+        step.pass_seconds += self.reducer.computed_at - step.pass_began
+        step.trained += AuditDigest.of(step.take.first_position, step.take.examples)
+        if self.pod is not None and self.reducer.last:
+            self.pod.membership.waiting = True
+
+    def logged(self, loss: float) -> None:
+        """Notes a loss for the next report."""
+        if not self.rehearsing:
+            self._losses.append(loss)
+
+    def exchange(self, loss_scale: float | None = None) -> bool:
+        """Exchanges what must be known before the step is applied; whether it may be.
+
+        Args:
+            loss_scale: by which a GradScaler multiplied the loss; None without one. With it, a gradient
+                that is not finite is expected and the scaler's to skip.
+
+        Raises:
+            DivergedError, NotFiniteError: if the gradient is not finite.
+        """
+        step = self.step
+        step.called = True
+        if step.broken or step.exchanged is not None:
+            return not step.broken
+        if not self.reducer.done:
+            raise UsageError("optimizer.step() ran without loss.backward() on the batch that the loader gave.")
+        try:
+            if self.reducer.error is not None:
+                raise self.reducer.error
+            assert self.members.group is not None
+            step.exchanged = self._exchange(self.members.group, loss_scale)
+            return True
+        except BrokenGroupError as e:
+            self._not_applied()
+            if isinstance(e, _TakenAgainError):
+                log.warning("step %d is taken again: %s", self.counters.step, e)
+            else:
+                self.members.broke(e)
+            return False
+        finally:
+            if self.pod is not None:
+                self.pod.membership.waiting = False
+
+    def _not_applied(self) -> None:
+        """The step is taken again: what it changed is undone."""
+        self.step.broken, self.step.exchanged = True, None
+        self.reducer.end()
+        self.reducer.drop()
+        self.statistics.undo()
+
+    def _exchange(self, group: Group, loss_scale: float | None) -> _Exchanged:
+        unscale = 1.0 if loss_scale is None else 1.0 / loss_scale
+        step, counters, plan = self.step, self.counters, self.members.plan
+        newer = self.members.newer()
+        known = newer.generation if newer else group.generation
+        loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
+        self._losses = []
+        statistics = self.statistics.average(group)
+        squares = self.reducer.squared_norms() * unscale**2
+        rows = group.rows(
+            Kind.STEP,
+            [
+                *(counters.step, known, loss, squares if statistics else math.nan),
+                *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
+                step.pass_seconds / plan.passes,
+            ],
+        )
+        ended_at = time.perf_counter()
+        for rank, row in enumerate(rows):
+            if row[0] != counters.step:
+                raise BrokenGroupError(f"rank {rank} is at step {row[0]:.0f}, not {counters.step}")
+        if loss_scale is None and self.pod is not None:
+            self._require_finite(group, rows)
+        batch = plan.global_batch_size(group.size)
+        assert self.members.state is not None
+        self._observe(rows, unscale, batch)
+        noise = self.members.state.noise
+        return _Exchanged(
+            rows,
+            newer if all(row[1] == known for row in rows) else None,
+            all(row[1] == group.generation for row in rows),
+            learning_rate_factor(self._scaling or "None", batch / self._initial_batch, noise.stats()),
+            noise.gain(batch),
+            ended_at,
+        )
+
+    def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
+        assert self.members.state is not None
+        noise, groups = self.members.state.noise, len(rows) * self.members.plan.passes
+        if groups > 1:
+            # A gradient from before is older than one step when a single group returns.
+            self._previous = None
+            squared_norm = self.reducer.squared_norm() * unscale**2
+            noise.observe(groups, sum(row[3] for row in rows) / groups, squared_norm, batch)
+        elif self.pod is not None:
+            # Alone the batch never changes, and nobody asks for the noise.
+            generation = self.members.membership.generation
+            now = self.reducer.copy(unscale)
+            if self._previous is not None and self._previous[0] == generation:
+                product, distance = self.reducer.compare(now, self._previous[1])
+                noise.observe_pair(product, distance, batch, self._previous[2])
+            self._previous = (generation, now, batch)
+
+    def _require_finite(self, group: Group, rows: list[list[float]]) -> None:
+        unfit = [rank for rank in range(group.size) if not math.isfinite(rows[rank][3])]
+        if not unfit and math.isfinite(self.reducer.squared_norm()):
+            return
+        if 0 < len(unfit) < group.size:
+            if group.rank in unfit:
+                raise NotFiniteError(
+                    f"The gradient of this replica is not finite at step {self.counters.step}, that of the other"
+                    f" {group.size - len(unfit)} is: they go on without it. If replicas fail so again and again, look"
+                    " at the examples that they read, or at their device."
+                )
+            raise BrokenGroupError(f"the gradient of ranks {unfit} is not finite: the others take the step again")
+        if self.step.repeats_not_finite:
+            raise DivergedError(
+                f"Training diverged at step {self.counters.step}: the gradient is not finite. Lower the learning"
+                " rate, or clip the gradient."
+            )
+        self.step.not_finite = True
+        raise _TakenAgainError("its gradient is not finite")
+
+    def update(self, apply: Callable[[], R]) -> R:
+        """Applies the update at the learning rate that fits the batch; the schedule's own rate stays."""
+        exchanged = self.step.exchanged
+        assert exchanged is not None
+        groups = self._optimizer.param_groups
+        rates = [group["lr"] for group in groups]
+        for group in groups:
+            group["lr"] = group["lr"] * exchanged.factor
+        try:
+            self.members.learning_rate = float(groups[0]["lr"])
+            result = apply()
+        finally:
+            for group, rate in zip(groups, rates, strict=True):
+                group["lr"] = rate
+        self.step.updated = True
+        return result
+
+    def settle(self) -> None:
+        """Counts the step; a step that a GradScaler skipped trained its examples and brought nothing."""
+        exchanged, group = self.step.exchanged, self.members.group
+        assert exchanged is not None
+        assert group is not None
+        self.step.exchanged = None
+        self.reducer.end()
+        counters = self.counters
+        counters.step += 1
+        counters.cursor += self.members.plan.global_batch_size(group.size)
+        for row in exchanged.rows:
+            counters.trained(AuditDigest(int(row[4]), (int(row[5]) << 32) | int(row[6])))
+        if self.step.updated:
+            counters.scale_invariant_steps += exchanged.gain
+        self.members.history.stepped(group.size)
+        if self.pod is not None:
+            self.pod.membership.step = counters.step
+            if group.rank == 0:
+                self._report(self.pod, exchanged)
+                self._save_when_due(self.pod)
+        if exchanged.newer is not None and not self.done:
+            self.members.follow(exchanged.newer)
+
+    def _report(self, pod: Pod, exchanged: _Exchanged) -> None:
+        rows, plan = exchanged.rows, self.members.plan
+        seconds = max(row[7] for row in rows)
+        sync = max(0.0, exchanged.ended_at - self.step.began - plan.passes * seconds)
+        compute = seconds + time.perf_counter() - exchanged.ended_at
+        losses = [row[2] for row in rows if math.isfinite(row[2])]
+        loss = sum(losses) / len(losses) if losses else math.nan
+        membership = self.members.membership
+        typical = exchanged.settled and self._first_step_of == membership.generation and compute > 0
+        self._first_step_of = membership.generation
+        pod.telemetry.compared([m.pod for m in membership.members], [row[7] for row in rows])
+        pod.telemetry.stepped(StepSample(self.members.status(), typical, compute, sync, loss))
+
+    def _save_when_due(self, pod: Pod) -> None:
+        assert self.members.state is not None
+        now = time.monotonic()
+        if pod.save_soon or now - self._last_save >= pod.config.spec.checkpoint_seconds:
+            pod.save_soon, self._last_save = False, now
+            pod.save(self.members.state.checkpoint, wait=False)
+
+    def _renew(self) -> None:
+        self.reducer.renew()
+        self._previous = None

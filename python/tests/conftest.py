@@ -1,0 +1,175 @@
+"""Cluster of real processes under a scripted operator."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_operator import JOB, NAMESPACE, ScriptedOperator
+
+HERE = Path(__file__).parent
+
+
+class Cluster:
+    """Pods of one job, as processes that a kubelet would run: their end is told to the operator."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.operator = ScriptedOperator(folder)
+        self.spec: dict[str, Any] = {
+            "elastic": {"minReplicas": 1, "maxReplicas": 4},
+            "goodput": {"batchSize": {"initial": 32, "max": 256, "perDevice": {"min": 1, "max": 256}}},
+            "checkpoint": {"intervalSeconds": 1, "keepLast": 2},
+        }
+        self.pods: dict[str, subprocess.Popen[bytes]] = {}
+        self.ended: dict[str, int] = {}
+        self._watchers: list[threading.Thread] = []
+        (folder / "ring").write_bytes(b"0123456789abcdef" * 2)
+        (folder / "tmp").mkdir()
+
+    def environment(self, pod: str) -> dict[str, str]:
+        """Variables of a pod, as the operator sets them."""
+        token = self.folder / f"{pod}.token"
+        token.write_text(f"token of {pod}\n")
+        return {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.pathsep.join(
+                [str(HERE.parent / "src"), str(HERE / "scripts"), os.environ.get("PYTHONPATH", "")]
+            ),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONWARNINGS": "ignore",
+            "HF_HUB_OFFLINE": "1",
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(self.folder / "tmp"),
+            "HURRY": str(self.folder / "hurry"),
+            "RECORD": str(self.folder / f"{pod}.jsonl"),
+            "KASTOR_NAMESPACE": NAMESPACE,
+            "KASTOR_JOB": JOB,
+            "KASTOR_JOB_UID": "uid-1",
+            "KASTOR_POD": pod,
+            "KASTOR_NODE": f"node-{pod}",
+            "KASTOR_POD_IP": "127.0.0.1",
+            "KASTOR_OPERATOR_URL": self.operator.url,
+            "KASTOR_TOKEN_FILE": str(token),
+            "KASTOR_CA_FILE": str(self.operator.ca),
+            "KASTOR_RING_SECRET_FILE": str(self.folder / "ring"),
+            "KASTOR_RING_ENCRYPTION": "none",
+            "KASTOR_CHECKPOINT_DIR": str(self.folder / "checkpoints"),
+            "KASTOR_JOB_SPEC": json.dumps(self.spec),
+            "KASTOR_TERMINATION_LOG": str(self.folder / f"{pod}.outcome"),
+            "KASTOR_TERMINATION_GRACE_SECONDS": "10",
+            "KASTOR_THREADS": "1",
+            "KASTOR_PROTOCOL": "1",
+            "KASTOR_LOCAL_SLOTS": "1",
+        }
+
+    def start(self, *pods: str, script: str = "plain.py", fault: dict[str, Any] | None = None, **options: Any) -> None:
+        """Starts pods."""
+        for pod in pods:
+            environment = {**self.environment(pod), "OPTIONS": json.dumps(options), "FAULT": json.dumps(fault)}
+            with (self.folder / f"{pod}.log").open("ab") as log:
+                process = subprocess.Popen(
+                    [sys.executable, "-u", str(HERE / "scripts" / script)],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+            self.pods[pod] = process
+            watcher = threading.Thread(target=self._watch, args=(pod, process), daemon=True)
+            watcher.start()
+            self._watchers.append(watcher)
+
+    def _watch(self, pod: str, process: subprocess.Popen[bytes]) -> None:
+        status = process.wait()
+        self.ended[pod] = status
+        self.operator.died(pod)
+
+    def ready(self, *pods: str) -> None:
+        """Waits until pods are ready to be members."""
+
+        def ready() -> bool:
+            gone = [pod for pod in pods if pod in self.ended]
+            assert not gone, f"{gone} ended"
+            return all(self.operator.states.get(pod, {}).get("phase", "STARTING") != "STARTING" for pod in pods)
+
+        self.wait(f"{pods} are ready", ready, 400)
+
+    def want(self, pods: list[str], atomic: int, accumulation: int = 0) -> None:
+        """Wants a generation and waits until it trains."""
+        generation = self.operator.generation
+        self.operator.want(pods, atomic, accumulation)
+        self.wait(f"{pods} train", lambda: self.operator.generation > generation and self.operator.settled(), 400)
+
+    def trained(self, pod: str, more: int = 5) -> None:
+        """Waits until a pod has told of more steps."""
+        steps = self.lines(pod)
+        self.wait(f"{pod} trains on", lambda: len(self.lines(pod)) >= len(steps) + more or pod in self.ended)
+        assert pod not in self.ended, self.logs()
+
+    def wait(self, what: str, holds: Any, seconds: float = 300) -> None:
+        """Waits until something holds; shows the logs otherwise."""
+        try:
+            self.operator.wait(what, holds, seconds)
+        except AssertionError as e:
+            raise AssertionError(f"{e}\n{self.logs()}") from None
+
+    def completed(self, seconds: float = 300) -> dict[str, Any]:
+        """Lets the scripts take their steps without pauses; outcome of the job once all processes have ended."""
+        (self.folder / "hurry").touch()
+        self.wait("the job ends", lambda: self.operator.outcome, seconds)
+        self.operator.ended = True
+        self.wait("all processes end", lambda: len(self.ended) == len(self.pods), 30)
+        outcome = self.operator.outcome
+        assert outcome is not None
+        return outcome
+
+    def ends(self, pod: str, seconds: float = 300) -> int:
+        """Exit status of a pod."""
+        self.wait(f"{pod} ends", lambda: pod in self.ended, seconds)
+        return self.ended[pod]
+
+    def outcome(self, pod: str) -> dict[str, Any]:
+        """Termination message of a pod."""
+        found: dict[str, Any] = json.loads((self.folder / f"{pod}.outcome").read_text())
+        return found
+
+    def lines(self, pod: str) -> list[dict[str, Any]]:
+        """Steps that a pod wrote down."""
+        path = self.folder / f"{pod}.jsonl"
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+
+    def log(self, pod: str) -> str:
+        """Output of a pod."""
+        return (self.folder / f"{pod}.log").read_text()
+
+    def logs(self) -> str:
+        """End of the output of all pods."""
+        return "\n".join(f"--- {pod}\n{self.log(pod)[-3000:]}" for pod in self.pods)
+
+    def close(self) -> None:
+        """Ends all processes that were started here, by their id."""
+        for process in self.pods.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+        for watcher in self._watchers:
+            watcher.join(10)
+        self.operator.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,100 @@
+"""Training script as a researcher has it; it also writes down what each step trained on, for the tests."""
+
+import hashlib
+import json
+import os
+import time
+
+import faults
+import torch
+import torch.nn.functional as F
+
+import kastor.torch as kastor
+
+torch.set_num_threads(1)
+options = json.loads(os.environ.get("OPTIONS", "{}"))
+seed = options.get("seed", 1)
+
+
+class Clusters(torch.utils.data.Dataset):
+    def __init__(self, n, seed):
+        centres = torch.randn(10, 16, generator=torch.Generator().manual_seed(7))
+        g = torch.Generator().manual_seed(seed)
+        self.y = torch.randint(0, 10, (n,), generator=g)
+        self.x = centres[self.y] * 0.9 + torch.randn(n, 16, generator=g)
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, i):
+        return self.x[i], self.y[i], i
+
+
+def accuracy(model, data):
+    model.eval()
+    with torch.no_grad():
+        found = (model(data.x).argmax(1) == data.y).float().mean().item()
+    model.train()
+    return found
+
+
+job = kastor.init()
+faults.install(job)
+torch.manual_seed(options.get("init_seed", os.getpid()))
+width = options.get("width", 32)
+model = torch.nn.Sequential(
+    torch.nn.Linear(16, width), torch.nn.BatchNorm1d(width), torch.nn.ReLU(), torch.nn.Linear(width, 10)
+)
+if options.get("adam"):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.005)
+else:
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+train, test = Clusters(options.get("examples", 2048), 1), Clusters(1000, 2)
+epochs, batch = options.get("epochs", 4), options.get("batch", 32)
+scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs * len(train) // batch + 10)
+scaler = torch.amp.GradScaler("cpu", init_scale=1024.0) if options.get("scaler") else None
+if options.get("compile"):
+    forward = torch.compile(model, backend="eager")
+else:
+    forward = model
+job.prepare(model, optimizer, scheduler, scaler)
+loader = job.loader(train, batch_size=batch, num_workers=options.get("workers", 0))
+record = open(os.environ["RECORD"], "a", buffering=1)  # noqa: SIM115 - until the process ends
+indices = []
+for _epoch in job.epochs(epochs):
+    for x, y, i in loader:
+        before = job.step
+        if not job.rehearsing:
+            indices += i.tolist()
+            faults.at("body", before)
+        loss = F.cross_entropy(forward(x), y)
+        optimizer.zero_grad()
+        if scaler is None:
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+            optimizer.step()
+        else:
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+            scaler.step(optimizer)
+            scaler.update()
+        scheduler.step()
+        job.log(loss=loss)
+        if job.step > before:
+            state = b"".join(t.numpy().tobytes() for t in model.state_dict().values())
+            line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
+            print(json.dumps({**line, "state": hashlib.sha256(state).hexdigest()}), file=record)
+            indices = []
+            if not os.path.exists(os.environ["HURRY"]):
+                time.sleep(options.get("pause", 0.05))
+        elif job._training.step.broken:
+            indices = []
+    with job.evaluating():
+        shard = job.sharded(test)
+        hits = job.average(accuracy(model, test), weight=len(shard))
+        job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
+model.eval()
+with torch.no_grad():
+    held_out = F.cross_entropy(model(test.x), test.y)
+job.finish(accuracy=accuracy(model, test), held_out_loss=held_out)

@@ -1,0 +1,356 @@
+"""A script without an operator: it trains as plain PyTorch does, and breaks the same rules with the same words."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch: Any = pytest.importorskip("torch")
+F: Any = torch.nn.functional
+
+
+import kastor.torch as kastor  # noqa: E402
+from kastor.errors import UsageError  # noqa: E402
+from kastor.protocol import BatchPlan  # noqa: E402
+from kastor.sampler import ElasticSampler  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.set_num_threads(1)
+    monkeypatch.delenv("KASTOR_OPERATOR_URL", raising=False)
+
+
+class Data(torch.utils.data.Dataset):  # type: ignore[misc]
+    def __init__(self, n: int = 100) -> None:
+        g = torch.Generator().manual_seed(3)
+        self.x, self.y = torch.randn(n, 4, generator=g), torch.randint(0, 3, (n,), generator=g)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, i: int) -> Any:
+        return self.x[i], self.y[i]
+
+
+def objects() -> tuple[Any, Any, Any]:
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    return model, optimizer, torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=40)
+
+
+def turn(model: Any, optimizer: Any, scheduler: Any, x: Any, y: Any) -> Any:
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+    optimizer.step()
+    scheduler.step()
+    return loss
+
+
+def test_trains_as_plain_pytorch_to_the_bit() -> None:
+    data = Data()
+    job = kastor.init(seed=5)
+    model, optimizer, scheduler = objects()
+    job.prepare(model, optimizer, scheduler)
+    loader = job.loader(data, batch_size=20)
+    epochs = []
+    for epoch in job.epochs(3):
+        epochs.append((epoch, job.step))
+        for x, y in loader:
+            job.log(loss=turn(model, optimizer, scheduler, x, y))
+        with job.evaluating():
+            assert job.average(2.0, weight=3) == 2.0
+            assert len(job.sharded(data)) == 100
+    job.finish(accuracy=1.0)
+    assert epochs == [(0, 0), (1, 5), (2, 10)]
+    assert (job.step, job.rank, job.replicas, job.batch_size, len(loader)) == (15, 0, 1, 20, 5)
+    assert job.progress == 1.0
+    assert job.rank0(lambda x: x + 1, 1) == 2
+
+    plain, optimizer, scheduler = objects()
+    sampler = ElasticSampler(100, seed=5)
+    for step in range(15):
+        i = sampler.take(20 * step, BatchPlan(20), 1, 0, 0).examples
+        turn(plain, optimizer, scheduler, data.x[i], data.y[i])
+    assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), plain.state_dict().values(), strict=True))
+
+
+def test_objects_stay_as_they_are(tmp_path: Path) -> None:
+    model, optimizer, scheduler = objects()
+    keys = list(model.state_dict())
+    untouched = torch.optim.SGD(model.parameters(), lr=1.0).step
+    job = kastor.init()
+    job.prepare(model, optimizer, scheduler)
+    assert list(model.state_dict()) == keys
+    assert isinstance(scheduler, torch.optim.lr_scheduler.CosineAnnealingLR)
+    for each in (optimizer, scheduler):
+        assert pickle.loads(pickle.dumps(each.state_dict())) == each.state_dict()
+    assert torch.optim.SGD(model.parameters(), lr=1.0).step.__func__ is untouched.__func__
+    for x, y in job.loader(Data(), batch_size=50):
+        turn(model, optimizer, scheduler, x, y)
+    job.export(tmp_path / "model.pt")
+    assert [p.name for p in tmp_path.iterdir()] == ["model.pt"]
+    read = torch.load(tmp_path / "model.pt", weights_only=True)
+    assert all(torch.equal(read[k], v) for k, v in model.state_dict().items())
+
+
+def test_workers_read_the_same_examples() -> None:
+    found = []
+    for workers in (0, 2):
+        model, optimizer, scheduler = objects()
+        job = kastor.init()
+        job.prepare(model, optimizer, scheduler)
+        seen = []
+        for epoch in job.epochs(2):
+            for x, y in job.loader(Data(), batch_size=30, num_workers=workers) if epoch == 9 else _one(job, workers):
+                seen.append(x.clone())
+                turn(model, optimizer, scheduler, x, y)
+        found.append(torch.cat(seen))
+    assert torch.equal(*found)
+
+
+_loaders: dict[Any, Any] = {}
+
+
+def _one(job: Any, workers: int) -> Any:
+    return _loaders.setdefault(job, job.loader(Data(), batch_size=30, num_workers=workers))
+
+
+def test_another_batch_changes_rate_and_schedule() -> None:
+    model, optimizer, scheduler = objects()
+    job = kastor.init()
+    job.prepare(model, optimizer, scheduler)
+    training = job._training
+    training._scaling = "Linear"
+    loader = iter(job.loader(Data(), batch_size=10))
+    turn(model, optimizer, scheduler, *next(loader))
+    training.members.plan = BatchPlan(10, 2)
+    rates, sizes, before = [], [], [p.clone() for p in model.parameters()]
+    for _ in range(3):
+        x, y = next(loader)
+        sizes.append(len(x))
+        assert job.step == 1
+        turn(model, optimizer, scheduler, x, y)
+        rates.append(optimizer.param_groups[0]["lr"])
+    assert sizes == [10, 10, 10]
+    assert job.step == 2
+    assert any(not torch.equal(a, b) for a, b in zip(model.parameters(), before, strict=True))
+    # The rate in force is three times the schedule's; the schedule itself moved by one step of the initial batch.
+    assert job.metrics()["learning_rate"] == pytest.approx(3 * rates[0])
+    assert training.counters.scale_invariant_steps == 2
+    assert training.counters.scheduled == 2
+    assert training.counters.cursor == 40
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(scheduler.get_last_lr()[0])
+
+
+def test_a_step_that_a_scaler_skips_brings_nothing() -> None:
+    model, optimizer, scheduler = objects()
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=10**6)
+    job = kastor.init()
+    job.prepare(model, optimizer, scheduler, scaler)
+    loader = iter(job.loader(Data(), batch_size=10))
+    for number in range(4):
+        x, y = next(loader)
+        before = [p.clone() for p in model.parameters()]
+        loss = F.cross_entropy(model(x), y) * (float("inf") if number == 2 else 1.0)
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+        scheduler.step()
+        same = all(torch.equal(a, b) for a, b in zip(model.parameters(), before, strict=True))
+        assert same == (number == 2)
+    assert (job.step, job._training.counters.scale_invariant_steps) == (4, 3)
+    assert scaler.get_scale() == 2.0**9
+
+
+def test_state_of_the_script_is_part_of_the_training() -> None:
+    class Best:
+        value = 1.0
+
+        def state_dict(self) -> Any:
+            return {"value": self.value}
+
+        def load_state_dict(self, state: Any) -> None:
+            self.value = state["value"]
+
+    model, optimizer, _ = objects()
+    job = kastor.init()
+    best = Best()
+    job.prepare(model, optimizer, best=best)
+    next(iter(job.loader(Data(), batch_size=10)))
+    state = job._training.members.state
+    assert state is not None
+    saved = state.checkpoint()
+    best.value = 2.0
+    state.restore_checkpoint(saved)
+    assert best.value == 1.0
+
+
+# --- rules ---
+
+
+def prepared() -> tuple[Any, Any, Any, Any]:
+    job = kastor.init()
+    model, optimizer, scheduler = objects()
+    job.prepare(model, optimizer, scheduler)
+    return job, model, optimizer, scheduler
+
+
+def fetches_ahead() -> None:
+    job, model, optimizer, scheduler = prepared()
+    loader = iter(job.loader(Data(), batch_size=10))
+    x, y = next(loader)
+    next(loader)
+    turn(model, optimizer, scheduler, x, y)
+
+
+def skips_a_step() -> None:
+    job, model, _, _ = prepared()
+    for x, y in job.loader(Data(), batch_size=10):
+        F.cross_entropy(model(x), y).backward()
+
+
+def steps_without_backward() -> None:
+    job, _, optimizer, _ = prepared()
+    for _ in job.loader(Data(), batch_size=10):
+        optimizer.step()
+
+
+def goes_backward_twice() -> None:
+    job, model, _, _ = prepared()
+    for x, y in job.loader(Data(), batch_size=10):
+        F.cross_entropy(model(x), y).backward()
+        F.cross_entropy(model(x), y).backward()
+
+
+def has_fewer_examples_than_a_batch() -> None:
+    kastor.init().loader(Data(9), batch_size=10)
+
+
+def has_no_length() -> None:
+    class Stream(torch.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Any:
+            return iter([])
+
+    kastor.init().loader(Stream(), batch_size=10)
+
+
+def brings_a_sampler() -> None:
+    kastor.init().loader(Data(), batch_size=10, sampler=[1, 2])
+
+
+def names_no_batch() -> None:
+    kastor.init().loader(Data())
+
+
+def prepares_after_a_step() -> None:
+    model, optimizer, scheduler = objects()
+    turn(model, optimizer, scheduler, *Data()[torch.arange(10)])
+    kastor.init().prepare(model, optimizer)
+
+
+def has_two_optimizers() -> None:
+    model, optimizer, _ = objects()
+    kastor.init().prepare(model, [optimizer, optimizer])  # type: ignore[arg-type]
+
+
+def prepares_twice() -> None:
+    job, model, optimizer, _ = prepared()
+    job.prepare(model, optimizer)
+
+
+def has_parameters_outside() -> None:
+    model, _, _ = objects()
+    other = torch.nn.Linear(2, 2)
+    kastor.init().prepare(model, torch.optim.SGD([*model.parameters(), *other.parameters()], lr=1.0))
+
+
+def searches_lines() -> None:
+    model, _, _ = objects()
+    kastor.init().prepare(model, torch.optim.LBFGS(model.parameters()))
+
+
+def trains_nothing() -> None:
+    model, optimizer, _ = objects()
+    kastor.init().prepare(model.requires_grad_(False), optimizer)
+
+
+def forgets_to_prepare() -> None:
+    job = kastor.init()
+    next(iter(job.loader(Data(), batch_size=10)))
+
+
+def loops_without_epochs() -> None:
+    job, model, optimizer, scheduler = prepared()
+    loader = job.loader(Data(), batch_size=50)
+    for _ in range(2):
+        for x, y in loader:
+            turn(model, optimizer, scheduler, x, y)
+
+
+def trains_from_two_loaders() -> None:
+    job, model, optimizer, scheduler = prepared()
+    for _ in job.epochs(2):
+        for x, y in job.loader(Data(), batch_size=50):
+            turn(model, optimizer, scheduler, x, y)
+
+
+def loops_over_nothing() -> None:
+    job, _, _, _ = prepared()
+    for _ in job.epochs(2):
+        pass
+
+
+def schedules_by_a_metric_in_the_loop() -> None:
+    job, model, optimizer, scheduler = prepared()
+    for x, y in job.loader(Data(), batch_size=50):
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        scheduler.step(3)
+
+
+def finishes_before_it_begins() -> None:
+    prepared()[0].finish()
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (
+            fetches_ahead,
+            r"asked for another batch before loss.backward\(\) on the one at position 0.*switch off prefet",
+        ),
+        (skips_a_step, r"without optimizer.step\(\). Call it once for each batch"),
+        (steps_without_backward, r"optimizer.step\(\) ran without loss.backward\(\)"),
+        (goes_backward_twice, r"A second backward pass.*Add the losses"),
+        (has_fewer_examples_than_a_batch, r"has 9 examples, fewer than one batch of 10. Lower"),
+        (has_no_length, r"no length: a loader needs one with __len__"),
+        (brings_a_sampler, r"does not take sampler"),
+        (names_no_batch, r"needs batch_size where the script runs alone"),
+        (prepares_after_a_step, r"called after a step.*Call it before the first step"),
+        (has_two_optimizers, r"takes one torch.optim.Optimizer but was given a list. Put the parameters"),
+        (prepares_twice, r"was called before.*one torch.nn.ModuleDict"),
+        (has_parameters_outside, r"has parameters that the model has not"),
+        (searches_lines, r"LBFGS takes several passes"),
+        (trains_nothing, r"no parameter to train"),
+        (forgets_to_prepare, r"before prepare\(\). Call job.prepare"),
+        (loops_without_epochs, r"a second time without job.epochs\(\). Write"),
+        (trains_from_two_loaders, r"A second loader is iterated"),
+        (loops_over_nothing, r"went round without a loop over a loader"),
+        (schedules_by_a_metric_in_the_loop, r"takes no arguments in the loop over batches"),
+        (finishes_before_it_begins, r"finish\(\) was called before the loop"),
+    ],
+)
+def test_names_the_rule_that_a_script_breaks_and_the_remedy(script: Callable[[], None], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        script()

@@ -1,0 +1,41 @@
+"""Ends of a replica: each leaves a termination message and an exit status that the operator understands."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Cluster
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.integration
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "kind", "message"),
+    [
+        ("forgets to finish", 0, "COMPLETED", "completed 100 steps"),
+        ("ends early", 1, "FAILED", "The script ended at 10 of 100 scale-invariant steps. Call job.finish()"),
+        ("raises", 1, "FAILED", "ValueError: the disk with the data is gone"),
+        ("diverges", 64, "FAILED_PERMANENTLY", "Training diverged at step 10"),
+        ("wrong batch", 64, "FAILED_PERMANENTLY", "batch_size=16, but goodput.batchSize.initial of the job is 32"),
+    ],
+)
+def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, message: str) -> None:
+    cluster.start("a", script="endings.py", how=how)
+    cluster.operator.want(["a"], 32)
+    assert cluster.ends("a") == status, cluster.logs()
+    outcome = cluster.outcome("a")
+    assert (outcome["kind"], message in outcome["message"]) == (kind, True), outcome
+    assert cluster.operator.refusals == []
+    if kind == "COMPLETED":
+        assert cluster.operator.outcome == outcome
+        assert "metric" not in outcome
+
+
+def test_tells_that_it_cannot_start(cluster: Cluster) -> None:
+    (cluster.folder / "ring").write_bytes(b"hunter2")
+    cluster.start("a", script="endings.py", how="caught")
+    assert cluster.ends("a") == 64, cluster.logs()
+    outcome = cluster.outcome("a")
+    assert outcome["kind"] == "FAILED_PERMANENTLY"
+    assert "KASTOR_RING_SECRET_FILE holds 7 bytes" in outcome["message"]
+    assert "hunter2" not in cluster.log("a") + outcome["message"]

@@ -1,0 +1,166 @@
+"""Order of examples, audit and noise: laws, and values that the Java agent's classes gave."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from kastor.audit import AuditDigest, mix
+from kastor.noise import NoiseScaleEstimator, learning_rate_factor
+from kastor.protocol import BatchPlan, GradientStats
+from kastor.sampler import ElasticSampler
+
+
+@pytest.mark.parametrize(
+    ("value", "mixed"),
+    [
+        (0, 0),
+        (1, 6238072747940578789),
+        (2, 15839785061582574730),
+        (0x0123456789ABCDEF, 12880392674509918508),
+        (2**64 - 1, 13029008266876403067),
+    ],
+)
+def test_mixes_as_java_does(value: int, mixed: int) -> None:
+    assert int(mix(np.array([value], dtype=np.uint64))[0]) == mixed
+
+
+@pytest.mark.parametrize(
+    ("first", "examples", "total"),
+    [
+        (0, [0], 12035550249420947055),
+        (1000, [5, 3, 9, 1], 10169434383536427351),
+        (123456789012, [2147483646, 0, 7], 10910310279232723195),
+        (4096, [(i * 7919) % 1000 for i in range(1000)], 2475211718721302087),
+    ],
+)
+def test_digests_as_java_does(first: int, examples: list[int], total: int) -> None:
+    assert AuditDigest.of(first, np.array(examples)) == AuditDigest(len(examples), total)
+
+
+def test_digest_takes_any_grouping_and_sees_every_change() -> None:
+    examples = np.arange(100)[::-1].copy()
+    whole = AuditDigest.of(50, examples)
+    assert AuditDigest.of(50, examples[:30]) + AuditDigest.of(80, examples[30:]) == whole
+    assert whole.lost_or_repeated(whole) == 0
+    assert AuditDigest.of(50, examples[1:]).lost_or_repeated(whole) == 1
+    swapped = examples.copy()
+    swapped[[0, 1]] = swapped[[1, 0]]
+    assert AuditDigest.of(50, swapped).lost_or_repeated(whole) == 2
+
+
+def test_estimates_as_java_does() -> None:
+    noise = NoiseScaleEstimator(32, 0.995)
+    for i in range(15):
+        noise.observe(2 + i % 3, 3.1 + i * 0.25, 2.3 + i * 0.125, 64 + 32 * (i % 2))
+    previous: tuple[np.ndarray, int] | None = None
+    for i in range(15):
+        now = np.array([1 + i, 2 - i, 0.5 * i])
+        if previous is not None:
+            distance = float(((now - previous[0]) ** 2).sum())
+            noise.observe_pair(float(now @ previous[0]), distance, 32 + i, previous[1])
+        previous = (now, 32 + i)
+    assert noise.state() == pytest.approx([12.991313973590021, 0.513595865355078, 0.2382120446648783, 29.0], rel=1e-13)
+    stats = noise.stats()
+    assert stats is not None
+    assert stats.squared_norm == pytest.approx(54.53676362950695, rel=1e-13)
+    assert stats.gain(128) == pytest.approx(1.0293601621300716, rel=1e-13)
+    assert noise.gain(16) == pytest.approx(0.9633630091403014, rel=1e-13)
+
+
+@pytest.mark.parametrize(("groups", "batch"), [(1, 32), (1, 128), (2, 32), (3, 96), (8, 256)])
+def test_finds_known_statistics(groups: int, batch: int) -> None:
+    # |G|^2 = 2, trace of the covariance of one example 400, so the noise scale is 200 examples.
+    random, dimensions = np.random.default_rng(17), 200
+    noise = NoiseScaleEstimator(32, 0.999999)
+    spread = np.sqrt(400 / dimensions / (batch / groups))
+    before: np.ndarray | None = None
+    for _ in range(6000):
+        each = np.sqrt(2 / dimensions) + spread * random.normal(size=(groups, dimensions))
+        mean = each.mean(0)
+        if groups > 1:
+            noise.observe(groups, float((each**2).sum(1).mean()), float(mean @ mean), batch)
+        elif before is not None:
+            noise.observe_pair(float(mean @ before), float(((mean - before) ** 2).sum()), batch, batch)
+        before = mean
+    stats = noise.stats()
+    assert stats is not None
+    assert stats.squared_norm == pytest.approx(2, rel=0.06)
+    assert stats.variance == pytest.approx(400 / 32, rel=0.06)
+
+
+def test_noise_ignores_a_step_that_overflowed_and_is_silent_at_first() -> None:
+    noise = NoiseScaleEstimator(10, 0.999)
+    for _ in range(9):
+        noise.observe(4, 7, 4, 20)
+        assert noise.stats() is None
+    assert noise.gain(5) == 0.5
+    assert noise.gain(20) == 1.0
+    before = noise.state()
+    noise.observe(2, float("inf"), float("nan"), 20)
+    assert noise.state() == before
+    noise.observe(4, 7, 4, 20)
+    stats = noise.stats()
+    assert stats is not None
+    assert stats.squared_norm == pytest.approx(3)
+    assert stats.variance == pytest.approx(2)
+    with pytest.raises(ValueError, match="observe_pair"):
+        noise.observe(1, 1, 1, 10)
+    with pytest.raises(ValueError, match="4 numbers"):
+        noise.restore([1.0])
+
+
+def test_learning_rate_follows_the_batch() -> None:
+    stats = GradientStats(1.0, 3.0, 32)
+    assert learning_rate_factor("AdaScale", 4, stats) == pytest.approx(4 / 1.75)
+    assert learning_rate_factor("AdaScale", 4, None) == 1
+    assert learning_rate_factor("SquareRoot", 4, stats) == 2
+    assert learning_rate_factor("Linear", 4, stats) == 4
+    assert learning_rate_factor("None", 4, stats) == 1
+    with pytest.raises(ValueError, match="AdaScale, SquareRoot"):
+        learning_rate_factor("linear", 4, stats)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_every_plan_covers_each_position_once(shuffle: bool) -> None:
+    sampler = ElasticSampler(37, seed=3, shuffle=shuffle)
+    cursor, seen, digest = 0, Counter[int](), AuditDigest()
+    for replicas, plan in [
+        (1, BatchPlan(5)),
+        (3, BatchPlan(2, 1)),
+        (2, BatchPlan(20, 2)),
+        (4, BatchPlan(1)),
+        (1, BatchPlan(7)),
+    ]:
+        for rank in range(replicas):
+            for number in range(plan.passes):
+                take = sampler.take(cursor, plan, replicas, rank, number)
+                seen.update(take.examples.tolist())
+                digest += AuditDigest.of(take.first_position, take.examples)
+        cursor += plan.global_batch_size(replicas)
+    assert digest == sampler.expected(cursor)
+    assert sum(seen.values()) == cursor
+    assert set(seen.values()) <= {cursor // 37, cursor // 37 + 1}
+
+
+def test_order_depends_on_seed_and_epoch_alone() -> None:
+    # Fixed for ever: a checkpoint's cursor means these examples.
+    order = [ElasticSampler(10, seed=s).take(0, BatchPlan(20), 1, 0, 0).examples.tolist() for s in (0, 1)]
+    assert order[0] == ElasticSampler(10, seed=0).take(0, BatchPlan(20), 1, 0, 0).examples.tolist()
+    assert order[0] != order[1]
+    assert order[0][:10] != order[0][10:]
+    assert sorted(order[0][:10]) == list(range(10))
+
+
+def test_refuses_what_has_no_place() -> None:
+    sampler = ElasticSampler(10)
+    with pytest.raises(ValueError, match="rank 2 of 2"):
+        sampler.take(0, BatchPlan(1), 2, 2, 0)
+    with pytest.raises(ValueError, match="pass 1 of 1"):
+        sampler.take(0, BatchPlan(1), 1, 0, 1)
+    with pytest.raises(ValueError, match="at least 1 example"):
+        ElasticSampler(0)
+    with pytest.raises(ValueError, match="atomicBatchSize"):
+        BatchPlan(0)

@@ -1,0 +1,163 @@
+"""Rendezvous store: who may use it, and how it waits."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kastor.store import StoreAbandonedError, StoreClient, StoreError, StoreServer
+
+SECRET = b"0123456789abcdef" * 2
+
+
+@pytest.fixture
+def server() -> Iterator[StoreServer]:
+    made = StoreServer("127.0.0.1", SECRET, "ns/job")
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def client(server: StoreServer, secret: bytes = SECRET, job: str = "ns/job", seconds: float = 5) -> StoreClient:
+    return StoreClient(f"127.0.0.1:{server.port}", secret, job, seconds)
+
+
+def test_values_go_from_one_member_to_another(server: StoreServer) -> None:
+    one, other = client(server), client(server)
+    threading.Timer(0.2, lambda: one.set("g1/a", b"\0value")).start()
+    assert other.get("g1/a", 5) == b"\0value"
+    assert one.add("g1/n", 2) == 2
+    assert other.add("g1/n", 3) == 5
+    assert other.check(["g1/a", "g1/n"])
+    assert not other.check(["g1/a", "g1/x"])
+    assert one.delete("g1/n")
+    assert not one.delete("g1/n")
+    one.close()
+    other.close()
+
+
+def test_a_generation_that_is_over_is_forgotten(server: StoreServer) -> None:
+    one = client(server)
+    one.set("g1/a", b"1")
+    one.set("g11/a", b"2")
+    server.forget("g1/")
+    assert not one.check(["g1/a"])
+    assert one.get("g11/a", 1) == b"2"
+    one.close()
+
+
+def test_waits_end_in_time_and_when_they_are_given_up(server: StoreServer) -> None:
+    given_up = threading.Event()
+    patient = StoreClient(f"127.0.0.1:{server.port}", SECRET, "ns/job", 5, given_up.is_set)
+    began = time.monotonic()
+    with pytest.raises(StoreError, match="g1/never: not set within 1 s"):
+        patient.wait(["g1/never"], 0.6)
+    assert 0.5 < time.monotonic() - began < 4
+    threading.Timer(0.2, given_up.set).start()
+    with pytest.raises(StoreAbandonedError):
+        patient.wait(["g1/never"], 60)
+    patient.close()
+
+
+@pytest.mark.parametrize(("secret", "job"), [(b"x" * 32, "ns/job"), (SECRET, "ns/other")])
+def test_strangers_are_refused(server: StoreServer, secret: bytes, job: str) -> None:
+    with pytest.raises(StoreError, match="cannot be used"):
+        client(server, secret, job, 0.3)
+    known = client(server)
+    known.set("k", b"v")
+    assert known.get("k", 1) == b"v"
+    known.close()
+
+
+def test_a_server_without_the_secret_is_refused() -> None:
+    impostor = StoreServer("127.0.0.1", b"y" * 32, "ns/job")
+    try:
+        with pytest.raises(StoreError) as caught:
+            client(impostor, seconds=0.3)
+        assert SECRET.decode() not in str(caught.value)
+    finally:
+        impostor.close()
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"", b"GET / HTTP/1.1\r\n\r\n", struct.pack(">I", 2**31), b"\0\0\0\x08\0\0\0\x20abcd"]
+)
+def test_garbage_ends_its_own_connection_alone(server: StoreServer, garbage: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), 5) as stranger:
+        stranger.sendall(garbage)
+        stranger.shutdown(socket.SHUT_WR)
+        stranger.settimeout(8)
+        try:
+            assert stranger.recv(100) == b""
+        except ConnectionError:
+            pass
+    known = client(server)
+    known.set("k", b"v")
+    assert known.check(["k"])
+    known.close()
+
+
+class Tamperer:
+    """Relay that changes one byte of what a client sends after the handshake."""
+
+    def __init__(self, port: int) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._port = port
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        near, _ = self._listener.accept()
+        far = socket.create_connection(("127.0.0.1", self._port))
+        back = threading.Thread(target=self._copy, args=(far, near, -1), daemon=True)
+        back.start()
+        hello = 4 + 4 + 14 + 4 + 6 + 4 + 32 + 32
+        self._copy(near, far, hello + 20)
+        back.join()
+        for each in (near, far, self._listener):
+            each.close()
+
+    @staticmethod
+    def _copy(source: socket.socket, target: socket.socket, change: int) -> None:
+        count = 0
+        try:
+            while data := bytearray(source.recv(4096)):
+                if count <= change < count + len(data):
+                    data[change - count] ^= 1
+                count += len(data)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def join(self) -> None:
+        self._thread.join(10)
+
+
+def test_a_message_that_is_changed_on_its_way_is_refused(server: StoreServer) -> None:
+    between = Tamperer(server.port)
+    victim = StoreClient(f"127.0.0.1:{between.port}", SECRET, "ns/job", 5)
+    with pytest.raises(StoreError, match="gone"):
+        victim.set("g1/address", b"10.0.0.1:1234")
+    known = client(server)
+    assert not known.check(["g1/address"])
+    known.close()
+    victim.close()
+    between.join()
+
+
+def test_a_store_that_ends_ends_its_clients(server: StoreServer) -> None:
+    one = client(server)
+    server.close()
+    with pytest.raises(StoreError, match="gone"):
+        one.wait(["k"], 5)
+    one.close()
+    with pytest.raises(StoreError, match="cannot be used"):
+        client(server, seconds=0.2)

@@ -1,0 +1,358 @@
+"""Parts of the PyTorch client, members as threads of one process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+torch: Any = pytest.importorskip("torch")
+F: Any = torch.nn.functional
+
+
+from kastor.checkpoint import CheckpointFolder  # noqa: E402
+from kastor.errors import CheckpointError, UsageError  # noqa: E402
+from kastor.noise import NoiseScaleEstimator  # noqa: E402
+from kastor.protocol import Action, BatchPlan, Cause, Member, Membership  # noqa: E402
+from kastor.store import StoreClient, StoreServer  # noqa: E402
+from kastor.torch.group import BrokenGroupError, Group, Kind  # noqa: E402
+from kastor.torch.join import History, agree  # noqa: E402
+from kastor.torch.reducer import Reducer  # noqa: E402
+from kastor.torch.state import Counters, TrainingState  # noqa: E402
+from kastor.torch.statistics import BatchStatistics  # noqa: E402
+
+R = TypeVar("R")
+SECRET = b"s" * 32
+
+
+class Threads:
+    """Members of generations, each on a thread."""
+
+    def __init__(self) -> None:
+        self.server = StoreServer("127.0.0.1", SECRET, "ns/job")
+        self.generation = 0
+
+    def run(self, size: int, member: Callable[[Group], R], give_up: float = 60.0) -> list[R]:
+        """Results of a function that is called with the group of each member."""
+        self.generation += 1
+        address = f"127.0.0.1:{self.server.port}"
+        members = tuple(Member(f"p{i}", i, address, "n") for i in range(size))
+        membership = Membership(self.generation, Action.RUN, members, BatchPlan(1))
+
+        def one(rank: int) -> R:
+            connect = lambda a: StoreClient(a, SECRET, "ns/job", 10)  # noqa: E731
+            group = Group(membership, rank, connect, "127.0.0.1", lambda seconds: seconds > give_up)
+            try:
+                return member(group)
+            finally:
+                group.close()
+
+        with ThreadPoolExecutor(size) as pool:
+            return list(pool.map(one, range(size)))
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Threads]:
+    torch.set_num_threads(1)
+    made = Threads()
+    try:
+        yield made
+    finally:
+        made.server.close()
+
+
+class Net(torch.nn.Module):  # type: ignore[misc]
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.a, self.b, self.unused = torch.nn.Linear(6, 8), torch.nn.Linear(8, 3), torch.nn.Linear(2, 2)
+        self.maybe = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Any, maybe: bool = False) -> Any:
+        y = self.b(torch.tanh(self.a(x)))
+        return y * self.maybe if maybe else y
+
+
+def data(n: int = 48) -> tuple[Any, Any]:
+    g = torch.Generator().manual_seed(5)
+    return torch.randn(n, 6, generator=g), torch.randint(0, 3, (n,), generator=g)
+
+
+@pytest.mark.parametrize("bucket", [40, 10**9])
+def test_gradient_is_the_mean_over_passes_and_members(threads: Threads, bucket: int) -> None:
+    x, y = data()
+    whole = Net()
+    F.cross_entropy(whole(x), y).backward()
+    # The generator of random numbers is one for all threads.
+    nets = [Net(), Net()]
+
+    def member(group: Group) -> tuple[Any, float, float]:
+        net = nets[group.rank]
+        reducer = Reducer(net.parameters(), bucket)
+        for number in range(2):
+            part = slice(12 * (2 * group.rank + number), 12 * (2 * group.rank + number + 1))
+            reducer.begin(group, number, 2)
+            # Members differ in which parameters they use.
+            F.cross_entropy(net(x[part], maybe=group.rank == 1 and number == 0), y[part]).backward()
+            assert number == 1 or all(p.grad is None for p in net.parameters())
+        assert reducer.error is None
+        return net, reducer.squared_norms(), reducer.squared_norm()
+
+    (first, squares_0, mean_0), (second, squares_1, mean_1) = threads.run(2, member)
+    for p, q, r in zip(first.parameters(), second.parameters(), whole.parameters(), strict=True):
+        if p is first.maybe:
+            assert p.grad is not None
+            assert torch.equal(p.grad, q.grad)
+        elif r.grad is None:
+            assert p.grad is q.grad is None
+        else:
+            assert torch.equal(p.grad, q.grad)
+            assert torch.allclose(p.grad, r.grad, atol=1e-6)
+    assert mean_0 == mean_1
+    expected = sum(float(p.grad.double().square().sum()) for p in first.parameters() if p.grad is not None)
+    assert mean_0 == pytest.approx(expected, rel=1e-6)
+
+    def squares(rank: int) -> float:
+        total = 0.0
+        for number in range(2):
+            part = slice(12 * (2 * rank + number), 12 * (2 * rank + number + 1))
+            net = Net()
+            F.cross_entropy(net(x[part], maybe=rank == 1 and number == 0), y[part]).backward()
+            total += sum(float(p.grad.double().square().sum()) for p in net.parameters() if p.grad is not None)
+        return total
+
+    assert squares_0 == pytest.approx(squares(0), rel=1e-6)
+    assert squares_1 == pytest.approx(squares(1), rel=1e-6)
+
+
+def test_noise_agrees_with_gradients_of_single_examples() -> None:
+    torch.manual_seed(0)
+    n, m0 = 1024, 32
+    x = torch.randn(n, 6)
+    y = (x[:, 0] + x[:, 1] * 0.5 + torch.randn(n) * 2 > 0).long()
+    net = Net()
+    parameters = [p for name, p in net.named_parameters() if name[0] in "ab"]
+    each = [
+        torch.cat(
+            [g.flatten() for g in torch.autograd.grad(F.cross_entropy(net(x[i : i + 1]), y[i : i + 1]), parameters)]
+        )
+        for i in range(n)
+    ]
+    gradients = torch.stack(each).double()
+    mean = gradients.mean(0)
+    squared_norm, variance = float(mean @ mean), float((gradients - mean).square().sum() / (n - 1))
+    reducer = Reducer(net.parameters())
+    for passes, batch in ((2, 16), (4, 8)):
+        noise = NoiseScaleEstimator(m0, 0.9995)
+        for _ in range(900):
+            for number in range(passes):
+                i = torch.randint(0, n, (batch,))
+                reducer.begin(None, number, passes)
+                F.cross_entropy(net(x[i]), y[i]).backward()
+            noise.observe(passes, reducer.squared_norms() / passes, reducer.squared_norm(), passes * batch)
+        stats = noise.stats()
+        assert stats is not None
+        assert stats.variance == pytest.approx(variance / m0, rel=0.1)
+        assert stats.squared_norm == pytest.approx(squared_norm, rel=0.25)
+
+
+def test_single_gradients_are_compared() -> None:
+    a, b = [torch.tensor([1.0, 2.0]), torch.tensor([[0.5]])], [torch.tensor([3.0, 1.0]), torch.tensor([[2.0]])]
+    product, distance = Reducer.compare(a, b)
+    assert product == pytest.approx(6.0)
+    assert distance == pytest.approx(4 + 1 + 2.25)
+
+
+def test_a_second_backward_pass_is_refused() -> None:
+    net = Net()
+    reducer = Reducer(net.parameters())
+    x, y = data()
+    reducer.begin(None, 0, 1)
+    F.cross_entropy(net(x), y).backward()
+    with pytest.raises(UsageError, match="Add the losses"):
+        F.cross_entropy(net(x), y).backward()
+    reducer.end()
+    F.cross_entropy(net(x), y).backward()
+
+
+def test_rows_come_in_rank_order_and_speak_of_the_same(threads: Threads) -> None:
+    assert (
+        threads.run(3, lambda g: g.rows(Kind.STEP, [g.rank, 2.0**40 + g.rank]))
+        == [[[0.0, 2.0**40], [1.0, 2.0**40 + 1], [2.0, 2.0**40 + 2]]] * 3
+    )
+
+    def differ(group: Group) -> str:
+        with pytest.raises(BrokenGroupError) as caught:
+            group.rows(Kind.END if group.rank else Kind.STEP, [])
+        return str(caught.value)
+
+    assert threads.run(2, differ) == ["members are at different places of the script (STEP, END)"] * 2
+
+
+def test_a_group_whose_member_goes_is_broken_for_the_others(threads: Threads) -> None:
+    def member(group: Group) -> bool:
+        group.rows(Kind.STEP, [1.0])
+        if group.rank == 1:
+            return True
+        with pytest.raises(BrokenGroupError):
+            group.rows(Kind.STEP, [1.0])
+        return not group.stuck
+
+    assert threads.run(2, member) == [True, True]
+
+
+def test_an_exchange_with_one_that_hangs_can_be_given_up(threads: Threads) -> None:
+    ended = threading.Event()
+
+    def member(group: Group) -> bool:
+        if group.rank == 1:
+            ended.wait(30)
+            return True
+        try:
+            with pytest.raises(BrokenGroupError, match="does not answer"):
+                group.rows(Kind.STEP, [1.0])
+            return group.stuck
+        finally:
+            ended.set()
+
+    assert threads.run(2, member, give_up=0.5) == [True, True]
+
+
+def trained(seed: int, steps: int, kind: Any = torch.optim.AdamW) -> TrainingState:
+    net = Net(seed)
+    net.extra = torch.nn.BatchNorm1d(6)
+    net.wide = torch.nn.Parameter(torch.ones(70_000, dtype=torch.bfloat16))
+    net.register_buffer("flags", torch.tensor([True, False]))
+    optimizer = kind(net.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 5, 5])
+    scaler = torch.amp.GradScaler("cpu")
+    x, y = data()
+    for _ in range(steps):
+        optimizer.zero_grad()
+        scaler.scale(F.cross_entropy(net(net.extra(x)), y) + net.wide.float().sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        scheduler.step()
+    parts = {"model": net, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}
+    state = TrainingState(parts, NoiseScaleEstimator(32))
+    state.counters = Counters(steps, steps + 0.1, 32 * steps, 5, 2**64 - 1, steps, 1)
+    return state
+
+
+def test_members_agree_on_the_best_state_to_the_bit(threads: Threads) -> None:
+    # Rank 1 has the youngest lineage, rank 2 more steps of an older one, rank 0 and 3 none.
+    states = [trained(0, 0), trained(1, 3), trained(2, 6), trained(3, 0)]
+    histories = [History() for _ in states]
+    histories[1].lineage, histories[2].lineage = 5, 4
+    histories[1].replicas = histories[2].replicas = 2
+    histories[2].broken = True
+    before = states[1].digest()
+
+    def member(group: Group) -> Any:
+        change = agree(group, states[group.rank], histories[group.rank], lambda: pytest.fail("there is a state"))
+        return change, states[group.rank].digest()
+
+    found = threads.run(4, member)
+    assert {digest for _, digest in found} == {before}
+    assert {h.lineage for h in histories} == {threads.generation}
+    assert states[0].counters == Counters(3, 3.1, 96, 5, 2**64 - 1, 3, 1)
+    assert {(c.replicas_before, c.replicas_after, c.cause) for c, _ in found} == {(2, 4, Cause.FAILURE)}
+    a, b = states[0].parts, states[1].parts
+    assert str(a["optimizer"].state_dict()) == str(b["optimizer"].state_dict())
+    assert a["scheduler"].state_dict() == b["scheduler"].state_dict()
+
+
+def test_rank_0_makes_the_state_where_nobody_has_any(threads: Threads) -> None:
+    states, started = [trained(0, 0), trained(1, 0)], []
+
+    def member(group: Group) -> int:
+        agree(group, states[group.rank], History(), lambda: started.append(group.rank))
+        return states[group.rank].digest()
+
+    assert len(set(threads.run(2, member))) == 1
+    assert started == [0]
+
+
+def test_the_digest_sees_one_bit(threads: Threads) -> None:
+    state = trained(0, 2)
+    before = state.digest()
+    assert state.digest() == before
+    wide = dict(state.parts["model"].state_dict())["wide"]
+    with torch.no_grad():
+        wide[69_999] += 0.0078125
+    assert state.digest() != before
+    with torch.no_grad():
+        wide[69_999] -= 0.0078125
+    assert state.digest() == before
+    state.counters.cursor += 1
+    assert state.digest() != before
+
+
+def test_a_checkpoint_restores_all_to_the_bit(tmp_path: Path) -> None:
+    state = trained(1, 4)
+    CheckpointFolder(tmp_path, "u", 1).save(state.checkpoint())
+    other = trained(2, 1)
+    found = CheckpointFolder(tmp_path, "u", 1).newest()
+    assert found is not None
+    other.restore_checkpoint(found)
+    assert other.digest() == state.digest()
+
+
+def test_a_checkpoint_of_another_script_is_refused_with_the_remedy() -> None:
+    checkpoint = trained(1, 2).checkpoint()
+    wider = trained(1, 0)
+    wider.parts["model"].b = torch.nn.Linear(8, 4)  # type: ignore[attr-defined]
+    with pytest.raises(
+        CheckpointError, match=r"step 2 does not fit this script: 'model' cannot take it over.*size mis"
+    ):
+        wider.restore_checkpoint(checkpoint)
+    fewer = trained(1, 0)
+    fewer.parts = {"model": fewer.parts["model"], "optimizer": fewer.parts["optimizer"]}
+    with pytest.raises(CheckpointError, match=r"prepare\(\) was given \['model', 'optimizer'\]"):
+        fewer.restore_checkpoint(checkpoint)
+
+
+def test_a_state_that_is_more_than_data_is_refused() -> None:
+    class Odd:
+        def state_dict(self) -> Any:
+            return {"f": lambda: 0}
+
+        def load_state_dict(self, state: Any) -> None:
+            pass
+
+    with pytest.raises(UsageError, match=r"state\.parts\.odd\.f holds a builtins\.function"):
+        TrainingState({"odd": Odd()}, NoiseScaleEstimator(1)).captured()
+
+
+def test_batch_statistics_are_averaged_and_constants_keep_their_bits(threads: Threads) -> None:
+    x, _ = data()
+
+    def member(group: Group) -> Any:
+        net = torch.nn.Sequential(torch.nn.BatchNorm1d(6))
+        net.register_buffer("mask", torch.tensor([float("-inf"), 0.1, 1 / 3]))
+        statistics = BatchStatistics(net)
+        statistics.remember()
+        net(x[16 * group.rank : 16 * (group.rank + 1)])
+        assert statistics.average(group)
+        return net
+
+    nets = threads.run(3, member)
+    assert len({str(net.state_dict()) for net in nets}) == 1
+    assert torch.equal(nets[0].mask, torch.tensor([float("-inf"), 0.1, 1 / 3]))
+    assert torch.allclose(nets[0][0].running_mean, 0.1 * x.mean(0), atol=1e-6)
+    assert int(nets[0][0].num_batches_tracked) == 1
+
+
+def test_batch_statistics_of_a_step_that_is_not_applied_are_undone() -> None:
+    net = torch.nn.BatchNorm1d(6)
+    statistics = BatchStatistics(net)
+    net(data()[0])
+    before = {name: b.clone() for name, b in net.named_buffers()}
+    statistics.remember()
+    net(data()[0])
+    statistics.undo()
+    assert all(torch.equal(b, before[name]) for name, b in net.named_buffers())

@@ -1,0 +1,239 @@
+"""What travels between a replica and the operator, and what a replica reads of its environment."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_schema
+
+from kastor.config import Config, JobSpec, Work
+from kastor.ending import write_outcome
+from kastor.errors import ConfigError
+from kastor.protocol import (
+    Action,
+    BatchPlan,
+    Cause,
+    CheckpointInfo,
+    GradientStats,
+    Membership,
+    Outcome,
+    OutcomeKind,
+    Progress,
+    ProtocolError,
+    Slowest,
+    StepProfile,
+    Switch,
+    TelemetryReport,
+)
+
+SPEC: dict[str, Any] = {"goodput": {"batchSize": {"initial": 32}}}
+
+
+def documented() -> dict[str, set[str]]:
+    """Fields of the records in the documented agent API."""
+    found: dict[str, set[str]] = {}
+    record = ""
+    path = Path(__file__).parents[2] / "docs" / "agent-api.yaml"
+    if not path.exists():
+        pytest.skip("docs/agent-api.yaml is not beside this package")
+    for line in path.read_text().splitlines():
+        if name := re.fullmatch(r"    ([A-Z]\w+):", line):
+            record = name[1]
+        elif (name := re.fullmatch(r"        (\w+):", line)) and record:
+            found.setdefault(record, set()).add(name[1])
+        elif not line.startswith("    "):
+            record = ""
+    return found
+
+
+def test_schema_of_the_tests_is_the_documented_one() -> None:
+    known = documented()
+    for record, (required, optional) in report_schema.RECORDS.items():
+        assert known[record] == {*required, *optional}, record
+
+
+def full_report() -> TelemetryReport:
+    progress = Progress(5, 4.5, 100.0, 160, 0)
+    return TelemetryReport(
+        *("ns", "job", "pod", 3, 7, 2, BatchPlan(16, 1), progress),
+        [StepProfile(1, 2, 16, 5, 0.5, 0.1, "A100")],
+        [Switch(3, 1, 2, Cause.RESCALE, 0.04)],
+        *(GradientStats(1.0, 2.0, 32), 0.7, 0.1, CheckpointInfo(4, 1000, 1)),
+        Outcome(OutcomeKind.COMPLETED, "done", progress, "accuracy", 0.9, 0),
+        Slowest("pod", 0.2, 0.1),
+    )
+
+
+def test_a_full_report_has_every_documented_field() -> None:
+    data = json.loads(json.dumps(full_report().to_json(), allow_nan=False))
+    assert report_schema.wrong_report(data, 1000) == ""
+    required, optional = report_schema.RECORDS["TelemetryReport"]
+    assert data.keys() == {*required, *optional}
+    assert data["profiles"][0].keys() == {*report_schema.RECORDS["StepProfile"][0], "gpuType"}
+
+
+def test_what_is_absent_has_no_field() -> None:
+    report = TelemetryReport("ns", "job", "pod", 1, 0, 1, BatchPlan(1), Progress(0, 0.0, 0.0, 0, 0))
+    data = report.to_json()
+    assert data.keys() == set(report_schema.RECORDS["TelemetryReport"][0])
+    assert report_schema.wrong_report(data, 100) == ""
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_no_value_that_is_not_finite_is_sent(value: float) -> None:
+    outcome = Outcome(OutcomeKind.COMPLETED, "x", None, "loss", value)
+    report = TelemetryReport(
+        *("ns", "job", "pod", 1, 0, 1, BatchPlan(1), Progress(0, 0.0, 0.0, 0, 0)),
+        gradient=GradientStats(value if value > 0 else 1e78, 1.0, 1),
+        training_loss=value,
+        learning_rate=value,
+        outcome=outcome,
+    )
+    data = report.to_json()
+    assert "trainingLoss" not in data
+    assert "learningRate" not in data
+    assert "gradient" not in data
+    assert "metric" not in data["outcome"]
+
+
+def test_long_messages_fit_as_the_operator_counts_them() -> None:
+    message = Outcome(OutcomeKind.FAILED, "\N{GRINNING FACE}" * 2000).to_json()["message"]
+    assert message == "\N{GRINNING FACE}" * 1024
+    assert len(message.encode("utf-16-le")) == 2 * 2048
+
+
+def membership(**changes: Any) -> dict[str, Any]:
+    member = {"pod": "a", "rank": 0, "address": "1.2.3.4:5", "node": "n", "gpuType": "T4"}
+    return {
+        "generation": 4,
+        "action": "RUN",
+        "members": [member, {**member, "pod": "b", "rank": 1, "node": "m", "gpuType": "A100"}],
+        "batchPlan": {"atomicBatchSize": 8, "accumulationSteps": 1},
+        **changes,
+    }
+
+
+def test_reads_a_membership() -> None:
+    read = Membership.from_json(membership(later={"x": 1}))
+    assert (read.generation, read.action, read.rank("b"), read.rank("c")) == (4, Action.RUN, 1, None)
+    assert (read.nodes, read.gpu_type, read.batch_plan) == (2, "A100+T4", BatchPlan(8, 1))
+    assert read.batch_plan.global_batch_size(2) == 32
+    earlier = membership(members=[{"pod": "a", "rank": 0, "address": "x:1", "node": "n"}])
+    assert Membership.from_json(earlier).gpu_type == ""
+
+
+def test_an_action_of_a_later_operator_counts_as_wait() -> None:
+    assert Membership.from_json(membership(action="DANCE", members=[])).action is Action.WAIT
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"members": []},
+        {"members": membership()["members"][::-1]},
+        {"batchPlan": None},
+        {"batchPlan": {"atomicBatchSize": 0, "accumulationSteps": 0}},
+        {"generation": "x"},
+    ],
+)
+def test_refuses_a_membership_that_cannot_be_run(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError, match="the operator sent a membership"):
+        Membership.from_json(membership(**wrong))
+
+
+def environment(tmp_path: Path, **changes: str | None) -> dict[str, str]:
+    secret = tmp_path / "ring"
+    secret.write_bytes(b"s" * 32)
+    found: dict[str, str | None] = {
+        "KASTOR_NAMESPACE": "ns",
+        "KASTOR_JOB": "job",
+        "KASTOR_JOB_UID": "u",
+        "KASTOR_POD": "job-0",
+        "KASTOR_POD_IP": "10.0.0.1",
+        "KASTOR_OPERATOR_URL": "https://kastor:8443",
+        "KASTOR_TOKEN_FILE": "/t",
+        "KASTOR_CA_FILE": "/c",
+        "KASTOR_RING_SECRET_FILE": str(secret),
+        "KASTOR_CHECKPOINT_DIR": "/k",
+        "KASTOR_TERMINATION_LOG": "/l",
+        "KASTOR_JOB_SPEC": json.dumps(SPEC),
+        **changes,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def test_reads_the_environment(tmp_path: Path) -> None:
+    config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true"))
+    assert config is not None
+    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 1, True)
+    assert config.spec == JobSpec(32)
+    assert config.ring_secret() == b"s" * 32
+    assert Config.read({}) is None
+
+
+def test_names_every_variable_that_is_wrong(tmp_path: Path) -> None:
+    wrong = environment(
+        tmp_path,
+        KASTOR_POD=None,
+        KASTOR_OPERATOR_URL="http://kastor",
+        KASTOR_TERMINATION_GRACE_SECONDS="-1",
+        KASTOR_JOB_SPEC='{"goodput": {"batchSize": {"initial": 0}}, "checkpoint": {"keepLast": "3"}}',
+    )
+    with pytest.raises(ConfigError) as caught:
+        Config.read(wrong)
+    for name in (
+        "KASTOR_POD is not set",
+        "KASTOR_OPERATOR_URL is unusable: it must be https",
+        "KASTOR_TERMINATION_GRACE_SECONDS",
+        "goodput.batchSize.initial, checkpoint.keepLast",
+        "unset KASTOR_OPERATOR_URL",
+    ):
+        assert name in str(caught.value)
+
+
+def test_a_short_secret_is_refused_and_not_shown(tmp_path: Path) -> None:
+    config = Config.read(environment(tmp_path))
+    assert config is not None
+    config.ring_secret_file.write_bytes(b"hunter2")
+    with pytest.raises(ConfigError, match="holds 7 bytes") as caught:
+        config.ring_secret()
+    assert "hunter2" not in str(caught.value)
+
+
+def test_reads_what_a_spec_leaves_to_the_script() -> None:
+    spec = JobSpec.parse(
+        json.dumps(
+            {
+                "elastic": {"minReplicas": 4},
+                "goodput": {
+                    "batchSize": {"initial": 100, "perDevice": {"min": 8, "max": 20}},
+                    "learningRate": {"scaling": "Linear"},
+                    "work": {"epochs": 3},
+                },
+            }
+        )
+    )
+    assert (spec.first_atomic_batch, spec.scaling, spec.work) == (20, "Linear", Work(epochs=3))
+    assert Work(epochs=3).total_steps(100, 1000) == 30
+    assert Work(examples=500).total_steps(100, 1000) == 5
+    assert Work(steps=7).total_steps(100, 1000) == 7
+    with pytest.raises(ValueError, match="one of AdaScale"):
+        JobSpec.parse('{"goodput": {"batchSize": {"initial": 1}, "learningRate": {"scaling": "Cubic"}}}')
+    with pytest.raises(ValueError, match="not JSON"):
+        JobSpec.parse("{")
+
+
+def test_writes_the_outcome_whole(tmp_path: Path) -> None:
+    file = tmp_path / "termination-log"
+    write_outcome(file, Outcome(OutcomeKind.STOPPED, "stopped at step 3", Progress(3, 3.0, 9.0, 96, 0)))
+    assert json.loads(file.read_text()) == {
+        "kind": "STOPPED",
+        "lostOrRepeatedExamples": 0,
+        "message": "stopped at step 3",
+        "progress": Progress(3, 3.0, 9.0, 96, 0).to_json(),
+    }
+    assert list(tmp_path.iterdir()) == [file]
