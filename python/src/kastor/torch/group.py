@@ -171,7 +171,7 @@ class Group:
             store = RendezvousStore(self._client, f"g{self.generation}")
             self._backend = self._form(PrefixStore("control", store), host)
             self._sums = sums(self, PrefixStore("gradients", store)) if sums else _GlooSum(self)
-        except (RuntimeError, StoreError) as e:
+        except (RuntimeError, StoreError, BrokenGroupError) as e:
             self.close()
             raise BrokenGroupError(f"generation {self.generation} was not formed: {_first_line(e)}") from e
 
@@ -200,7 +200,7 @@ class Group:
             if done:
                 return made.result()
             if self._given_up(time.monotonic() - began):
-                raise BrokenGroupError(f"generation {self.generation} was not formed, and a newer one is known")
+                raise BrokenGroupError("a member does not connect and a newer generation is known")
 
     def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
         """Starts an exchange; ``kept`` stays alive until it has ended."""
