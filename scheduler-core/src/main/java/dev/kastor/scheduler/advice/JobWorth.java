@@ -53,12 +53,12 @@ final class JobWorth {
 
   /** Slots that it needs at the least. */
   int leastSlots(NodeType type) {
-    return job.spec().elasticity().min() * job.spec().gpusPerReplica(type.gpuType());
+    return job.spec().elasticity().min() * job.spec().slotsPerReplica(type.gpuType());
   }
 
   /** What it has is worth, per hour. */
   double of(Allocation allocation, NodeType type) {
-    int replicas = allocation.replicas() / job.spec().gpusPerReplica(type.gpuType());
+    int replicas = allocation.replicas() / job.spec().slotsPerReplica(type.gpuType());
     return known(type)
         ? goodput(type, allocation.nodes(), replicas) / bestRate
         : allocation.replicas() * market.slotCost(type);
@@ -69,7 +69,7 @@ final class JobWorth {
     List<double[]> hull = new ArrayList<>();
     hull.add(new double[] {0, 0});
     for (int replicas : sizes()) {
-      int slots = replicas * job.spec().gpusPerReplica(type.gpuType());
+      int slots = replicas * job.spec().slotsPerReplica(type.gpuType());
       double worth =
           known(type)
               ? goodput(type, Math.ceilDiv(slots, type.slots()), replicas) / bestRate
@@ -137,7 +137,7 @@ final class JobWorth {
       return 0;
     }
     JobSpec spec = job.spec();
-    int perReplica = spec.gpusPerReplica(type.gpuType());
+    int perReplica = spec.slotsPerReplica(type.gpuType());
     double one = BatchChoice.goodput(spec, known, new PlacementShape(1, 1, type.gpuType()));
     if (one > 0) {
       return one / perReplica;

@@ -164,8 +164,8 @@ public record JobSpec(
   }
 
   /** Slots that one replica takes on this GPU type. */
-  public int gpusPerReplica(String type) {
+  public int slotsPerReplica(String type) {
     GpuTraits traits = byGpuType.get(type);
-    return traits == null ? 1 : traits.gpusPerReplica();
+    return traits == null ? 1 : traits.slotsPerReplica();
   }
 }

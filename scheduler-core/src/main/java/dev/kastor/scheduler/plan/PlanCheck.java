@@ -98,7 +98,7 @@ public final class PlanCheck {
     JobSpec spec = job.spec();
     Use first = nodes.get(planned.node(0));
     // Slots of a job that is not split over a pipeline are its replicas.
-    int unit = first == null ? 1 : spec.gpusPerReplica(first.node.gpuType());
+    int unit = first == null ? 1 : spec.slotsPerReplica(first.node.gpuType());
     if (planned.replicas() % unit != 0 || !spec.elasticity().allows(planned.replicas() / unit)) {
       found.add(
           new PlanViolation.ReplicasNotAllowed(job.id(), planned.replicas(), spec.elasticity()));

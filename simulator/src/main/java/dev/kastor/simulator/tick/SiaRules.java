@@ -117,7 +117,7 @@ final class SiaRules implements TickRules {
     return new Placement(
         type,
         withinMeasured(allocation.counts(), application.traits(type).maxNodes()),
-        allocation.replicas() / spec.gpusPerReplica(type));
+        allocation.replicas() / spec.slotsPerReplica(type));
   }
 
   /** Over more nodes than were ever measured, a job counts as evenly spread over those. */

@@ -103,7 +103,7 @@ final class Pipelines {
       GpuTypeTimes own = times.get(gpuType);
       return own == null || atomicBatchSize != MICRO_BATCHES
           ? StepTime.UNKNOWN
-          : step(own, slotsByNode, traits(gpuType).gpusPerReplica());
+          : step(own, slotsByNode, traits(gpuType).slotsPerReplica());
     }
 
     @Override

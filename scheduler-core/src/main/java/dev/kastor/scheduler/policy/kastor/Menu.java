@@ -22,7 +22,7 @@ final class Menu {
     if (node == 0 || !spec.runsOn(type)) {
       return new int[0];
     }
-    int each = spec.gpusPerReplica(type);
+    int each = spec.slotsPerReplica(type);
     GpuTraits traits = spec.byGpuType().get(type);
     long span = traits == null ? Integer.MAX_VALUE : (long) traits.maxNodes() * node;
     int room = (int) Math.min(span, pools.slots()[pool]);

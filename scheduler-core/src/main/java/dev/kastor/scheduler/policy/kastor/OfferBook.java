@@ -92,7 +92,7 @@ final class OfferBook {
     int held = job.allocation().replicas();
     if (held > 0) {
       Integer node = now.indexByName().get(job.allocation().node(0));
-      held = node == null ? 0 : held / spec.gpusPerReplica(now.nodes().get(node).gpuType());
+      held = node == null ? 0 : held / spec.slotsPerReplica(now.nodes().get(node).gpuType());
     }
     return Math.max(Menu.fewest(elasticity), Math.min(most, Math.max(tried, held)));
   }
@@ -104,7 +104,7 @@ final class OfferBook {
       return Optional.empty();
     }
     String type = pools.nodes().get(node).gpuType();
-    int each = job.spec().gpusPerReplica(type);
+    int each = job.spec().slotsPerReplica(type);
     boolean allowed =
         pools.nodeSlots()[pools.poolOf()[node]] > 0
             && job.spec().runsOn(type)
@@ -144,7 +144,7 @@ final class OfferBook {
     double[] rate = new double[0];
     double fullRate = 0;
     for (int p = 0; p < pools.count(); p++) {
-      int each = job.spec().gpusPerReplica(pools.gpuType(p));
+      int each = job.spec().slotsPerReplica(pools.gpuType(p));
       for (int size : sizes(job, p, besides, pools)) {
         int nodes = Math.ceilDiv(size, pools.nodeSlots()[p]);
         boolean offered = size / each <= reach;

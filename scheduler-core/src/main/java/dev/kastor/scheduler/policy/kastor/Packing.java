@@ -115,7 +115,7 @@ final class Packing {
 
   /** Slots of one replica. */
   private int each(Wish wish) {
-    return wish.bid().job.spec().gpusPerReplica(pools.gpuType(wish.pool()));
+    return wish.bid().job.spec().slotsPerReplica(pools.gpuType(wish.pool()));
   }
 
   private @Nullable Spot single(Wish wish) {

@@ -47,7 +47,7 @@ final class Rates {
   private static double undisturbed(JobState job, Pools pools, int pool, int slots, int nodes) {
     JobSpec spec = job.spec();
     String type = pools.gpuType(pool);
-    int replicas = slots / spec.gpusPerReplica(type);
+    int replicas = slots / spec.slotsPerReplica(type);
     PlacementShape shape = new PlacementShape(Math.min(nodes, replicas), replicas, type);
     Optional<GoodputModel> model = job.model();
     if (model.isEmpty()) {
@@ -59,7 +59,7 @@ final class Rates {
     for (int other = 0; other < pools.count(); other++) {
       String known = pools.gpuType(other);
       if (model.get().knows(known) && spec.runsOn(known) && pools.nodeSlots()[other] > 0) {
-        int there = replicas * spec.gpusPerReplica(known);
+        int there = replicas * spec.slotsPerReplica(known);
         int over = Math.min(replicas, Math.ceilDiv(there, pools.nodeSlots()[other]));
         double rate =
             BatchChoice.goodput(spec, model.get(), new PlacementShape(over, replicas, known));

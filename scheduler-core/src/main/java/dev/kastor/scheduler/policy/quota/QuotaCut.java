@@ -170,7 +170,7 @@ final class QuotaCut {
   private int unit(JobState job, Allocation now) {
     return job.spec().byGpuType().isEmpty()
         ? 1
-        : job.spec().gpusPerReplica(nodes.typeOf(now.node(0)));
+        : job.spec().slotsPerReplica(nodes.typeOf(now.node(0)));
   }
 
   /**

@@ -50,7 +50,7 @@ final class SiaChoices {
     int replicas = job.spec().elasticity().min();
     List<Valued> rates = new ArrayList<>();
     for (int t = 0; t < sizes.length; t++) {
-      int wanted = replicas * job.spec().gpusPerReplica(types.get(t));
+      int wanted = replicas * job.spec().slotsPerReplica(types.get(t));
       if (sizes[t] > 0 && wanted <= slots[t] && job.spec().runsOn(types.get(t))) {
         rates.add(
             new Valued(t, wanted, GivenBatch.stepsPerSecond(job, types.get(t), nodes.get(t))));
@@ -69,7 +69,7 @@ final class SiaChoices {
       for (int replicas : replicas(job, t)) {
         double goodput = goodput(job, t, replicas);
         if (goodput > 0) {
-          valued.add(new Valued(t, replicas * job.spec().gpusPerReplica(types.get(t)), goodput));
+          valued.add(new Valued(t, replicas * job.spec().slotsPerReplica(types.get(t)), goodput));
           least = Math.min(least, goodput);
         }
       }
@@ -88,7 +88,7 @@ final class SiaChoices {
       return List.of();
     }
     Elasticity elasticity = spec.elasticity();
-    int perReplica = spec.gpusPerReplica(type);
+    int perReplica = spec.slotsPerReplica(type);
     GpuTraits traits = spec.byGpuType().get(type);
     int mostNodes =
         Math.min(nodes.get(t).size(), traits == null ? Integer.MAX_VALUE : traits.maxNodes());
@@ -145,7 +145,7 @@ final class SiaChoices {
 
   private double goodput(JobSpec spec, GoodputModel model, int t, int replicas) {
     String type = types.get(t);
-    int wanted = replicas * spec.gpusPerReplica(type);
+    int wanted = replicas * spec.slotsPerReplica(type);
     PlacementShape shape =
         new PlacementShape(Math.min(Math.ceilDiv(wanted, sizes[t]), replicas), replicas, type);
     if (!(spec.elasticity() instanceof Elasticity.Adaptive) || !faithful) {

@@ -33,12 +33,12 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
             .filter(candidate -> job.model().isEmpty() || job.model().get().knows(candidate))
             .findFirst()
             .orElse(spec.gpuType());
-    return new BlindType(spec, type, spec.gpusPerReplica(type));
+    return new BlindType(spec, type, spec.slotsPerReplica(type));
   }
 
   /** Whether the job can use nodes of a type: it must run there, split like here. */
   public boolean suits(String type) {
-    return spec.runsOn(type) && spec.gpusPerReplica(type) == slotsPerReplica;
+    return spec.runsOn(type) && spec.slotsPerReplica(type) == slotsPerReplica;
   }
 
   /** Whether the job can run with this many slots. */

@@ -22,7 +22,7 @@ public final class GivenBatch {
    */
   public static double stepsPerSecond(JobState job, String type, List<Node> nodes) {
     int replicas = Sizes.requested(job.spec());
-    int perReplica = job.spec().gpusPerReplica(type);
+    int perReplica = job.spec().slotsPerReplica(type);
     int slots = replicas * perReplica;
     int size = GpuTypes.largest(nodes);
     if (!job.spec().runsOn(type) || size == 0 || Math.ceilDiv(slots, size) > nodes.size()) {

@@ -145,7 +145,7 @@ public final class NodeSlots {
       return allocation.replicas();
     }
     Integer n = index.get(allocation.node(0));
-    return n == null ? 0 : allocation.replicas() / spec.gpusPerReplica(types.get(type[n]));
+    return n == null ? 0 : allocation.replicas() / spec.slotsPerReplica(types.get(type[n]));
   }
 
   /**
@@ -176,7 +176,7 @@ public final class NodeSlots {
     }
     for (int t = 0; t < set.length; t++) {
       if (set[t]) {
-        return replicas * spec.gpusPerReplica(types.get(t));
+        return replicas * spec.slotsPerReplica(types.get(t));
       }
     }
     return replicas;

@@ -133,7 +133,7 @@ public final class RemainingTime {
 
     PlacementShape shape(JobSpec spec) {
       int slots = Arrays.stream(counts).sum();
-      return new PlacementShape(counts.length, slots / spec.gpusPerReplica(type), type);
+      return new PlacementShape(counts.length, slots / spec.slotsPerReplica(type), type);
     }
   }
 
@@ -147,7 +147,7 @@ public final class RemainingTime {
     int replicas = Sizes.requested(job.spec());
     perNode.forEach((type, most) -> {
       if (job.spec().runsOn(type)) {
-        spots.add(new Spot(type, packed(replicas * job.spec().gpusPerReplica(type), most)));
+        spots.add(new Spot(type, packed(replicas * job.spec().slotsPerReplica(type), most)));
       }
     });
     return spots;

@@ -36,7 +36,7 @@ public final class Sizes {
     }
     int unit = Integer.MAX_VALUE;
     for (GpuTraits traits : spec.byGpuType().values()) {
-      unit = Math.min(unit, traits.gpusPerReplica());
+      unit = Math.min(unit, traits.slotsPerReplica());
     }
     return replicas * unit;
   }

@@ -60,7 +60,7 @@ final class KastorRulesTest {
         boolean wide = false;
         for (int i = 0; i < given.nodes() && !given.equals(job.allocation()); i++) {
           int pool = pools.poolOf()[pools.indexByName().getOrDefault(given.node(i), -1)];
-          int each = job.spec().gpusPerReplica(pools.gpuType(pool));
+          int each = job.spec().slotsPerReplica(pools.gpuType(pool));
           wide = each > pools.nodeSlots()[pool];
           odd += given.count(i) % Math.min(each, pools.nodeSlots()[pool]) == 0 ? 0 : 1;
         }

@@ -242,7 +242,7 @@ final class PackingTest {
     assertThat(full.add(wide, wide.index, 0, 8)).isFalse();
   }
 
-  private JobState pipeline(int gpusPerReplica) {
+  private JobState pipeline(int slotsPerReplica) {
     BatchLimits limits = new BatchLimits(64, 4096, 8, 256, true);
     JobSpec spec =
         new JobSpec(
@@ -253,7 +253,7 @@ final class PackingTest {
             2,
             limits,
             "",
-            new LinkedHashMap<>(Map.of("a", new GpuTraits(limits, gpusPerReplica, 1))));
+            new LinkedHashMap<>(Map.of("a", new GpuTraits(limits, slotsPerReplica, 1))));
     return new JobState(
         spec,
         Allocation.NONE,

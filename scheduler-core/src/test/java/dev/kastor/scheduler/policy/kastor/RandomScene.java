@@ -233,7 +233,7 @@ final class RandomScene {
     if (!elasticity.allows(replicas) || !spec.runsOn(type)) {
       return Allocation.NONE;
     }
-    int each = spec.gpusPerReplica(type);
+    int each = spec.slotsPerReplica(type);
     int left = replicas * each;
     SequencedMap<String, Integer> taken = new LinkedHashMap<>();
     for (int n = 0; n < free.length && left > 0; n++) {
