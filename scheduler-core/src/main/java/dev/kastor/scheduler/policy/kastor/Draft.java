@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -16,11 +17,22 @@ import java.util.Map;
 record Draft(Map<Integer, Allocation> allocations, double value) {
   /** Places shares: what is held stays where it is, if it can. */
   static Draft of(List<Bid> bids, int[] offers, Packing packing, Pools pools, Rooms rooms) {
+    return of(bids, offers, true, packing, pools, rooms);
+  }
+
+  /** Places shares anew: what is held stays only where the others leave it its place. */
+  static Draft anew(List<Bid> bids, int[] offers, Packing packing, Pools pools, Rooms rooms) {
+    return of(bids, offers, false, packing, pools, rooms);
+  }
+
+  private static Draft of(
+      List<Bid> bids, int[] offers, boolean keeps, Packing packing, Pools pools, Rooms rooms) {
     for (int b = 0; b < offers.length; b++) {
       Bid bid = bids.get(b);
       if (offers[b] >= 0) {
         int pool = bid.offers.pool()[offers[b]];
-        if (offers[b] != bid.held || !packing.keep(bid, bid.index, pool)) {
+        boolean stays = keeps && offers[b] == bid.held;
+        if (!stays || !packing.keep(bid, bid.index, pool)) {
           packing.want(bid, bid.index, pool, bid.offers.slots()[offers[b]]);
         }
       }
@@ -38,9 +50,9 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     int[] claims = rooms.claims();
     rooms.unclaimed();
     for (List<Bid> group : rooms.none() ? List.<List<Bid>>of() : all) {
-      group.forEach(bid -> Rooms.take(bid, packing.allocation(bid.index).replicas()));
+      group.forEach(bid -> Rooms.take(bid, packing.allocation(bid.index).slots()));
     }
-    int[] left = packing.left();
+    int[] left = packing.left(1);
     List<Wanted> wanted = new ArrayList<>();
     for (Bid bid : bids) {
       for (int o = 0; o < bid.value.length && !packing.placed(bid.index); o++) {
@@ -67,6 +79,22 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     }
     rooms.reset(mark);
     rooms.claimAgain(claims);
+  }
+
+  /**
+   * Whether a job with replicas of several slots did not get what the market gave it: slots are
+   * there, but none of its replicas may lie on two nodes.
+   */
+  boolean fallsShort(List<Bid> bids, int[] offers) {
+    for (int b = 0; b < offers.length; b++) {
+      Bid bid = bids.get(b);
+      int wanted = offers[b] < 0 ? 0 : bid.offers.slots()[offers[b]];
+      int given = allocations.getOrDefault(bid.index, Allocation.NONE).slots();
+      if (given < wanted && Sizes.leastSlotsPerReplica(bid.job.spec()) > 1) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The same where some already are in their places and stay there. */
@@ -133,17 +161,18 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       return 0;
     }
     int pool = pools.poolOf()[node];
-    int offer = bid.offers.find(pool, allocation.replicas());
+    int offer = bid.offers.find(pool, allocation.slots());
     if (offer < 0) {
       return 0;
     }
     boolean stays = allocation.equals(bid.job.allocation());
     boolean restarts = !stays && (offer == bid.held || !overlap(allocation, bid.job.allocation()));
     double value = restarts ? bid.valueRestarted[offer] : bid.value[offer];
-    int tight = Math.ceilDiv(allocation.replicas(), pools.nodeSlots()[pool]);
+    int perNode = pools.nodeSlots()[pool] / allocation.slotsPerReplica();
+    int tight = Math.ceilDiv(allocation.replicas(), perNode);
     if (allocation.nodes() > tight && !stays) {
-      double rate = Rates.rate(bid.job, pools, pool, allocation.replicas(), allocation.nodes());
-      double money = pools.money()[pool] * allocation.replicas();
+      double rate = Rates.rate(bid.job, pools, pool, allocation.slots(), allocation.nodes());
+      double money = pools.money()[pool] * allocation.slots();
       value = (value + money) * (rate / bid.offers.rate()[offer]) - money;
     }
     return value;

@@ -7,6 +7,8 @@ import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Plan;
 import dev.kastor.scheduler.plan.Policy;
+import dev.kastor.scheduler.policy.support.Sizes;
+import java.util.stream.IntStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -97,12 +99,16 @@ final class KastorPolicy implements Policy {
       }
     }
     rooms.open(open);
-    int[] capacity = roomy.left();
+    int[] capacity = roomy.left(unit(open, pools));
     double[] price = new Prices(open, capacity, pools.money(), pricing, rooms).clear();
     open.forEach(bid -> value(bid, pools));
     rooms.claim(price);
     Shares.Given given = new Shares(open, capacity, price, solverSteps, rooms).divide();
     Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
+    if (draft.fallsShort(open, given.offer())) {
+      Draft anew = Draft.anew(open, given.offer(), packing(pools, fixed), pools, rooms);
+      draft = anew.value() > draft.value() ? anew : draft;
+    }
     if (draft.value() < Draft.ofHeld(open)) {
       // Packing may move more than the shares foresaw: then those who run stay as they are.
       Draft kept = keeping(open, fixed, pools, price, rooms);
@@ -126,6 +132,15 @@ final class KastorPolicy implements Policy {
     return Math.max(0, bid.ending ? Math.max(young, left) : young);
   }
 
+  /** Slots in whose multiples all of these jobs take slots: the remainder of a node is no use. */
+  private static int unit(List<Bid> bids, Pools pools) {
+    return Sizes.common(
+        bids.stream()
+            .flatMapToInt(bid ->
+                IntStream.range(0, pools.count())
+                    .map(pool -> bid.job.spec().slotsPerReplica(pools.gpuType(pool)))));
+  }
+
   private static Packing packing(Pools pools, List<Bid> fixed) {
     Packing packing = new Packing(pools);
     fixed.forEach(bid -> packing.fix(bid.job.allocation()));
@@ -141,14 +156,14 @@ final class KastorPolicy implements Policy {
     for (Bid bid : open) {
       boolean keeps =
           bid.held >= 0
-              && Rooms.fits(bid, bid.job.allocation().replicas())
+              && Rooms.fits(bid, bid.job.allocation().slots())
               && packing.keep(bid, bid.index, bid.offers.pool()[bid.held]);
       if (keeps) {
-        Rooms.take(bid, bid.job.allocation().replicas());
+        Rooms.take(bid, bid.job.allocation().slots());
       }
       (keeps ? running : waiting).add(bid);
     }
-    int[] offers = new Shares(waiting, packing.left(), price, solverSteps, rooms).divide().offer();
+    int[] offers = new Shares(waiting, packing.left(unit(waiting, pools)), price, solverSteps, rooms).divide().offer();
     rooms.reset(mark);
     return Draft.with(running, waiting, offers, packing, pools, rooms);
   }
@@ -218,7 +233,7 @@ final class KastorPolicy implements Policy {
       return -1;
     }
     Integer node = pools.indexByName().get(allocation.node(0));
-    return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.replicas());
+    return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.slots());
   }
 
   private void value(Bid bid, Pools pools) {

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds nodes for slots. What a job keeps stays where it is; the others are placed largest first,
- * on their own nodes where they fit, else as tightly as possible and within a rack. Smaller jobs
+ * Finds nodes for slots. What a job keeps stays where it is; the others are placed, those of the
+ * largest replicas and of these the largest first, on their own nodes where they fit, else as tightly as possible and within a rack. Smaller jobs
  * move away where a larger one needs a whole node. Owned by one planning call.
  */
 final class Packing {
@@ -27,7 +27,9 @@ final class Packing {
   private final Placed placed;
   private final PriorityQueue<Wish> queue =
       new PriorityQueue<>(
-          Comparator.comparingInt((Wish wish) -> -wish.slots()).thenComparingInt(Wish::order));
+          Comparator.comparingInt((Wish wish) -> -each(wish))
+              .thenComparingInt(wish -> -wish.slots())
+              .thenComparingInt(Wish::order));
 
   Packing(Pools pools) {
     this.pools = pools;
@@ -45,7 +47,7 @@ final class Packing {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer node = pools.indexByName().get(allocation.node(i));
       if (node != null) {
-        free.take(node, Math.min(free.on(node), allocation.count(i)));
+        free.take(node, Math.min(free.on(node), allocation.slots(i)));
       }
     }
   }
@@ -60,7 +62,9 @@ final class Packing {
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = Objects.requireNonNull(pools.indexByName().get(held.node(i)));
     }
-    placed.take(new Wish(bid, order, pool, held.replicas()), new Spot(nodes, held.counts()));
+    int[] counts = new int[held.nodes()];
+    Arrays.setAll(counts, i -> held.slots(i));
+    placed.take(new Wish(bid, order, pool, held.slots()), new Spot(nodes, counts));
     return true;
   }
 
@@ -107,7 +111,7 @@ final class Packing {
     Spot spot = null;
     if (wish.slots() <= node) {
       spot = single(wish);
-    } else if (each(wish) >= node || node % each(wish) == 0) {
+    } else if (node % each(wish) == 0) {
       spot = whole(wish, node);
     }
     return spot == null ? scattered(wish) : spot;
@@ -115,7 +119,7 @@ final class Packing {
 
   /** Slots of one replica. */
   private int each(Wish wish) {
-    return wish.bid().job.spec().slotsPerReplica(pools.gpuType(wish.pool()));
+    return placed.slotsPerReplica(wish);
   }
 
   private @Nullable Spot single(Wish wish) {
@@ -296,11 +300,11 @@ final class Packing {
   }
 
   /**
-   * Wherever slots are free, on as few nodes as possible; null where there are not enough. No
-   * replica is split that a node could hold, and one that none could hold takes whole nodes.
+   * Wherever slots are free for whole replicas, on as few nodes as possible; null where there are
+   * not enough.
    */
   private @Nullable Spot scattered(Wish wish) {
-    int unit = Math.min(each(wish), pools.nodeSlots()[wish.pool()]);
+    int unit = each(wish);
     TreeMap<Integer, Integer> taken = new TreeMap<>();
     int left = wish.slots();
     for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {
@@ -321,8 +325,8 @@ final class Packing {
         taken.values().stream().mapToInt(n -> n).toArray());
   }
 
-  /** Free slots of each pool. */
-  int[] left() {
-    return free.left();
+  /** Free slots of each pool, as far as replicas of so many slots can take them. */
+  int[] left(int slotsPerReplica) {
+    return free.left(slotsPerReplica);
   }
 }

@@ -83,7 +83,12 @@ final class Placed {
     for (int i = 0; i < spot.nodes().length; i++) {
       byNode.put(pools.nodes().get(spot.nodes()[i]).name(), spot.counts()[i]);
     }
-    return new Allocation(byNode);
+    return Allocation.ofSlots(byNode, slotsPerReplica(place.wish()));
+  }
+
+  /** Slots that each replica takes of a node. */
+  int slotsPerReplica(Wish wish) {
+    return wish.bid().job.spec().slotsPerReplica(pools.gpuType(wish.pool()));
   }
 
   /** The bids that have slots on this node only. */

@@ -36,7 +36,7 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
     return new BlindType(spec, type, spec.slotsPerReplica(type));
   }
 
-  /** Whether the job can use nodes of a type: it must run there, split like here. */
+  /** Whether the job can use nodes of a type: it must run there, with replicas of this size. */
   public boolean suits(String type) {
     return spec.runsOn(type) && spec.slotsPerReplica(type) == slotsPerReplica;
   }
@@ -47,7 +47,7 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
   }
 
   /**
-   * The allocation that a row stands for. A job that is not alike on all types keeps the nodes of
+   * The allocation that a row of slots, whole replicas on each node, stands for. A job that is not alike on all types keeps the nodes of
    * the type that has most of its slots (of two, the faster one); what else it had stays idle, as
    * in the published simulator of Sia (SOSP 2023) when it runs Pollux.
    */
@@ -60,10 +60,11 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
       }
     });
     while (!slots.isEmpty() && !allows(slots.values().stream().mapToInt(count -> count).sum())) {
-      slots.replace(slots.lastEntry().getKey(), slots.lastEntry().getValue() - 1);
+      slots.replace(
+          slots.lastEntry().getKey(), slots.lastEntry().getValue() - slotsPerReplica);
       slots.values().remove(0);
     }
-    return slots.isEmpty() ? Allocation.NONE : new Allocation(slots);
+    return slots.isEmpty() ? Allocation.NONE : Allocation.ofSlots(slots, slotsPerReplica);
   }
 
   private String mostUsed(SequencedMap<Node, Integer> row) {

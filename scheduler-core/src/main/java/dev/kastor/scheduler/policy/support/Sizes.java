@@ -4,6 +4,7 @@ import dev.kastor.scheduler.model.Control;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.GpuTraits;
 import dev.kastor.scheduler.model.JobSpec;
+import java.util.stream.IntStream;
 
 /** Sizes of jobs for policies that do not choose them. */
 public final class Sizes {
@@ -31,14 +32,29 @@ public final class Sizes {
   }
 
   private static int leastSlots(JobSpec spec, int replicas) {
+    return replicas * leastSlotsPerReplica(spec);
+  }
+
+  /** Slots of one replica on the GPU type where that takes fewest. */
+  public static int leastSlotsPerReplica(JobSpec spec) {
     if (spec.byGpuType().isEmpty()) {
-      return replicas;
+      return spec.slotsPerReplica();
     }
-    int unit = Integer.MAX_VALUE;
+    int least = Integer.MAX_VALUE;
     for (GpuTraits traits : spec.byGpuType().values()) {
-      unit = Math.min(unit, traits.slotsPerReplica());
+      least = Math.min(least, traits.slotsPerReplica());
     }
-    return replicas * unit;
+    return least;
+  }
+
+  /** Greatest common divisor of the slots that replicas take; 1 of none. */
+  public static int common(IntStream slotsPerReplica) {
+    int common = slotsPerReplica.reduce(0, Sizes::common);
+    return Math.max(1, common);
+  }
+
+  private static int common(int one, int other) {
+    return other == 0 ? one : common(other, one % other);
   }
 
   /** What its owner asked for, or the nearest count that its bounds allow; smaller ones first. */
