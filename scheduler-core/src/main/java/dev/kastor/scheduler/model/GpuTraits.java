@@ -30,6 +30,11 @@ public record GpuTraits(
     }
   }
 
+  /** The same with replicas of so many slots. */
+  public GpuTraits withSlotsPerReplica(int slots) {
+    return new GpuTraits(batchLimits, slots, referenceSpeed, maxNodes);
+  }
+
   /** The same with other batches. */
   public GpuTraits withBatchLimits(BatchLimits limits) {
     return new GpuTraits(limits, slotsPerReplica, referenceSpeed, maxNodes);

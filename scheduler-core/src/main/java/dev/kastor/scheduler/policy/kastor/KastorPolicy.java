@@ -8,7 +8,6 @@ import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Plan;
 import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.support.Sizes;
-import java.util.stream.IntStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -134,11 +133,16 @@ final class KastorPolicy implements Policy {
 
   /** Slots in whose multiples all of these jobs take slots: the remainder of a node is no use. */
   private static int unit(List<Bid> bids, Pools pools) {
-    return Sizes.common(
-        bids.stream()
-            .flatMapToInt(bid ->
-                IntStream.range(0, pools.count())
-                    .map(pool -> bid.job.spec().slotsPerReplica(pools.gpuType(pool)))));
+    int unit = 0;
+    for (Bid bid : bids) {
+      for (int pool = 0; pool < pools.count() && unit != 1; pool++) {
+        String type = pools.gpuType(pool);
+        if (bid.job.spec().runsOn(type)) {
+          unit = Sizes.common(unit, bid.job.spec().slotsPerReplica(type));
+        }
+      }
+    }
+    return Math.max(1, unit);
   }
 
   private static Packing packing(Pools pools, List<Bid> fixed) {
@@ -163,7 +167,10 @@ final class KastorPolicy implements Policy {
       }
       (keeps ? running : waiting).add(bid);
     }
-    int[] offers = new Shares(waiting, packing.left(unit(waiting, pools)), price, solverSteps, rooms).divide().offer();
+    int[] offers =
+        new Shares(waiting, packing.left(unit(waiting, pools)), price, solverSteps, rooms)
+            .divide()
+            .offer();
     rooms.reset(mark);
     return Draft.with(running, waiting, offers, packing, pools, rooms);
   }

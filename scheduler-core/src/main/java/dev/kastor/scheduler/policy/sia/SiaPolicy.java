@@ -94,10 +94,11 @@ public final class SiaPolicy implements Policy {
     rows.retain(snapshot.jobs());
     // Of each node only what replicas of some job can take.
     int unit =
-        Sizes.common(
-            offers.stream()
-                .flatMap(offer -> offer.values().stream())
-                .mapToInt(SiaChoices.Valued::slotsPerReplica));
+        offers.stream()
+            .flatMap(offer -> offer.values().stream())
+            .mapToInt(SiaChoices.Valued::slotsPerReplica)
+            .reduce(Sizes::common)
+            .orElse(1);
     MultipleChoice program =
         new MultipleChoice(
             offers.stream().map(Offer::program).toList(),
@@ -133,8 +134,8 @@ public final class SiaPolicy implements Policy {
    */
   private static Optional<Plan.Assignment> place(Given given, TypePacking packing) {
     List<SiaChoices.Valued> sizes = new ArrayList<>(given.offer().values());
-    sizes.removeIf(one ->
-        one.type() != given.what().type() || one.replicas() > given.what().replicas());
+    sizes.removeIf(
+        one -> one.type() != given.what().type() || one.replicas() > given.what().replicas());
     sizes.sort(Comparator.comparingInt(SiaChoices.Valued::replicas).reversed());
     for (SiaChoices.Valued one : sizes) {
       Optional<Allocation> placed = packing.place(one.replicas(), one.slotsPerReplica());

@@ -4,7 +4,6 @@ import dev.kastor.scheduler.model.Control;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.GpuTraits;
 import dev.kastor.scheduler.model.JobSpec;
-import java.util.stream.IntStream;
 
 /** Sizes of jobs for policies that do not choose them. */
 public final class Sizes {
@@ -47,13 +46,8 @@ public final class Sizes {
     return least;
   }
 
-  /** Greatest common divisor of the slots that replicas take; 1 of none. */
-  public static int common(IntStream slotsPerReplica) {
-    int common = slotsPerReplica.reduce(0, Sizes::common);
-    return Math.max(1, common);
-  }
-
-  private static int common(int one, int other) {
+  /** Greatest common divisor of the slots that two replicas take; the other one's if one is 0. */
+  public static int common(int one, int other) {
     return other == 0 ? one : common(other, one % other);
   }
 
