@@ -25,7 +25,7 @@ final class LeanObjectsTest {
 
   private static KubernetesSerialization serialization() {
     ObjectMapper mapper = new ObjectMapper();
-    new LeanObjects().customize(mapper);
+    new LeanObjects("kastor.dev/slot").customize(mapper);
     return new KubernetesSerialization(mapper, true);
   }
 

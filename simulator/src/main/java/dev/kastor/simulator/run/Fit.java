@@ -89,15 +89,20 @@ final class Fit {
             ? ""
             : " of one type that %s was measured on (%s)"
                 .formatted(application.name(), String.join(", ", application.gpuTypes()));
+    int each =
+        run.cluster().groups().stream()
+            .filter(
+                group -> anyType(application) || application.gpuTypes().contains(group.gpuType()))
+            .mapToInt(group -> slotsPerReplica(job, application, group))
+            .min()
+            .orElse(1);
     String what =
         "job '%s' needs %s %d %s under policy %s, but cluster %s has %d%s. Use a larger cluster or remove the job."
             .formatted(
                 job.name(),
                 sizeIsGiven ? "its" : "at least",
                 needed,
-                job.slotsPerReplica() == 1
-                    ? "GPUs"
-                    : "replicas of %d GPUs of one node each".formatted(job.slotsPerReplica()),
+                each == 1 ? "GPUs" : "replicas of %d GPUs of one node each".formatted(each),
                 run.policy(),
                 run.cluster(),
                 usable,
