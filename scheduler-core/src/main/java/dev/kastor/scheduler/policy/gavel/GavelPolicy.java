@@ -212,9 +212,7 @@ public final class GavelPolicy implements Policy {
 
   private static Seated seated(Pair pair, List<Integer> seats) {
     return new Seated(
-        pair.kind().type(),
-        seats,
-        pair.kind().seats().allocation(seats, pair.slotsPerReplica()));
+        pair.kind().type(), seats, pair.kind().seats().allocation(seats, pair.slotsPerReplica()));
   }
 
   /** Where a job sits; guessed from its allocation if this policy did not put it there. */

@@ -150,9 +150,7 @@ final class OfferBook {
         boolean offered = replicas <= reach;
         // Sizes beyond reach only tell how long the job may have to live: whole nodes are enough.
         double speed =
-            offered || replicas % perNode == 0
-                ? Rates.rate(job, pools, p, size, nodes)
-                : 0;
+            offered || replicas % perNode == 0 ? Rates.rate(job, pools, p, size, nodes) : 0;
         fullRate = Math.max(fullRate, speed);
         if (offered && speed > 0) {
           int count = pool.length;

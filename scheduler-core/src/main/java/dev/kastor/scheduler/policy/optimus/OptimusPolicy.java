@@ -147,7 +147,9 @@ public final class OptimusPolicy implements Policy {
     BatchPlan batch = split(limits, replicas);
     if (truth.isPresent()) {
       return truth.get().remainingSteps(limits.targetGlobalBatch())
-          * truth.get().stepSeconds(job.spec().gpuType(), GpuTypes.packed(replicas, perNode), batch);
+          * truth
+              .get()
+              .stepSeconds(job.spec().gpuType(), GpuTypes.packed(replicas, perNode), batch);
     }
     PlacementShape shape =
         new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, job.spec().gpuType());

@@ -80,8 +80,7 @@ final class SiaChoices {
       for (int replicas : replicas(job, t)) {
         double goodput = goodput(job, t, replicas);
         if (goodput > 0) {
-          valued.add(
-              new Valued(t, replicas, job.spec().slotsPerReplica(types.get(t)), goodput));
+          valued.add(new Valued(t, replicas, job.spec().slotsPerReplica(types.get(t)), goodput));
           least = Math.min(least, goodput);
         }
       }
@@ -114,9 +113,7 @@ final class SiaChoices {
     // Twice what was measured, so that predictions stay near; what it holds it may keep.
     int reach = Math.max(2 * job.maxProfiledReplicas(), elasticity.min());
     int most =
-        Math.max(
-            Math.min(bound, reach),
-            Math.max(elasticity.min(), job.allocation().replicas()));
+        Math.max(Math.min(bound, reach), Math.max(elasticity.min(), job.allocation().replicas()));
     List<Integer> counts = new ArrayList<>();
     if (elasticity.min() <= room) {
       counts.add(elasticity.min());
@@ -164,8 +161,7 @@ final class SiaChoices {
   private double goodput(JobSpec spec, GoodputModel model, int t, int replicas) {
     String type = types.get(t);
     int perNode = sizes[t] / spec.slotsPerReplica(type);
-    PlacementShape shape =
-        new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, type);
+    PlacementShape shape = new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, type);
     if (!(spec.elasticity() instanceof Elasticity.Adaptive) || !faithful) {
       return BatchChoice.goodput(spec, model, shape);
     }

@@ -60,8 +60,7 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
       }
     });
     while (!slots.isEmpty() && !allows(slots.values().stream().mapToInt(count -> count).sum())) {
-      slots.replace(
-          slots.lastEntry().getKey(), slots.lastEntry().getValue() - slotsPerReplica);
+      slots.replace(slots.lastEntry().getKey(), slots.lastEntry().getValue() - slotsPerReplica);
       slots.values().remove(0);
     }
     return slots.isEmpty() ? Allocation.NONE : Allocation.ofSlots(slots, slotsPerReplica);

@@ -78,7 +78,8 @@ public final class FreeSlots implements Placement {
         return Optional.of(Allocation.on(slots.name(tightest), replicas, each));
       }
       if (slots.replicas(set, each) >= replicas) {
-        // In name order, as pods are numbered; step times do not depend on it where nodes are alike.
+        // In name order, as pods are numbered; step times do not depend on it where nodes are
+        // alike.
         SequencedMap<String, Integer> placed = new TreeMap<>();
         slots.spread(set, replicas, each, placed);
         return Optional.of(new Allocation(placed, each));

@@ -79,8 +79,7 @@ public final class GangFill {
    * where a replica takes several of a node; a job that can have none must not keep others waiting.
    */
   private boolean possible(JobSpec spec) {
-    return Sizes.leastSlotsPerReplica(spec) == 1
-        || unpinned().holds(spec, Sizes.requested(spec));
+    return Sizes.leastSlotsPerReplica(spec) == 1 || unpinned().holds(spec, Sizes.requested(spec));
   }
 
   /** The nodes without what pinned jobs hold. */

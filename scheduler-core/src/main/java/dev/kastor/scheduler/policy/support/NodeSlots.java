@@ -143,8 +143,7 @@ public final class NodeSlots {
   /** Whether the job runs on a node, with replicas of the size that these have. */
   private boolean suits(int n, Allocation allocation, JobSpec spec) {
     String gpuType = types.get(type[n]);
-    return spec.runsOn(gpuType)
-        && spec.slotsPerReplica(gpuType) == allocation.slotsPerReplica();
+    return spec.runsOn(gpuType) && spec.slotsPerReplica(gpuType) == allocation.slotsPerReplica();
   }
 
   /**

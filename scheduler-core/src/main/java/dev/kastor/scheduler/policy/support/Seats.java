@@ -3,8 +3,8 @@ package dev.kastor.scheduler.policy.support;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
@@ -86,7 +86,9 @@ public final class Seats {
     }
     List<Integer> seats = new ArrayList<>();
     List<Integer> together = new ArrayList<>();
-    for (int seat = next; seat < taken.size() && seats.size() < replicas * slotsPerReplica; seat++) {
+    for (int seat = next;
+        seat < taken.size() && seats.size() < replicas * slotsPerReplica;
+        seat++) {
       if (taken.get(seat)) {
         continue;
       }

@@ -73,8 +73,7 @@ public final class TypePacking {
     return Optional.of(new Allocation(placed, slotsPerReplica));
   }
 
-  private int take(
-      int n, int replicas, int slotsPerReplica, SequencedMap<String, Integer> placed) {
+  private int take(int n, int replicas, int slotsPerReplica, SequencedMap<String, Integer> placed) {
     free[n] -= replicas * slotsPerReplica;
     placed.merge(nodes.get(n).name(), replicas, Integer::sum);
     return replicas;

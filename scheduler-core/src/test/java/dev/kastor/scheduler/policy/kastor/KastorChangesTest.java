@@ -150,7 +150,7 @@ final class KastorChangesTest {
         for (int i = 0; i < given.nodes(); i++) {
           Integer node = pools.indexByName().get(given.node(i));
           if (node != null) {
-            free[node] -= given.count(i);
+            free[node] -= given.slots(i);
           }
         }
       }
