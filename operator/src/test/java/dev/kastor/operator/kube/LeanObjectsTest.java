@@ -54,6 +54,34 @@ final class LeanObjectsTest {
   }
 
   @Test
+  void whatATemplateAsksForIsTheSizeOfAReplica() {
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": 4}}", "{}")).isEqualTo(4);
+    assertThat(slots("{\"requests\": {\"kastor.dev/slot\": \"2\"}}", "{}")).isEqualTo(2);
+    assertThat(slots("{\"limits\": {\"nvidia.com/gpu\": 4}}", "{}")).isEqualTo(1);
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": \"many\"}}", "{}")).isEqualTo(1);
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": \"9E\"}}", "{}"))
+        .isEqualTo(Integer.MAX_VALUE);
+    assertThat(slots("3", "{}")).isEqualTo(1);
+    // What the owner says is left as it is, right or wrong.
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": 4}}", "{\"slotsPerReplica\": 2}"))
+        .isEqualTo(2);
+  }
+
+  private int slots(String resources, String elastic) {
+    String template =
+        """
+        {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob",
+         "metadata": {"name": "a", "namespace": "b"},
+         "spec": {"elastic": %s, "template": {"spec": {"containers": [
+           {"name": "c", "image": "d", "resources": %s}, {"name": "e"}]}}}}
+        """;
+    return serialization
+        .unmarshal(template.formatted(elastic, resources), TrainingJob.class)
+        .getSpec()
+        .slotsPerReplica();
+  }
+
+  @Test
   void conditionsShareTheirTexts() {
     String status =
         """
