@@ -2,9 +2,11 @@ package dev.kastor.scheduler.plan;
 
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Snapshot;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy.kastor;
 import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
