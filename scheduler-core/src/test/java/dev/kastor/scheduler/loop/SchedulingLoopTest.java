@@ -186,6 +186,6 @@ final class SchedulingLoopTest {
             "b",
             Allocation.on("n0", 1)),
         new FakeCluster(),
-        "7 replicas");
+        "7 slots");
   }
 }
