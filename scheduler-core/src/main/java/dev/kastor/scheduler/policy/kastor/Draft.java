@@ -1,7 +1,6 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.model.Allocation;
-import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -17,22 +16,11 @@ import java.util.Map;
 record Draft(Map<Integer, Allocation> allocations, double value) {
   /** Places shares: what is held stays where it is, if it can. */
   static Draft of(List<Bid> bids, int[] offers, Packing packing, Pools pools, Rooms rooms) {
-    return of(bids, offers, true, packing, pools, rooms);
-  }
-
-  /** Places shares anew: what is held stays only where the others leave it its place. */
-  static Draft anew(List<Bid> bids, int[] offers, Packing packing, Pools pools, Rooms rooms) {
-    return of(bids, offers, false, packing, pools, rooms);
-  }
-
-  private static Draft of(
-      List<Bid> bids, int[] offers, boolean keeps, Packing packing, Pools pools, Rooms rooms) {
     for (int b = 0; b < offers.length; b++) {
       Bid bid = bids.get(b);
       if (offers[b] >= 0) {
         int pool = bid.offers.pool()[offers[b]];
-        boolean stays = keeps && offers[b] == bid.held;
-        if (!stays || !packing.keep(bid, bid.index, pool)) {
+        if (offers[b] != bid.held || !packing.keep(bid, bid.index, pool)) {
           packing.want(bid, bid.index, pool, bid.offers.slots()[offers[b]]);
         }
       }
@@ -79,22 +67,6 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     }
     rooms.reset(mark);
     rooms.claimAgain(claims);
-  }
-
-  /**
-   * Whether a job with replicas of several slots did not get what the market gave it: slots are
-   * there, but none of its replicas may lie on two nodes.
-   */
-  boolean fallsShort(List<Bid> bids, int[] offers) {
-    for (int b = 0; b < offers.length; b++) {
-      Bid bid = bids.get(b);
-      int wanted = offers[b] < 0 ? 0 : bid.offers.slots()[offers[b]];
-      int given = allocations.getOrDefault(bid.index, Allocation.NONE).slots();
-      if (given < wanted && Sizes.leastSlotsPerReplica(bid.job.spec()) > 1) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** The same where some already are in their places and stay there. */

@@ -104,10 +104,6 @@ final class KastorPolicy implements Policy {
     rooms.claim(price);
     Shares.Given given = new Shares(open, capacity, price, solverSteps, rooms).divide();
     Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
-    if (draft.fallsShort(open, given.offer())) {
-      Draft anew = Draft.anew(open, given.offer(), packing(pools, fixed), pools, rooms);
-      draft = anew.value() > draft.value() ? anew : draft;
-    }
     if (draft.value() < Draft.ofHeld(open)) {
       // Packing may move more than the shares foresaw: then those who run stay as they are.
       Draft kept = keeping(open, fixed, pools, price, rooms);

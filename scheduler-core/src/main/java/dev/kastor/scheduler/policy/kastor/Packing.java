@@ -26,10 +26,7 @@ final class Packing {
   private final FreeSlots free;
   private final Placed placed;
   private final PriorityQueue<Wish> queue =
-      new PriorityQueue<>(
-          Comparator.comparingInt((Wish wish) -> -each(wish))
-              .thenComparingInt(wish -> -wish.slots())
-              .thenComparingInt(Wish::order));
+      new PriorityQueue<>(Placed.LARGEST_FIRST.thenComparingInt(Wish::order));
 
   Packing(Pools pools) {
     this.pools = pools;
@@ -64,13 +61,17 @@ final class Packing {
     }
     int[] counts = new int[held.nodes()];
     Arrays.setAll(counts, i -> held.slots(i));
-    placed.take(new Wish(bid, order, pool, held.slots()), new Spot(nodes, counts));
+    placed.take(wish(bid, order, pool, held.slots()), new Spot(nodes, counts));
     return true;
   }
 
   /** Asks for slots of a pool. */
   void want(Bid bid, int order, int pool, int slots) {
-    queue.add(new Wish(bid, order, pool, slots));
+    queue.add(wish(bid, order, pool, slots));
+  }
+
+  private Wish wish(Bid bid, int order, int pool, int slots) {
+    return new Wish(bid, order, pool, slots, bid.job.spec().slotsPerReplica(pools.gpuType(pool)));
   }
 
   /** Places all that was asked for. */
@@ -86,7 +87,7 @@ final class Packing {
 
   /** Gives slots where they are free and nobody has to move; false where they are not. */
   boolean add(Bid bid, int order, int pool, int slots) {
-    Wish wish = new Wish(bid, order, pool, slots);
+    Wish wish = wish(bid, order, pool, slots);
     Spot spot = slots <= pools.nodeSlots()[pool] ? onOne(wish, tightest(wish)) : null;
     spot = spot == null ? scattered(wish) : spot;
     if (spot == null) {
@@ -111,15 +112,15 @@ final class Packing {
     Spot spot = null;
     if (wish.slots() <= node) {
       spot = single(wish);
-    } else if (node % each(wish) == 0) {
+    } else if (node % wish.each() == 0) {
       spot = whole(wish, node);
     }
-    return spot == null ? scattered(wish) : spot;
-  }
-
-  /** Slots of one replica. */
-  private int each(Wish wish) {
-    return placed.slotsPerReplica(wish);
+    spot = spot == null ? scattered(wish) : spot;
+    if (spot == null && wish.each() > 1) {
+      placed.leavingReplicas(wish).forEach(order -> queue.add(placed.evict(order)));
+      spot = scattered(wish);
+    }
+    return spot;
   }
 
   private @Nullable Spot single(Wish wish) {
@@ -273,8 +274,7 @@ final class Packing {
       for (int n = nodes.nextSetBit(0); n >= 0; n = nodes.nextSetBit(n + 1)) {
         int movable = 0;
         for (int order : placed.singlesOn(n)) {
-          int slots = placed.slots(order);
-          movable += slots < wish.slots() ? slots : 0;
+          movable += placed.smaller(order, wish) ? placed.slots(order) : 0;
         }
         if (f + movable == node && pools.nodes().get(n).slots() == node && !besides.contains(n)) {
           found.add(n);
@@ -304,7 +304,7 @@ final class Packing {
    * not enough.
    */
   private @Nullable Spot scattered(Wish wish) {
-    int unit = each(wish);
+    int unit = wish.each();
     TreeMap<Integer, Integer> taken = new TreeMap<>();
     int left = wish.slots();
     for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {
