@@ -61,11 +61,7 @@ public final class GangSteering {
         clear
             .why()
             .filter(why -> !target.isEmpty())
-            .ifPresent(why -> {
-              String message = "All pods start again: " + why;
-              events.warning(job, "GangRestarts", message);
-              LOG.warn("{}: {}", Labels.id(job), message);
-            });
+            .ifPresent(why -> tell(job, why));
         clear.pods().forEach(pod -> pods.delete(job, pod));
         yield SOON;
       }
@@ -79,5 +75,16 @@ public final class GangSteering {
         yield SOON;
       }
     };
+  }
+
+  private void tell(TrainingJob job, GangPlan.Fault why) {
+    String message = "All pods start again: " + why.message();
+    if (why.decided()) {
+      events.normal(job, "GangMoves", message);
+      LOG.info("{}: {}", Labels.id(job), message);
+    } else {
+      events.warning(job, "GangRestarts", message);
+      LOG.warn("{}: {}", Labels.id(job), message);
+    }
   }
 }

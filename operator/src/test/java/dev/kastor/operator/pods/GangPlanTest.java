@@ -44,7 +44,8 @@ class GangPlanTest {
             GangPlan.Clear.class,
             clear -> {
               assertThat(clear.pods()).hasSize(2);
-              assertThat(clear.why()).hasValue("pods of ranks [1] are gone");
+              assertThat(clear.why())
+                  .hasValue(new GangPlan.Fault("pods of ranks [1] are gone", false));
             });
   }
 
