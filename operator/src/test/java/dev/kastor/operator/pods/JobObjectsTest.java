@@ -2,6 +2,7 @@ package dev.kastor.operator.pods;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.GoodputSpec;
@@ -47,6 +48,18 @@ final class JobObjectsTest {
 
     assertThat(secret()).containsEntry("ca.crt", pem("one")).containsOnlyKeys("ca.crt", "secret");
     assertThat(secret().get("secret")).isNotEmpty();
+  }
+
+  @Test
+  void givesTheGangThatRestartsTheToolAndTheAuthorityAndNoKey() throws IOException {
+    TrainingJob gang = TestJobs.gang("bert", 2, 8);
+    objects(pem("one")).ensure(gang);
+    Secret made = client.secrets().inNamespace("team").withName("bert-report").require();
+    assertThat(made.getData()).containsOnlyKeys("ca.crt", "report.py");
+    assertThat(new String(Base64.getDecoder().decode(made.getData().get("report.py")), UTF_8))
+        .contains("python3 \"$KASTOR_REPORT\" steps=1200 batch=256");
+    objects(pem("one")).removed(gang);
+    assertThat(client.secrets().inNamespace("team").list().getItems()).isEmpty();
   }
 
   @Test
