@@ -2,6 +2,7 @@ package dev.kastor.operator.gang;
 
 import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.pods.Failures;
@@ -26,15 +27,25 @@ public final class GangSteering {
   private static final Duration LATER = Duration.ofSeconds(10);
   private static final Duration SOON = Duration.ofSeconds(1);
 
+  /** As long as most pods that were told to end take for it. */
+  private static final Duration MOST_WAIT = Duration.ofSeconds(40);
+
   private final JobPods pods;
+  private final AllocationWriter allocations;
   private final GangCreation creation;
   private final Gates gates;
   private final EventRecorder events;
   private final InstantSource clock;
 
   public GangSteering(
-      JobPods pods, GangCreation creation, Gates gates, EventRecorder events, InstantSource clock) {
+      JobPods pods,
+      AllocationWriter allocations,
+      GangCreation creation,
+      Gates gates,
+      EventRecorder events,
+      InstantSource clock) {
     this.pods = pods;
+    this.allocations = allocations;
     this.creation = creation;
     this.gates = gates;
     this.events = events;
@@ -57,6 +68,7 @@ public final class GangSteering {
       case GangPlan.Succeeded succeeded -> LATER;
       case GangPlan.Keep keep -> LATER;
       case GangPlan.Open open -> gates.open(job, open.pods()) ? LATER : SOON;
+      case GangPlan.Clear clear when waits(job, gang, clear, target) -> SOON;
       case GangPlan.Clear clear -> {
         clear
             .why()
@@ -75,6 +87,26 @@ public final class GangSteering {
         yield SOON;
       }
     };
+  }
+
+  /**
+   * Whether a gang that is to have other slots trains on because others still hold these. Where each
+   * of two waits for the other's, one has to go first.
+   */
+  private boolean waits(
+      TrainingJob job, List<GangPod> gang, GangPlan.Clear clear, Allocation target) {
+    boolean decided = clear.why().filter(GangPlan.Fault::decided).isPresent();
+    AllocationStatus given = allocations.current(job);
+    Optional<Instant> since = StoredTime.of(given == null ? null : given.since());
+    if (!decided
+        || target.isEmpty()
+        || since.filter(at -> clock.instant().isBefore(at.plus(MOST_WAIT))).isEmpty()) {
+      return false;
+    }
+    try (var claim =
+        pods.claim(job, GangPlan.missingSlots(target, gang), SlotCount::usable)) {
+      return !claim.whole();
+    }
   }
 
   private void tell(TrainingJob job, GangPlan.Fault why) {

@@ -79,6 +79,17 @@ public sealed interface GangPlan {
     return gated.isEmpty() ? new Keep() : new Open(gated);
   }
 
+  /** Slots of the target, by node, that pods of the gang do not hold already. */
+  public static Map<String, Integer> missingSlots(Allocation target, List<GangPod> pods) {
+    Map<String, Integer> missing = new TreeMap<>(target.replicasByNode());
+    pods.stream()
+        .map(GangPod::view)
+        .filter(pod -> !pod.ended())
+        .forEach(pod -> missing.computeIfPresent(pod.node(), (node, count) -> count - 1));
+    missing.values().removeIf(count -> count <= 0);
+    return missing;
+  }
+
   /** The failures that count: that which came first in each start. */
   static Failures failures(List<GangPod> pods) {
     return Failures.of(List.copyOf(causes(pods).values()), Instant.EPOCH);

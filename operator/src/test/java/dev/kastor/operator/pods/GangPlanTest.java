@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -113,6 +114,16 @@ class GangPlanTest {
         .isEqualTo(new GangPlan.Clear(List.of(), Optional.empty()));
     assertThat(GangPlan.of(Allocation.on("n1", 5), List.of()))
         .isEqualTo(new GangPlan.Create(Optional.empty(), List.of(0, 1, 2, 3, 4)));
+  }
+
+  @Test
+  void aGangThatMovesNeedsWhatItDoesNotHoldYet() {
+    List<GangPod> two = List.of(pod(0, 0, State.RUNNING, false), pod(1, 0, State.RUNNING, false));
+    assertThat(GangPlan.missingSlots(Allocation.on("n1", 4), two)).isEqualTo(Map.of("n1", 2));
+    assertThat(GangPlan.missingSlots(Allocation.on("n1", 1), two)).isEmpty();
+    assertThat(GangPlan.missingSlots(Allocation.on("n2", 2), two)).isEqualTo(Map.of("n2", 2));
+    List<GangPod> done = List.of(pod(0, 0, State.FAILED, false), leaving(1));
+    assertThat(GangPlan.missingSlots(Allocation.on("n1", 2), done)).isEqualTo(Map.of("n1", 1));
   }
 
   @Test
