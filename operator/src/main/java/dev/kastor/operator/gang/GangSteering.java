@@ -2,9 +2,12 @@ package dev.kastor.operator.gang;
 
 import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.GangPlan;
 import dev.kastor.operator.pods.GangPod;
@@ -17,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
