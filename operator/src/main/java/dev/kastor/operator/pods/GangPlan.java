@@ -80,7 +80,7 @@ public sealed interface GangPlan {
   }
 
   /** Slots of the target, by node, that pods of the gang do not hold already. */
-  public static Map<String, Integer> missingSlots(Allocation target, List<GangPod> pods) {
+  static Map<String, Integer> missingSlots(Allocation target, List<GangPod> pods) {
     Map<String, Integer> missing = new TreeMap<>(target.replicasByNode());
     pods.stream()
         .map(GangPod::view)
@@ -96,7 +96,7 @@ public sealed interface GangPlan {
   }
 
   /** The pods of the newest start by rank; none unless all of them were made. */
-  public static List<GangPod> newestStart(List<GangPod> pods) {
+  static List<GangPod> newestStart(List<GangPod> pods) {
     long newest = pods.stream().mapToLong(GangPod::first).max().orElse(-1);
     List<GangPod> current =
         pods.stream()

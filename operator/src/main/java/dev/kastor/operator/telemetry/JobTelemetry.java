@@ -137,12 +137,12 @@ final class JobTelemetry {
       return true;
     }
     report = changes.observe(bounds.cut(said, advanced, now));
+    take(report, now);
     stepTimes.observe(report);
     if (bounds.contradictory()) {
       claims.contradicted();
     }
     check(report, now);
-    take(report, now);
     return true;
   }
 
