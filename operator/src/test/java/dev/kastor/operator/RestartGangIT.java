@@ -1,8 +1,8 @@
 package dev.kastor.operator;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static dev.kastor.operator.TestBench.NAMESPACE;
 import static dev.kastor.operator.TestBench.await;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
@@ -190,8 +190,7 @@ class RestartGangIT {
     for (var file : secret.getData().entrySet()) {
       Files.write(folder.resolve(file.getKey()), Base64.getDecoder().decode(file.getValue()));
     }
-    Files.writeString(
-        folder.resolve("token"), FakeApiServer.token(NAMESPACE, bench.name, pod(0)));
+    Files.writeString(folder.resolve("token"), FakeApiServer.token(NAMESPACE, bench.name, pod(0)));
     // The operator of the test listens on a port that its settings do not know.
     variables.put(
         "KASTOR_REPORT_URL",

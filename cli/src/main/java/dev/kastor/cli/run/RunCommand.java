@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Runs a command as a TrainingJob and shows its output until it ends.",
       "With --batch the command is a script that uses the kastor package: replicas come and go and"
-          + " the batch changes while it trains. Without, it is a gang of one size; or, with --restart,"
-          + " one that starts again for each change of its size.",
+          + " the batch changes while it trains. Without, it is a gang of one size; or, with"
+          + " --restart, one that starts again for each change of its size.",
       "On the cluster of this machine it runs in this folder, with this shell's interpreter (PATH,"
           + " VIRTUAL_ENV, CONDA_PREFIX, PYTHONPATH, LD_LIBRARY_PATH). Elsewhere --image is needed."
     },

@@ -46,8 +46,7 @@ import org.jspecify.annotations.Nullable;
             + " goodput if its script uses the kastor package.'.format([self.elastic.minReplicas,"
             + " self.elastic.maxReplicas])")
 @ValidationRule(
-    value =
-        "self.elastic.rescale != 'Restart' || (has(self.template) && !has(self.goodput))",
+    value = "self.elastic.rescale != 'Restart' || (has(self.template) && !has(self.goodput))",
     message =
         "spec.elastic.rescale: Restart is for a template without goodput: replicas of a program, or"
             + " of a template with goodput, come and go while the others train. Leave it out.")
@@ -128,9 +127,9 @@ public record TrainingJobSpec(
         @Nullable ProgramSpec program,
     @JsonPropertyDescription(
             "A pod template of any container instead of a program. With goodput, each pod is a"
-                + " replica that comes and goes while the others train; without, a gang of pods that"
-                + " start together, restart together and succeed together, in one number unless"
-                + " elastic.rescale is Restart.")
+                + " replica that comes and goes while the others train; without, a gang of pods"
+                + " that start together, restart together and succeed together, in one number"
+                + " unless elastic.rescale is Restart.")
         @Nullable Map<String, Object> template,
     @JsonPropertyDescription(
             "Name of the ClusterTrainingProfile that completes the pods; without it, the profile"

@@ -124,8 +124,8 @@ final class TrainingJobRulesTest {
         .hasMessageContaining("elastic.rescale cannot change");
     assertThatThrownBy(() -> create("live", TEMPLATE + ", \"elastic\": {\"maxReplicas\": 2}"))
         .hasMessageContaining("or elastic.rescale to Restart");
-    assertThatThrownBy(() ->
-            create("program", PROGRAM + ", \"elastic\": {\"rescale\": \"Restart\"}"))
+    assertThatThrownBy(
+            () -> create("program", PROGRAM + ", \"elastic\": {\"rescale\": \"Restart\"}"))
         .hasMessageContaining("Restart is for a template without goodput");
     assertThatThrownBy(() ->
             create(
@@ -134,8 +134,7 @@ final class TrainingJobRulesTest {
                     + ", \"goodput\": {\"batchSize\": {\"initial\": 32}}, \"elastic\":"
                     + " {\"rescale\": \"Restart\"}"))
         .hasMessageContaining("Restart is for a template without goodput");
-    assertThatThrownBy(() ->
-            create("other", TEMPLATE + ", \"elastic\": {\"rescale\": \"Often\"}"))
+    assertThatThrownBy(() -> create("other", TEMPLATE + ", \"elastic\": {\"rescale\": \"Often\"}"))
         .hasMessageContaining("spec.elastic.rescale");
   }
 

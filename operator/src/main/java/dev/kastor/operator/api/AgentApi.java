@@ -194,8 +194,7 @@ public final class AgentApi {
     }
   }
 
-  private Optional<String> count(AgentIdentity.Caller caller, StepCount count)
-      throws ApiException {
+  private Optional<String> count(AgentIdentity.Caller caller, StepCount count) throws ApiException {
     try {
       return gangs.count(caller.job(), caller.pod(), count);
     } catch (IllegalArgumentException e) {

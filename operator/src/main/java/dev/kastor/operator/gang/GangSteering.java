@@ -74,10 +74,7 @@ public final class GangSteering {
       case GangPlan.Open open -> gates.open(job, open.pods()) ? LATER : SOON;
       case GangPlan.Clear clear when waits(job, gang, clear, target) -> SOON;
       case GangPlan.Clear clear -> {
-        clear
-            .why()
-            .filter(why -> !target.isEmpty())
-            .ifPresent(why -> tell(job, why));
+        clear.why().filter(why -> !target.isEmpty()).ifPresent(why -> tell(job, why));
         clear.pods().forEach(pod -> pods.delete(job, pod));
         yield SOON;
       }
@@ -107,8 +104,7 @@ public final class GangSteering {
         || since.filter(at -> clock.instant().isBefore(at.plus(MOST_WAIT))).isEmpty()) {
       return false;
     }
-    try (var claim =
-        pods.claim(job, GangPlan.missingSlots(target, gang), SlotCount::usable)) {
+    try (var claim = pods.claim(job, GangPlan.missingSlots(target, gang), SlotCount::usable)) {
       return !claim.whole();
     }
   }

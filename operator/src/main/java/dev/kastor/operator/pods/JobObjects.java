@@ -148,10 +148,7 @@ public final class JobObjects {
   }
 
   private io.fabric8.kubernetes.client.dsl.Resource<Secret> stored(TrainingJob job) {
-    return client
-        .secrets()
-        .inNamespace(job.getMetadata().getNamespace())
-        .withName(secret(job));
+    return client.secrets().inNamespace(job.getMetadata().getNamespace()).withName(secret(job));
   }
 
   private Map<String, String> content(TrainingJob job, String key, @Nullable String trusted) {

@@ -33,8 +33,7 @@ final class ReportParts {
   /** The tool's text. */
   static String tool() {
     try (InputStream in = ReportParts.class.getResourceAsStream(TOOL)) {
-      return new String(
-          Objects.requireNonNull(in, TOOL).readAllBytes(), StandardCharsets.UTF_8);
+      return new String(Objects.requireNonNull(in, TOOL).readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -90,8 +90,7 @@ final class CountedSteps {
   }
 
   /** Speed since the mark, which moves on. */
-  private Optional<StepProfile> profile(
-      TelemetryStore.Start from, StepCount count, Instant now) {
+  private Optional<StepProfile> profile(TelemetryStore.Start from, StepCount count, Instant now) {
     Mark before = mark;
     boolean goesOn =
         before != null

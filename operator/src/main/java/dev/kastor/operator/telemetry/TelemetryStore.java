@@ -110,8 +110,7 @@ public final class TelemetryStore {
     taken(job, telemetry, telemetry.count(start, pod, count, now), now);
   }
 
-  private void taken(
-      TrainingJob job, JobTelemetry telemetry, TelemetryReport report, Instant now) {
+  private void taken(TrainingJob job, JobTelemetry telemetry, TelemetryReport report, Instant now) {
     metrics.reported();
     telemetry.takeSwitches().forEach(metrics::paused);
     observers.reported(Labels.id(job), report, telemetry.gradient(now), now);

@@ -33,7 +33,8 @@ class JobSpecsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JobSpecs.of(job(more)))
         .withMessage(
-            "program.parameters have 16385 characters together, names and values, but may have 16384. Shorten them, or put what is long into a file.");
+            "program.parameters have 16385 characters together, names and values, but may have"
+                + " 16384. Shorten them, or put what is long into a file.");
   }
 
   @Test
@@ -43,9 +44,7 @@ class JobSpecsTest {
     assertThat(spec.elasticity())
         .isEqualTo(new Elasticity.Restarting(2, 8, new AllowedReplicas.Any()));
     for (int replicas = 2; replicas <= 8; replicas++) {
-      assertThat(
-              BatchChoice.choose(
-                  spec, Optional.empty(), new PlacementShape(1, replicas, "")))
+      assertThat(BatchChoice.choose(spec, Optional.empty(), new PlacementShape(1, replicas, "")))
           .as("%d pods", replicas)
           .isPresent();
     }

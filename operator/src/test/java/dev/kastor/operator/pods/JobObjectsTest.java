@@ -2,7 +2,6 @@ package dev.kastor.operator.pods;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.GoodputSpec;

@@ -126,8 +126,7 @@ class CountedStepsTest {
     count(start(1, 2, 10), 40, 256);
     at = 400;
     count(start(3, 2, 10), 30, 256);
-    assertThat(telemetry.summary(second(400)).orElseThrow().medianStartMillis())
-        .isEqualTo(30_000);
+    assertThat(telemetry.summary(second(400)).orElseThrow().medianStartMillis()).isEqualTo(30_000);
   }
 
   @Test

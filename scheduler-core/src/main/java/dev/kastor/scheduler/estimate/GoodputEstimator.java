@@ -169,11 +169,7 @@ public final class GoodputEstimator {
         factors.put(type, profiles.factors());
       }
     });
-    return Optional.of(
-        new GoodputModel(
-            params,
-            factors,
-            newest == null ? assumedNoise() : newest));
+    return Optional.of(new GoodputModel(params, factors, newest == null ? assumedNoise() : newest));
   }
 
   /**

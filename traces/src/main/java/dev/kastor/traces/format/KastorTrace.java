@@ -77,7 +77,8 @@ final class KastorTrace implements TraceFormat {
       default ->
           throw row.problem(
               "category",
-              "'%s' must be adaptive, scale-gpus, rigid or restart".formatted(row.text("category")));
+              "'%s' must be adaptive, scale-gpus, rigid or restart"
+                  .formatted(row.text("category")));
     };
   }
 

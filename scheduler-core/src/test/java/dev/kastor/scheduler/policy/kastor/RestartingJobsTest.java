@@ -85,7 +85,9 @@ final class RestartingJobsTest {
     Round linear = round(restarting("a", 1, 8).on("n1", 2).model(LINEAR, 2));
     assertThat(given(linear, "a")).isEqualTo(8);
     Round flat =
-        round(restarting("a", 1, 8).on("n1", 4).model(FLAT, 4), job("b").replicas(8, 8).model(LINEAR, 8));
+        round(
+            restarting("a", 1, 8).on("n1", 4).model(FLAT, 4),
+            job("b").replicas(8, 8).model(LINEAR, 8));
     assertThat(flat.changes()).isNotEmpty();
     Round nothingToGain = round(restarting("a", 1, 8).on("n1", 2).model(FLAT, 2));
     assertThat(nothingToGain.changes()).isEmpty();
