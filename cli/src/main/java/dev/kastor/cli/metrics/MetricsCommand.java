@@ -1,8 +1,10 @@
 package dev.kastor.cli.metrics;
 
 import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.terminal.ExitCode;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Spec;
       "  kastor metrics bert -o csv > bert.csv",
       "  kastor metrics bert -o tensorboard --out runs --watch & tensorboard --logdir runs"
     })
-public final class MetricsCommand implements Runnable {
+public final class MetricsCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private ClusterOptions cluster = new ClusterOptions();
 
@@ -37,15 +39,14 @@ public final class MetricsCommand implements Runnable {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "csv|json|tensorboard",
-      defaultValue = "table",
       description = "One point a line as CSV or JSON, or event files; a summary by default.")
-  private MetricsOutput output = MetricsOutput.TABLE;
+  private @Nullable MetricsOutput output;
 
   @Option(
       names = "--out",
       paramLabel = "DIR",
       description =
-          "Write to DIR/NAMESPACE/JOB-CREATED.csv, .jsonl, or to event files in a folder of that"
+          "Write to DIR/NAMESPACE/JOB-CREATED.csv or .jsonl, or event files to a folder of that"
               + " name; what is there stays, what is newer is added.")
   private @Nullable Path out;
 
@@ -55,24 +56,28 @@ public final class MetricsCommand implements Runnable {
   private boolean watch;
 
   @Override
-  public void run() {
-    if (output == MetricsOutput.TABLE && (out != null || watch)) {
+  public Integer call() throws IOException {
+    MetricsOutput format = output;
+    if (format == null && (out != null || watch)) {
       throw new ParameterException(
           spec.commandLine(),
           "--out and --watch need a format of points. Add -o csv, json or tensorboard");
     }
-    if (output == MetricsOutput.TENSORBOARD && out == null) {
+    if (format == MetricsOutput.TENSORBOARD && out == null) {
       throw new ParameterException(
           spec.commandLine(), "-o tensorboard writes event files. Name their folder with --out DIR");
     }
     Metrics metrics =
         new Metrics(cluster, spec.commandLine().getOut(), spec.commandLine().getErr());
     try {
-      metrics.of(job, output, out, watch);
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      if (format == null) {
+        metrics.summary(job);
+      } else {
+        metrics.export(job, format, out, watch);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    return ExitCode.OK;
   }
 }

@@ -1,10 +1,19 @@
 package dev.kastor.cli.metrics;
 
-/** Format in which {@code kastor metrics} writes. */
+import java.time.Instant;
+
+/** Format in which {@code kastor metrics} writes points. */
 enum MetricsOutput {
-  /** A summary for a person. */
-  TABLE,
   CSV,
   JSON,
-  TENSORBOARD
+  TENSORBOARD;
+
+  /** The format for a job that was created then. */
+  PointFormat format(Instant created) {
+    return switch (this) {
+      case CSV -> new LineFormat(new CsvLines());
+      case JSON -> new LineFormat(new JsonLines());
+      case TENSORBOARD -> new EventFormat(created);
+    };
+  }
 }

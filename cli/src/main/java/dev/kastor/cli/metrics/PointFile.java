@@ -3,6 +3,7 @@ package dev.kastor.cli.metrics;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -12,9 +13,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * File of a job's points that only grows: what it has stays, although the operator thins out or
@@ -25,8 +24,7 @@ final class PointFile implements AutoCloseable {
   private final PointFormat format;
   private final FileChannel channel;
 
-  /** When the newest point of each series was, Unix time in ms. */
-  private final Map<String, Long> newest = new HashMap<>();
+  private final NewestPoints newest = new NewestPoints();
 
   private PointFile(Path path, PointFormat format, FileChannel channel) {
     this.path = path;
@@ -77,9 +75,7 @@ final class PointFile implements AutoCloseable {
     try {
       // Not closed: that would close the channel.
       var in = new BufferedInputStream(Channels.newInputStream(channel));
-      whole =
-          format.read(
-              in, point -> newest.merge(point.name(), point.epochMillis(), Math::max));
+      whole = format.read(in, newest::take);
     } catch (DamagedFileException e) {
       throw new CliException(
           ExitCode.FAILED,
@@ -100,16 +96,16 @@ final class PointFile implements AutoCloseable {
    * @return how many
    */
   int add(List<Point> points) throws IOException {
-    List<Point> fresh =
-        points.stream()
-            .filter(p -> p.epochMillis() > newest.getOrDefault(p.name(), Long.MIN_VALUE))
-            .toList();
-    List<byte[]> records = fresh.stream().map(format::encode).toList();
-    ByteBuffer all = ByteBuffer.allocate(records.stream().mapToInt(record -> record.length).sum());
-    records.forEach(all::put);
-    write(all.array());
-    fresh.forEach(p -> newest.merge(p.name(), p.epochMillis(), Math::max));
-    return fresh.size();
+    List<Point> newer = newest.newer(points);
+    var records = new ByteArrayOutputStream();
+    newer.forEach(point -> records.writeBytes(format.encode(point)));
+    write(records.toByteArray());
+    newer.forEach(newest::take);
+    return newer.size();
+  }
+
+  Path path() {
+    return path;
   }
 
   private void write(byte[] bytes) throws IOException {
