@@ -9,6 +9,8 @@ import java.util.TreeMap;
 
 /** Table of the series of a job: the last value of each, its range, how many points there are. */
 final class SeriesSummary {
+  private static final double MOST_COUNT = 1e7;
+
   private SeriesSummary() {}
 
   static List<String> table(List<Point> points, int paper) {
@@ -30,8 +32,9 @@ final class SeriesSummary {
     return table.lines(paper);
   }
 
-  /** Four digits: learning rates and losses differ by many powers of ten. */
+  /** Counts as they are, else four digits: learning rates and losses differ by powers of ten. */
   private static String number(double value) {
-    return String.format(Locale.ROOT, "%.4g", value);
+    boolean count = value == Math.rint(value) && Math.abs(value) < MOST_COUNT;
+    return String.format(Locale.ROOT, count ? "%.0f" : "%.4g", value);
   }
 }
