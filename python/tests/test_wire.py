@@ -169,7 +169,7 @@ def environment(tmp_path: Path, **changes: str | None) -> dict[str, str]:
 def test_reads_the_environment(tmp_path: Path) -> None:
     config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true"))
     assert config is not None
-    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 1, True)
+    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 2, True)
     assert config.spec == JobSpec(32)
     assert config.ring_secret() == b"s" * 32
     assert Config.read({}) is None
