@@ -65,6 +65,7 @@ def full_report() -> TelemetryReport:
         *(GradientStats(1.0, 2.0, 32), 0.7, 0.1, CheckpointInfo(4, 1000, 1)),
         Outcome(OutcomeKind.COMPLETED, "done", progress, "accuracy", 0.9, 0),
         Slowest("pod", 0.2, 0.1),
+        {"accuracy": 0.9},
     )
 
 
