@@ -27,7 +27,7 @@ def shapes(n: int, seed: int) -> TensorDataset:
     """Images ``[n, 3, 32, 32]`` of ten kinds of shapes at any place, size and angle, and their kinds ``[n]``."""
     g = torch.Generator().manual_seed(seed)
     kinds = torch.randint(0, 10, (n,), generator=g)
-    u, v = _coordinates(n, 32, sizes=(0.35, 0.6), most_degrees=180, shift=0.35, generator=g)
+    u, v = _coordinates(n, 32, sizes=(0.5, 0.8), most_degrees=45, shift=0.2, generator=g)
     square, disc = torch.maximum(u.abs(), v.abs()), u.square() + v.square()
     masks = [
         disc < 1,
