@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 from kastor.errors import UsageError
-from kastor.torch.job import Job, init
+from kastor.torch.job import Job
+from kastor.torch.start import init
 
 __all__ = [
     "Accumulator",

@@ -17,7 +17,8 @@
     job.finish(accuracy=evaluate(model, test))
 """
 
-from kastor.torch.job import Job, init
+from kastor.torch.job import Job
 from kastor.torch.loader import ElasticLoader
+from kastor.torch.start import init
 
 __all__ = ["ElasticLoader", "Job", "init"]

@@ -6,8 +6,10 @@ prove anything nor encrypt: the network between the replicas of a job must keep 
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from datetime import timedelta
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,7 +31,6 @@ Backend = Any
 # As long as the operator is patient with one who evaluates; a peer that is dead is noticed by its
 # connection, one that hangs by the generation without it that the operator publishes.
 _LONGEST_WAIT = timedelta(minutes=60)
-_FORM_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
 _ROW = 10
 
@@ -70,7 +71,7 @@ class RendezvousStore(Store):
     def __init__(self, client: StoreClient, prefix: str) -> None:
         super().__init__()
         self._client, self._prefix = client, prefix
-        self._seconds = _FORM_SECONDS
+        self._seconds = _LONGEST_WAIT.total_seconds()
 
     def _key(self, key: str) -> str:
         return f"{self._prefix}/{key}"
@@ -102,7 +103,7 @@ class RendezvousStore(Store):
 
     def set_timeout(self, timeout: timedelta) -> None:
         """Bounds :meth:`get`."""
-        self._seconds = min(timeout.total_seconds(), _FORM_SECONDS)
+        self._seconds = timeout.total_seconds()
 
 
 class _Work:
@@ -168,15 +169,38 @@ class Group:
         try:
             self._client = connect(membership.members[0].address)
             store = RendezvousStore(self._client, f"g{self.generation}")
-            gloo: Any = dist.ProcessGroupGloo
-            options = gloo._Options()
-            options._timeout = _LONGEST_WAIT
-            options._devices = [gloo.create_device(hostname=host)]
-            self._backend = gloo(PrefixStore("control", store), rank, self.size, options)
+            self._backend = self._form(PrefixStore("control", store), host)
             self._sums = sums(self, PrefixStore("gradients", store)) if sums else _GlooSum(self)
-        except (RuntimeError, StoreError) as e:
+        except (RuntimeError, StoreError, BrokenGroupError) as e:
             self.close()
             raise BrokenGroupError(f"generation {self.generation} was not formed: {_first_line(e)}") from e
+
+    def _form(self, store: Store, host: str) -> Backend:
+        """Backend of the group, once all members have come.
+
+        They may take as long as an evaluation does. The backend is made on another thread, as it does not
+        come back from connecting to a member that died meanwhile.
+        """
+        gloo: Any = dist.ProcessGroupGloo
+        options = gloo._Options()
+        options._timeout = _LONGEST_WAIT
+        options._devices = [gloo.create_device(hostname=host)]
+        made: Future[Backend] = Future()
+
+        def make() -> None:
+            try:
+                made.set_result(gloo(store, self.rank, self.size, options))
+            except Exception as e:
+                made.set_exception(e)
+
+        threading.Thread(target=make, name="kastor-group", daemon=True).start()
+        began = time.monotonic()
+        while True:
+            done, _ = wait([made], _LOOK_SECONDS)
+            if done:
+                return made.result()
+            if self._given_up(time.monotonic() - began):
+                raise BrokenGroupError("a member does not connect and a newer generation is known")
 
     def start(self, operation: Callable[[Backend], dist.Work], kept: object) -> Pending:
         """Starts an exchange; ``kept`` stays alive until it has ended."""

@@ -18,7 +18,7 @@ from torch.utils.data import Subset
 
 from kastor.config import Config, JobSpec
 from kastor.ending import EXIT_FAILED, exit_status, write_outcome
-from kastor.errors import PERMANENT, ConfigError, UsageError
+from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.patches import Patches
@@ -35,7 +35,7 @@ _RESERVED = ("model", "optimizer", "scheduler", "scaler")
 
 
 class Job:
-    """Job that a script takes part in, as one replica of it; made by :func:`init`.
+    """Job that a script takes part in, as one replica of it; made by :func:`kastor.torch.init`.
 
     The script's thread uses it. Where no operator is named, it is a job of this process alone.
     """
@@ -366,41 +366,3 @@ class Job:
         sys.stderr.flush()
         # Else a script that simply ended would exit with 0, which says that all is well.
         os._exit(exit_status(outcome) or EXIT_FAILED)
-
-
-def init(seed: int = 0) -> Job:
-    """Makes this process a replica of its job, or a training of its own where no operator is named.
-
-    Args:
-        seed: of the order of examples; the same on all replicas.
-
-    Raises:
-        ConfigError: if the operator's variables are missing or wrong; the message names each.
-    """
-    device = torch.device("cpu")
-    if torch.cuda.is_available():
-        device = torch.device("cuda", torch.cuda.current_device())
-    try:
-        config = Config.read(os.environ)
-        if config is not None and not log.handlers and not logging.getLogger().handlers:
-            handler = logging.StreamHandler()
-            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s kastor: %(message)s"))
-            log.addHandler(handler)
-            log.setLevel(logging.INFO)
-        return Job(config, seed, device)
-    except (ConfigError, OSError) as e:
-        _cannot_start(e)
-        raise
-
-
-def _cannot_start(error: Exception) -> None:
-    """Sees to it that the operator learns why this replica ends before it was one."""
-    permanent = isinstance(error, ConfigError)
-    outcome = Outcome(OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED, str(error))
-    file = os.environ.get("KASTOR_TERMINATION_LOG", "").strip()
-    if file:
-        try:
-            write_outcome(Path(file), outcome)
-        except OSError as e:
-            log.error("cannot write the termination message: %s", e)
-    atexit.register(lambda: os._exit(exit_status(outcome)))

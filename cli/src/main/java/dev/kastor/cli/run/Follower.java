@@ -31,6 +31,7 @@ final class Follower implements AutoCloseable {
   private final Set<String> followed = new HashSet<>();
   private final Thread thread;
   private volatile boolean last;
+  private volatile boolean closed;
 
   Follower(Cluster cluster, String namespace, String job, PrintWriter out) {
     this.cluster = cluster;
@@ -58,6 +59,11 @@ final class Follower implements AutoCloseable {
       Thread.currentThread().interrupt();
     } catch (CliException e) {
       // Whoever waits for the job meets the same, and says it.
+    } catch (IllegalStateException e) {
+      // The connection is closed under a request when whoever followed the job leaves.
+      if (!closed) {
+        throw e;
+      }
     }
   }
 
@@ -93,6 +99,7 @@ final class Follower implements AutoCloseable {
 
   @Override
   public void close() {
+    closed = true;
     thread.interrupt();
   }
 }

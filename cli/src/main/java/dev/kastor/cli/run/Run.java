@@ -75,9 +75,7 @@ final class Run {
     Console console = System.console();
     if (console != null && console.isTerminal() && asksToStop(name)) {
       new Changing(options, err).stop(List.of(name), STOP);
-      say(
-          "go on at its checkpoint with: kastor resume %s; remove it with: kastor rm %s"
-              .formatted(name, name));
+      say("go on with it: kastor resume %s; remove it: kastor rm %s".formatted(name, name));
     } else {
       say(
           "%s goes on. Follow it with: kastor logs %s -f; end it with: kastor stop %s"
@@ -87,7 +85,7 @@ final class Run {
   }
 
   private boolean asksToStop(String name) throws InterruptedException {
-    say("\nStop %s at a checkpoint? It goes on without you otherwise. [y/N]".formatted(name));
+    say("\nStop %s? It goes on without you otherwise. [y/N]".formatted(name));
     StringBuilder answer = new StringBuilder();
     long end = System.nanoTime() + ANSWER.toNanos();
     try {

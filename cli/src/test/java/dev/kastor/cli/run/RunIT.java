@@ -73,7 +73,9 @@ final class RunIT {
       left.await("it runs", () -> left.said().contains("long: Running"));
       left.interrupt();
       left.waitFor(PATIENCE);
-      assertThat(left.said()).contains("long goes on", "kastor stop long");
+      assertThat(left.said())
+          .contains("long goes on", "kastor stop long")
+          .doesNotContain("Exception");
       other.start(folder.resolve("other"), "ls", "-o", "name");
       assertThat(other.waitFor(PATIENCE)).isZero();
       assertThat(other.said()).contains("long");

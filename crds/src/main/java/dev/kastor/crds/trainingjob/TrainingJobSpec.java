@@ -26,15 +26,16 @@ import org.jspecify.annotations.Nullable;
     message = "a program needs goodput with batchSize, learningRate.base and work")
 @ValidationRule(
     value = "!has(self.program) || !has(self.goodput) || has(self.goodput.work)",
-    message =
-        "spec.goodput.work: a program needs it; only the script of a template may say it itself")
+    fieldPath = ".goodput.work",
+    reason = "FieldValueRequired",
+    message = "a program needs it; only the script of a template may say it itself")
 @ValidationRule(
     value =
         "!has(self.program) || !has(self.goodput) || (has(self.goodput.learningRate) &&"
             + " has(self.goodput.learningRate.base))",
-    message =
-        "spec.goodput.learningRate.base: a program needs it; beside a template the optimizer has"
-            + " it")
+    fieldPath = ".goodput.learningRate.base",
+    reason = "FieldValueRequired",
+    message = "a program needs it; beside a template the optimizer has it")
 @ValidationRule(
     value =
         "!has(self.template) || has(self.goodput) || self.elastic.minReplicas =="

@@ -1,5 +1,6 @@
 package dev.kastor.e2e.scale;
 
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -7,6 +8,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
@@ -16,12 +18,11 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +61,7 @@ public final class AgentLine implements AutoCloseable {
               .setWorkerPoolSize(1)
               .setMaxEventLoopExecuteTimeUnit(TimeUnit.SECONDS)
               .setMaxEventLoopExecuteTime(POLL_LIMIT.toSeconds()));
+  private final Context loop = vertx.getOrCreateContext();
   private final HttpClient http;
   private final Semaphore reporting = new Semaphore(REPORTS_AT_ONCE);
   private final Semaphore connecting = new Semaphore(HANDSHAKES_AT_ONCE, true);
@@ -120,49 +122,68 @@ public final class AgentLine implements AutoCloseable {
   private Answer send(RequestOptions options, @Nullable Buffer body)
       throws IOException, InterruptedException {
     connecting.acquire();
-    Future<HttpClientRequest> connected;
+    Exchange exchange = new Exchange(options, body);
+    loop.runOnContext(any -> exchange.begin());
     try {
-      connected = http.request(options).onComplete(any -> connecting.release());
-    } catch (RuntimeException e) {
-      connecting.release();
-      throw new IOException("closed", e);
-    }
-    AtomicReference<@Nullable HttpClientRequest> sent = new AtomicReference<>();
-    AtomicBoolean over = new AtomicBoolean();
-    try {
-      return connected
-          .compose(request -> {
-            sent.set(request);
-            if (over.get()) {
-              // A poll that nobody waits for would end the one that its replica makes now.
-              request.reset();
-              return Future.failedFuture("nobody waits for it");
-            }
-            return body == null ? request.send() : request.send(body);
-          })
-          .compose(response -> response.body().map(said -> new Answer(response.statusCode(), said)))
-          .toCompletionStage()
-          .toCompletableFuture()
-          .get(options.getTimeout() + MARGIN.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (IllegalStateException e) {
-      throw new IOException("closed", e);
+      return exchange.answer.get(options.getTimeout() + MARGIN.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(cause.getClass().getSimpleName(), cause);
     } catch (TimeoutException e) {
-      over.set(true);
-      reset(sent.get());
+      loop.runOnContext(any -> exchange.forget());
       throw new IOException("forgotten", e);
     } catch (InterruptedException e) {
-      over.set(true);
-      reset(sent.get());
+      loop.runOnContext(any -> exchange.forget());
       throw e;
     }
   }
 
-  private static void reset(@Nullable HttpClientRequest request) {
-    if (request != null) {
-      request.reset();
+  /**
+   * A request and its answer. All that it does is done by the one thread: where those who ask did
+   * it themselves, the client's pool was seen to lose a few in ten thousand.
+   */
+  private final class Exchange {
+    final CompletableFuture<Answer> answer = new CompletableFuture<>();
+    private final RequestOptions options;
+    private final @Nullable Buffer body;
+    private @Nullable HttpClientRequest sent;
+    private boolean over;
+
+    Exchange(RequestOptions options, @Nullable Buffer body) {
+      this.options = options;
+      this.body = body;
+    }
+
+    void begin() {
+      Future<HttpClientRequest> connected;
+      try {
+        connected = http.request(options);
+      } catch (IllegalStateException e) {
+        connected = Future.failedFuture(e);
+      }
+      connected
+          .onComplete(any -> connecting.release())
+          .compose(this::send)
+          .compose(response -> response.body().map(said -> new Answer(response.statusCode(), said)))
+          .onSuccess(answer::complete)
+          .onFailure(answer::completeExceptionally);
+    }
+
+    private Future<HttpClientResponse> send(HttpClientRequest request) {
+      if (over) {
+        // A poll that nobody waits for would end the one that its replica makes now.
+        request.reset();
+        return Future.failedFuture("nobody waits for it");
+      }
+      sent = request;
+      return body == null ? request.send() : request.send(body);
+    }
+
+    void forget() {
+      over = true;
+      if (sent != null) {
+        sent.reset();
+      }
     }
   }
 

@@ -151,7 +151,11 @@ final class CelRules {
     String field = path + rule.path("fieldPath").asText("");
     try {
       if (!Boolean.TRUE.equals(program(expression).eval(variables))) {
-        errors.add(FieldError.invalid(field, shown(value), message(rule, expression, variables)));
+        String why = message(rule, expression, variables);
+        errors.add(
+            rule.path("reason").asText().equals(FieldError.REQUIRED)
+                ? FieldError.required(field, why)
+                : FieldError.invalid(field, shown(value), why));
       }
     } catch (CelEvaluationException e) {
       errors.add(

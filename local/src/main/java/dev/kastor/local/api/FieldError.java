@@ -8,13 +8,20 @@ package dev.kastor.local.api;
  * @param message the error without the path
  */
 record FieldError(String field, String reason, String message) {
+  /** The reason of errors about a field that is missing. */
+  static final String REQUIRED = "FieldValueRequired";
+
   static FieldError invalid(String field, String value, String why) {
     return new FieldError(
         field, "FieldValueInvalid", "Invalid value: %s: %s".formatted(value, why));
   }
 
   static FieldError required(String field) {
-    return new FieldError(field, "FieldValueRequired", "Required value");
+    return new FieldError(field, REQUIRED, "Required value");
+  }
+
+  static FieldError required(String field, String why) {
+    return new FieldError(field, REQUIRED, "Required value: " + why);
   }
 
   String line() {

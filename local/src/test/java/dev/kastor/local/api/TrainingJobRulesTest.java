@@ -76,13 +76,13 @@ final class TrainingJobRulesTest {
                 "rateless",
                 "\"program\": {\"name\": \"glyph-mlp\"}, \"goodput\": {\"batchSize\": {\"initial\":"
                     + " 32}, \"work\": {\"epochs\": 1}}"))
-        .hasMessageContaining("spec.goodput.learningRate.base: a program needs it");
+        .hasMessageContaining("spec.goodput.learningRate.base: Required value: a program needs it");
     assertThatThrownBy(() ->
             create(
                 "workless",
                 "\"program\": {\"name\": \"glyph-mlp\"}, \"goodput\": {\"batchSize\": {\"initial\":"
                     + " 32}, \"learningRate\": {\"base\": \"0.1\"}}"))
-        .hasMessageContaining("spec.goodput.work: a program needs it");
+        .hasMessageContaining("spec.goodput.work: Required value: a program needs it");
   }
 
   @Test

@@ -37,7 +37,8 @@ final class UserTemplate {
    * A pod with one slot that is never restarted.
    *
    * @param number its number within the job
-   * @throws InvalidTemplate if the template is not one of pods or asks for what the operator decides
+   * @throws InvalidTemplate if the template is not one of pods or asks for what the operator
+   *     decides
    */
   Pod pod(TrainingJob job, long number) throws InvalidTemplate {
     PodTemplateSpec template = read(Objects.requireNonNull(job.getSpec().template()));

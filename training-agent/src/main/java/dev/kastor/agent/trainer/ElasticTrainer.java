@@ -306,8 +306,8 @@ public final class ElasticTrainer implements AutoCloseable {
     return ended(
         Outcome.Kind.FAILED,
         ("the gradient of this replica is not finite at step %d, that of the other %d is: they go"
-             + " on without it. If replicas fail so again and again, look at the examples that they"
-             + " read, or at their device.")
+                + " on without it. If replicas fail so again and again, look at the examples that they"
+                + " read, or at their device.")
             .formatted(replica.step(), others));
   }
 

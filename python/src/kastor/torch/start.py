@@ -1,0 +1,56 @@
+"""Start of a replica."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+from pathlib import Path
+
+import torch
+
+from kastor.config import Config
+from kastor.ending import exit_status, write_outcome
+from kastor.errors import ConfigError
+from kastor.protocol import Outcome, OutcomeKind
+from kastor.torch.job import Job
+
+log = logging.getLogger("kastor")
+
+
+def init(seed: int = 0) -> Job:
+    """Makes this process a replica of its job, or a training of its own where no operator is named.
+
+    Args:
+        seed: of the order of examples; the same on all replicas.
+
+    Raises:
+        ConfigError: if the operator's variables are missing or wrong; the message names each.
+    """
+    device = torch.device("cpu")
+    if torch.cuda.is_available():
+        device = torch.device("cuda", torch.cuda.current_device())
+    try:
+        config = Config.read(os.environ)
+        if config is not None and not log.handlers and not logging.getLogger().handlers:
+            handler = logging.StreamHandler()
+            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s kastor: %(message)s"))
+            log.addHandler(handler)
+            log.setLevel(logging.INFO)
+        return Job(config, seed, device)
+    except (ConfigError, OSError) as e:
+        _cannot_start(e)
+        raise
+
+
+def _cannot_start(error: Exception) -> None:
+    """Sees to it that the operator learns why this replica ends before it was one."""
+    permanent = isinstance(error, ConfigError)
+    outcome = Outcome(OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED, str(error))
+    file = os.environ.get("KASTOR_TERMINATION_LOG", "").strip()
+    if file:
+        try:
+            write_outcome(Path(file), outcome)
+        except OSError as e:
+            log.error("cannot write the termination message: %s", e)
+    atexit.register(lambda: os._exit(exit_status(outcome)))
