@@ -10,7 +10,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--steps", type=int, default=1500)
+parser.add_argument("--epochs", type=int, default=4)
 parser.add_argument("--seed", type=int, default=0)
 options = parser.parse_args()
 CONTEXT, WIDTH, HEADS, LAYERS, BATCH = 64, 64, 4, 2, 16
@@ -70,11 +70,10 @@ torch.manual_seed(options.seed)
 train, test = Windows(stories(held_out=False), stride=8), Windows(stories(held_out=True), stride=CONTEXT)
 model = GPT().to(device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.002)
-epochs = math.ceil(options.steps * BATCH / len(train))
-scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.002, total_steps=epochs * len(train) // BATCH + 2)
+scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.002, options.epochs * len(train) // BATCH + 2)
 loader = DataLoader(train, batch_size=BATCH, shuffle=True)
 
-for epoch in range(epochs):
+for epoch in range(options.epochs):
     for text in loader:
         loss = model.loss(text.to(device))
         optimizer.zero_grad()
