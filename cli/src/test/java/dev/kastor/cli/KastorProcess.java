@@ -99,13 +99,19 @@ public final class KastorProcess implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     Process last = process;
-    if (last != null) {
-      last.destroy();
+    if (last == null) {
+      return;
+    }
+    last.destroy();
+    try {
       if (!last.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
         last.destroyForcibly().waitFor();
       }
+    } catch (InterruptedException e) {
+      last.destroyForcibly();
+      Thread.currentThread().interrupt();
     }
   }
 }

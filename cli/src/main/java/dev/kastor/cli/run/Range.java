@@ -13,7 +13,7 @@ record Range(int min, int max) {
   /** The range of a text that an option was given. */
   static Range of(String option, String text) {
     if (text.matches("[0-9]{1,8}(-[0-9]{1,8})?")) {
-      String[] ends = text.split("-");
+      String[] ends = text.split("-", 2);
       Range range = new Range(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
       if (range.min >= 1 && range.min <= range.max) {
         return range;

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Job of a command line, from its submission to its end. What its replicas say goes to standard
@@ -72,8 +73,9 @@ final class Run {
 
   /** Somebody wants to go: whether the job goes as well is asked where there is somebody to ask. */
   private int left(String name) throws InterruptedException {
-    Console console = System.console();
-    if (console != null && console.isTerminal() && asksToStop(name)) {
+    boolean attended =
+        Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
+    if (attended && asksToStop(name)) {
       new Changing(options, err).stop(List.of(name), STOP);
       say("go on with it: kastor resume %s; remove it: kastor rm %s".formatted(name, name));
     } else {

@@ -91,7 +91,7 @@ final class RunCommandTest {
                 .getSpec();
         assertThat(spec.gang()).isFalse();
         assertThat(spec.runs()).isEqualTo("lab/bert:1");
-        assertThat(spec.template().toString()).doesNotContain("workingDir", "PATH");
+        assertThat(String.valueOf(spec.template())).doesNotContain("workingDir", "PATH");
       }
     }
   }

@@ -26,7 +26,7 @@ final class RunIT {
   }
 
   @AfterEach
-  void end() throws Exception {
+  void end() {
     up.close();
   }
 

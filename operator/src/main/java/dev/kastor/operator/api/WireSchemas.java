@@ -16,6 +16,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.media.Schema;
@@ -121,7 +122,7 @@ public final class WireSchemas implements OASFilter {
       if (!component.getAnnotatedType().isAnnotationPresent(Nullable.class)) {
         required.add(name);
       }
-      Schema property = schema.getProperties().get(name);
+      Schema property = Objects.requireNonNull(schema.getProperties().get(name), name);
       Bound bound = BOUNDS.get(type.getSimpleName() + "." + name);
       if (bound != null) {
         bound(property, bound, component.getType() == String.class);

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -66,7 +67,7 @@ final class WireSchemasTest {
   @ParameterizedTest
   @MethodSource("bounds")
   void aBoundOfTheDocumentIsTheOneOfReports(String property) throws Exception {
-    WireSchemas.Bound bound = WireSchemas.BOUNDS.get(property);
+    WireSchemas.Bound bound = Objects.requireNonNull(WireSchemas.BOUNDS.get(property));
     boolean text = original(property).isTextual();
     if (!text) {
       assertThatCode(() -> read(property, bound.least())).doesNotThrowAnyException();
@@ -127,7 +128,7 @@ final class WireSchemasTest {
   }
 
   private static String place(String property) {
-    return PLACES.get(property.substring(0, property.indexOf('.')));
+    return Objects.requireNonNull(PLACES.get(property.substring(0, property.indexOf('.'))));
   }
 
   private static String name(String property) {

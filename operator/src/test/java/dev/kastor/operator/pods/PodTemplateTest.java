@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -137,9 +138,13 @@ class PodTemplateTest {
         TestJobs.ofTemplate(
             new ElasticSpec(1, 4, null),
             new GoodputSpec(null, new BatchSizeSpec(32, null, null, null), null, null));
-    Map<String, Object> spec = new TreeMap<>((Map<String, Object>) given.template().get("spec"));
+    Map<String, Object> template = Objects.requireNonNull(given.template());
+    Map<String, Object> spec = new TreeMap<>();
+    if (template.get("spec") instanceof Map<?, ?> original) {
+      original.forEach((key, value) -> spec.put(String.valueOf(key), value));
+    }
     change.accept(spec);
-    given.template().put("spec", spec);
+    template.put("spec", spec);
     job.setSpec(given);
     return template(Map.of()).pod(job, ProfileSpec.NONE, 7, new PodNode("n1", "host-1"));
   }
