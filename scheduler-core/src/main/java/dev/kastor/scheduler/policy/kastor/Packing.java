@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds nodes for slots. What a job keeps stays where it is; the others are placed, those of the
- * largest replicas and of these the largest first, on their own nodes where they fit, else as tightly as possible and within a rack. Smaller jobs
- * move away where a larger one needs a whole node. Owned by one planning call.
+ * largest replicas and of these the largest first, on their own nodes where they fit, else as
+ * tightly as possible and within a rack. Smaller jobs move away where a larger one needs a whole
+ * node, or nodes for its replicas. Owned by one planning call.
  */
 final class Packing {
   private static final int MOST_LOOKED_AT = 256;
