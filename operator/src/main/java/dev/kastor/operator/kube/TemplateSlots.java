@@ -10,11 +10,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slots that a job's template asks for, as the job's {@code elastic.slotsPerReplica} where its owner
- * left that out: from there on nobody has to read templates to know how large a replica is.
+ * Slots that a job's template asks for, as the job's {@code elastic.slotsPerReplica} where its
+ * owner left that out: from there on nobody has to read templates to know how large a replica is.
  *
- * <p>Templates are read before anybody checked them: what makes no sense counts nothing here, and is
- * refused when pods are made of it.
+ * <p>Templates are read before anybody checked them: what makes no sense counts nothing here, and
+ * is refused when pods are made of it.
  */
 final class TemplateSlots {
   private static final BigDecimal MOST = BigDecimal.valueOf(Integer.MAX_VALUE);

@@ -9,8 +9,8 @@ import java.util.List;
  * The variables by which processes of training frameworks find each other: those of PyTorch's
  * {@code env://}, of torchrun ({@code PET_…}), of JAX, and our own.
  *
- * <p>One process of each pod takes part by {@code env://} and in JAX, whatever GPUs it has; torchrun
- * starts one for each GPU of its pod, and numbers them itself.
+ * <p>One process of each pod takes part by {@code env://} and in JAX, whatever GPUs it has;
+ * torchrun starts one for each GPU of its pod, and numbers them itself.
  */
 final class GangEnvironment {
   /** What torchrun and most examples use. */

@@ -37,7 +37,8 @@ final class UserTemplate {
    * A pod with the slots of a replica that is never restarted.
    *
    * @param number its number within the job
-   * @throws InvalidTemplate if the template is not one of pods or asks for what the operator decides
+   * @throws InvalidTemplate if the template is not one of pods or asks for what the operator
+   *     decides
    */
   Pod pod(TrainingJob job, long number) throws InvalidTemplate {
     PodTemplateSpec template = read(Objects.requireNonNull(job.getSpec().template()));
@@ -92,7 +93,9 @@ final class UserTemplate {
     }
   }
 
-  /** A pod takes the slots of a replica, the first container's unless some say that they have them. */
+  /**
+   * A pod takes the slots of a replica, the first container's unless some say that they have them.
+   */
   private void slots(List<Container> containers, int slotsPerReplica) throws InvalidTemplate {
     int sum = 0;
     int first = -1;

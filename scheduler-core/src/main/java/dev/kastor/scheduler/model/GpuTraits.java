@@ -6,8 +6,8 @@ import dev.kastor.scheduler.goodput.BatchLimits;
  * What a GPU type means for a job that can run on several.
  *
  * @param batchLimits the batches it may use there: memory bounds them
- * @param slotsPerReplica slots of one node that one replica takes: above 1 for a model that is split
- *     over several GPUs
+ * @param slotsPerReplica slots of one node that one replica takes: above 1 for a model that is
+ *     split over several GPUs
  * @param referenceSpeed examples per second of one replica at its largest atomic batch, from a
  *     profiling run at submission; 0 if there was none
  * @param maxNodes most nodes that policies of the Sia family spread it over

@@ -41,9 +41,9 @@ final class SeveralSlotsTest {
   }
 
   /**
-   * Of 22 slots, first takes 3 x 4: no node has 12, so the freest, n0, holds two of its replicas and
-   * n1 the third. n1 then has 4 and n2 6: second (2 x 2) fills n1. third (1 x 6) fills n2. fourth
-   * finds nothing.
+   * Of 22 slots, first takes 3 x 4: no node has 12, so the freest, n0, holds two of its replicas
+   * and n1 the third. n1 then has 4 and n2 6: second (2 x 2) fills n1. third (1 x 6) fills n2.
+   * fourth finds nothing.
    */
   @Test
   void fifoPacksWholeReplicas() {
@@ -74,7 +74,9 @@ final class SeveralSlotsTest {
     }
   }
 
-  /** A job of replicas of 8 gets whole nodes; one of replicas of 1 takes what is left beside them. */
+  /**
+   * A job of replicas of 8 gets whole nodes; one of replicas of 1 takes what is left beside them.
+   */
   @Test
   void kastorGivesLargeReplicasTheNodesThatCanHoldThem() {
     JobState large = gang("large", 2, 8).model(TestJob.SCALABLE, 2).build();

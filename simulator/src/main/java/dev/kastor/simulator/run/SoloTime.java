@@ -19,8 +19,8 @@ import java.util.TreeMap;
  *
  * <p>A job uses GPUs of one type, packed onto as few nodes as possible, and the type that is best
  * for it. Sizes tried are the powers of two of replicas within the share and all of it; a share of
- * less than one replica is a replica for that part of the time, and so it is for a rigid job of more
- * replicas than the share can hold.
+ * less than one replica is a replica for that part of the time, and so it is for a rigid job of
+ * more replicas than the share can hold.
  */
 final class SoloTime {
   /** Ratio of one atomic batch that is tried to the next. */

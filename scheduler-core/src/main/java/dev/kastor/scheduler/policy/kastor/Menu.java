@@ -7,8 +7,9 @@ import dev.kastor.scheduler.model.JobSpec;
 import java.util.Arrays;
 
 /**
- * The sizes that a job may have in a pool: powers of two of replicas within a node and whole nodes, which pack
- * without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job has one.
+ * The sizes that a job may have in a pool: powers of two of replicas within a node and whole nodes,
+ * which pack without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job
+ * has one.
  */
 final class Menu {
   private static final int FINE_NODES = 16;

@@ -177,8 +177,8 @@ final class Placed {
   }
 
   /**
-   * Replicas of so many slots that there is room for when a bid leaves its nodes, or that there is no
-   * more room for when it comes back.
+   * Replicas of so many slots that there is room for when a bid leaves its nodes, or that there is
+   * no more room for when it comes back.
    */
   private int replicas(int order, int sign, int each, Map<Integer, Integer> left) {
     Spot spot = place(order).spot();

@@ -117,7 +117,9 @@ final class SlotFiller {
     return true;
   }
 
-  /** One replica from the node with fewest of them, among those that the waiting job can use first. */
+  /**
+   * One replica from the node with fewest of them, among those that the waiting job can use first.
+   */
   private void takeOne(int[] genome, int j, int waiting) {
     int best = -1;
     for (int n = 0; n < problem.nodes; n++) {
@@ -138,8 +140,8 @@ final class SlotFiller {
   }
 
   /**
-   * Adds replicas of {@code extra} slots of a job on free slots: on one node if it fits, where the job
-   * already is if possible, else over the fullest-free nodes. False, with nothing useful in the
+   * Adds replicas of {@code extra} slots of a job on free slots: on one node if it fits, where the
+   * job already is if possible, else over the fullest-free nodes. False, with nothing useful in the
    * arguments, if there is not enough room.
    */
   private boolean place(int[] genome, int[] free, int j, int extra) {

@@ -47,9 +47,10 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
   }
 
   /**
-   * The allocation that a row of slots, whole replicas on each node, stands for. A job that is not alike on all types keeps the nodes of
-   * the type that has most of its slots (of two, the faster one); what else it had stays idle, as
-   * in the published simulator of Sia (SOSP 2023) when it runs Pollux.
+   * The allocation that a row of slots, whole replicas on each node, stands for. A job that is not
+   * alike on all types keeps the nodes of the type that has most of its slots (of two, the faster
+   * one); what else it had stays idle, as in the published simulator of Sia (SOSP 2023) when it
+   * runs Pollux.
    */
   public Allocation allocation(SequencedMap<Node, Integer> row) {
     SequencedMap<String, Integer> slots = new LinkedHashMap<>();

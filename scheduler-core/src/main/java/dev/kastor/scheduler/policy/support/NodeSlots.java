@@ -197,8 +197,8 @@ public final class NodeSlots {
   }
 
   /**
-   * Takes slots for replicas on the nodes of a set, each time on the one with most free slots; there
-   * must be enough.
+   * Takes slots for replicas on the nodes of a set, each time on the one with most free slots;
+   * there must be enough.
    *
    * @param placed the replicas by node
    */

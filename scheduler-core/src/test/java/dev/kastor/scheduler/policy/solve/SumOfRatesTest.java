@@ -38,7 +38,9 @@ final class SumOfRatesTest {
     return byType;
   }
 
-  /** Two jobs alike but for what one of them takes of the first type: it is better off elsewhere. */
+  /**
+   * Two jobs alike but for what one of them takes of the first type: it is better off elsewhere.
+   */
   @Test
   void countsWhatAJobTakesOfEachType() {
     double[][] shares =
