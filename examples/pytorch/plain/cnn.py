@@ -22,7 +22,9 @@ def layer(inputs, outputs):
 def evaluate(model, data):
     model.eval()
     with torch.no_grad():
-        right = sum((model(x.to(device)).argmax(1).cpu() == y).sum().item() for x, y in DataLoader(data, batch_size=500))
+        right = sum(
+            (model(x.to(device)).argmax(1).cpu() == y).sum().item() for x, y in DataLoader(data, batch_size=500)
+        )
     model.train()
     return right / len(data)
 

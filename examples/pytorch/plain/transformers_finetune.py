@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--epochs", type=int, default=4)
+parser.add_argument("--epochs", type=int, default=3)
 parser.add_argument("--seed", type=int, default=0)
 options = parser.parse_args()
 CONTEXT = 64
