@@ -77,7 +77,10 @@ class LocalKastor:
             "PYTHONUNBUFFERED": "1",
             "OMP_NUM_THREADS": "1",
         }
-        self._up = self.start("up", "up", "--slots", str(slots), "--port", "0")
+        # A pin holds from the next round on, which on one machine comes every 10 s.
+        rounds = {"JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s"}
+        command = [str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
+        self._up = Started(command, {**self.environment, **rounds}, folder / "up.log")
         try:
             self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said(), 900)
         except BaseException:
