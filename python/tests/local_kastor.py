@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -79,7 +80,8 @@ class LocalKastor:
         }
         # A pin holds from the next round on, which on one machine comes every 10 s.
         rounds = {"JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s"}
-        command = [str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
+        # Commands answer soon although trainings keep all processors busy.
+        command = ["nice", "-n", "10", str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
         self._up = Started(command, {**self.environment, **rounds}, folder / "up.log")
         try:
             self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said(), 900)
@@ -123,5 +125,6 @@ class LocalKastor:
 
 
 def sizes(output: str) -> list[int]:
-    """Numbers of replicas that a job trained with, one for each generation, as its oldest replica said."""
-    return [int(size) for size in re.findall(r"rank \d+ of (\d+) in generation", output)]
+    """Numbers of replicas that a job trained with, one after the other, as its oldest replica said."""
+    generations = [int(size) for size in re.findall(r"rank \d+ of (\d+) in generation", output)]
+    return [size for size, _ in itertools.groupby(generations)]
