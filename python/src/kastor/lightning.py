@@ -70,8 +70,8 @@ class Elastic(Callback):
             raise UsageError("accumulate_grad_batches must be 1: the job's batch plan says how passes are accumulated.")
         if not pl_module.automatic_optimization or len(trainer.optimizers) != 1:
             raise UsageError(
-                "The module must have one optimizer and automatic_optimization. Put the parameters of several optimizers"
-                " into groups of one."
+                "The module must have one optimizer and automatic_optimization. Put the parameters of several"
+                " optimizers into groups of one."
             )
         schedules = trainer.lr_scheduler_configs
         if len(schedules) > 1:

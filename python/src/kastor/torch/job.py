@@ -161,8 +161,8 @@ class Job:
             yield self.epoch
             if self._training.members.state is None:
                 raise UsageError(
-                    "job.epochs() went round without a loop over a loader of the job. Write `for batch in loader` in it,"
-                    " with the loader that job.loader() gave."
+                    "job.epochs() went round without a loop over a loader of the job. Write `for batch in loader` in"
+                    " it, with the loader that job.loader() gave."
                 )
             if self._training.done or self.epoch + 1 >= number:
                 return

@@ -60,7 +60,7 @@ class Reducer:
         trained = [p for p in parameters if p.requires_grad]
         if not trained:
             raise UsageError(
-                "The model has no parameter to train: requires_grad is False for all. Set it for those that are trained."
+                "The model has no parameter to train: requires_grad is False for all. Set it for those to train."
             )
         # Gradients come about in the reverse of the order in which parameters are declared.
         self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), bucket_bytes)]

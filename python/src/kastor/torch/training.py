@@ -195,8 +195,8 @@ class Training:
             return not step.broken
         if not self.reducer.done:
             raise UsageError(
-                "optimizer.step() ran without loss.backward() on the batch that the loader gave. Call backward() once for"
-                " each batch, before step()."
+                "optimizer.step() ran without loss.backward() on the batch that the loader gave. Call backward() once"
+                " for each batch, before step()."
             )
         try:
             if self.reducer.error is not None:
