@@ -80,8 +80,8 @@ class LocalKastor:
         }
         # A pin holds from the next round on, which on one machine comes every 10 s.
         rounds = {"JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s"}
-        # Commands answer soon although trainings keep all processors busy.
-        command = ["nice", "-n", "10", str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
+        # Trainings take what nobody else wants, so that commands answer soon although all processors are busy.
+        command = ["chrt", "--idle", "0", str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
         self._up = Started(command, {**self.environment, **rounds}, folder / "up.log")
         try:
             self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said(), 900)

@@ -9,7 +9,7 @@ from example_data import digits
 from torch import nn
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--epochs", type=int, default=8)
+parser.add_argument("--epochs", type=int, default=20)
 parser.add_argument("--examples", type=int, default=6000)
 parser.add_argument("--seed", type=int, default=0)
 options = parser.parse_args()
