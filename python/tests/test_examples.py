@@ -48,7 +48,7 @@ class Example:
 # A guess by chance has an accuracy of 0.1; a model of pairs of characters has 3.1 bits per character.
 SCRIPTS = [
     Example("cnn", 64, ("--epochs", "6"), "accuracy", 0.85, 0.05),
-    Example("gpt", 16, ("--epochs", "2"), "bits per character", 0.7, 0.1),
+    Example("gpt", 16, ("--epochs", "2"), "bits per character", 0.7, 0.06),
     Example("lightning_cnn", 64, ("--epochs", "6"), "accuracy", 0.85, 0.05),
     Example("transformers_finetune", 16, ("--epochs", "2"), "bits per character", 1.5, 0.15),
     # The plain one needs AdaptDL, whose newest release works with PyTorch of 2020 alone.
@@ -114,6 +114,8 @@ def test_trains_as_well_when_its_size_changes(
     command = ["--name", name, "--replicas", "1-2", "--batch", str(example.batch), "-e", "OMP_NUM_THREADS"]
     started = [kastor.start(name, "run", *command, "--", *script("{}.py"))]
     try:
+        # A job that is resized before its first step counts as one that came back from a checkpoint.
+        started[0].wait_until("it trains", lambda: sizes(started[0].said()), PATIENCE_SECONDS)
         for replicas in (1, 2, 1):
             kastor.pin(name, replicas, started[0])
         # Not before, as two processors are enough for two.
