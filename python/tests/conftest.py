@@ -173,3 +173,20 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield made
     finally:
         made.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds an option for the examples."""
+    parser.addoption(
+        "--whole-examples",
+        type=int,
+        default=0,
+        metavar="SEEDS",
+        help="train the examples at their full length, with so many seeds; figures go to target/examples.jsonl",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Gives a test of the examples its seeds."""
+    if "example_seed" in metafunc.fixturenames:
+        metafunc.parametrize("example_seed", range(max(1, metafunc.config.getoption("--whole-examples"))))

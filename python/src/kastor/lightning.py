@@ -69,10 +69,15 @@ class Elastic(Callback):
         if trainer.accumulate_grad_batches != 1:
             raise UsageError("accumulate_grad_batches must be 1: the job's batch plan says how passes are accumulated.")
         if not pl_module.automatic_optimization or len(trainer.optimizers) != 1:
-            raise UsageError("The module must have one optimizer and automatic_optimization.")
+            raise UsageError(
+                "The module must have one optimizer and automatic_optimization. Put the parameters of several"
+                " optimizers into groups of one."
+            )
         schedules = trainer.lr_scheduler_configs
         if len(schedules) > 1:
-            raise UsageError("The module must have at most one scheduler.")
+            raise UsageError(
+                "The module must have at most one scheduler. Join several by SequentialLR or ChainedScheduler."
+            )
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         scheduler = schedules[0].scheduler if schedules else None
         self.job.prepare(pl_module, trainer.optimizers[0], scheduler, scaler)

@@ -79,7 +79,9 @@ class ElasticMixin:
         if self.args.max_steps > 0:
             raise UsageError("max_steps counts passes here. Say num_train_epochs, or goodput.work in the manifest.")
         if self.train_dataset is None:
-            raise UsageError("ElasticMixin needs train_dataset.")
+            raise UsageError(
+                "ElasticMixin needs train_dataset: its share goes to each replica. Give it to the Trainer."
+            )
         self.add_callback(_EndsWithTheWork(job))  # type: ignore[attr-defined]
 
     @property

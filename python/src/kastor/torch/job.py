@@ -160,7 +160,10 @@ class Job:
         while True:
             yield self.epoch
             if self._training.members.state is None:
-                raise UsageError("job.epochs() went round without a loop over a loader of the job.")
+                raise UsageError(
+                    "job.epochs() went round without a loop over a loader of the job. Write `for batch in loader` in"
+                    " it, with the loader that job.loader() gave."
+                )
             if self._training.done or self.epoch + 1 >= number:
                 return
             self._training.counters.epoch += 1
@@ -279,7 +282,7 @@ class Job:
     def export(self, path: str | os.PathLike[str]) -> None:
         """Writes the model's plain ``state_dict`` on rank 0, for ``torch.load``; a reader sees all or nothing."""
         if self._model is None:
-            raise UsageError("export() was called before prepare().")
+            raise UsageError("export() was called before prepare(). Call it once the model is trained.")
         if self.rank != 0:
             return
         target = Path(path)
@@ -303,7 +306,7 @@ class Job:
         if self._outcome is not None:
             return
         if self._training.members.state is None:
-            raise UsageError("finish() was called before the loop over batches.")
+            raise UsageError("finish() was called before the loop over batches. Call it after the last epoch.")
         values = {name: float(value) for name, value in metrics.items()}
         members = self._training.members
         saved = self._training.counters.step

@@ -59,7 +59,9 @@ class Reducer:
     def __init__(self, parameters: Iterable[torch.nn.Parameter], bucket_bytes: int = _BUCKET_BYTES) -> None:
         trained = [p for p in parameters if p.requires_grad]
         if not trained:
-            raise UsageError("The model has no parameter to train: requires_grad is False for all.")
+            raise UsageError(
+                "The model has no parameter to train: requires_grad is False for all. Set it for those to train."
+            )
         # Gradients come about in the reverse of the order in which parameters are declared.
         self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), bucket_bytes)]
         self._of = {p: bucket for bucket in self._buckets for p in bucket.parameters}

@@ -194,7 +194,10 @@ class Training:
         if step.broken or step.exchanged is not None:
             return not step.broken
         if not self.reducer.done:
-            raise UsageError("optimizer.step() ran without loss.backward() on the batch that the loader gave.")
+            raise UsageError(
+                "optimizer.step() ran without loss.backward() on the batch that the loader gave. Call backward() once"
+                " for each batch, before step()."
+            )
         try:
             if self.reducer.error is not None:
                 raise self.reducer.error

@@ -137,6 +137,8 @@ public final class RunCommand implements Callable<Integer> {
               + " command");
     }
     Map<String, String> environment = here ? Manifest.interpreter(shell) : new TreeMap<>();
+    // Else Python keeps what a script prints until it has some kilobytes, and somebody looks on.
+    environment.put("PYTHONUNBUFFERED", "1");
     variables.forEach(variable -> add(environment, variable, shell));
     return new Manifest(
         name == null ? Manifest.nameAfter(command, ThreadLocalRandom.current()) : name,

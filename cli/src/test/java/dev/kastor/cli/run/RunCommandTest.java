@@ -59,6 +59,18 @@ final class RunCommandTest {
     assertThat(container.at("/env"))
         .as("Kubernetes makes a$(B) of it again")
         .contains(YAML.readTree("{name: NOTE, value: a$$(B)}"));
+    assertThat(container.at("/env"))
+        .as("what a script prints is seen when it prints it")
+        .contains(YAML.readTree("{name: PYTHONUNBUFFERED, value: '1'}"));
+  }
+
+  @Test
+  void ownVariablesComeFirst() throws Exception {
+    var shown =
+        Terminal.runPlain(
+            "run", "-e", "PYTHONUNBUFFERED=", "--image", "lab/bert:1", "--dry-run", "--", "sh");
+    assertThat(YAML.readTree(shown.out()).at("/spec/template/spec/containers/0/env"))
+        .isEqualTo(YAML.readTree("[{name: PYTHONUNBUFFERED, value: ''}]"));
   }
 
   @Test

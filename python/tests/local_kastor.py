@@ -1,0 +1,130 @@
+"""Kastor on this machine, as ``kastor up`` runs it, for tests."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+class Started:
+    """Process whose output goes to a file."""
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], output: Path) -> None:
+        self.output = output
+        with output.open("wb") as file:
+            # With its own input, so that it is no part of a terminal, and in a group, as it may start others.
+            self.process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def said(self) -> str:
+        """Output so far."""
+        return self.output.read_text(errors="replace")
+
+    def wait_until(self, what: str, holds: Callable[[], Any], seconds: float) -> None:
+        """Waits until something holds; fails at once where the process has ended before."""
+        end = time.monotonic() + seconds
+        while not holds():
+            ended = self.process.poll() is not None and not holds()
+            assert not ended, f"It ended before: {what}\n{self.said()[-6000:]}"
+            assert time.monotonic() < end, f"Not within {seconds:.0f} s: {what}\n{self.said()[-6000:]}"
+            time.sleep(0.1)
+
+    def ends(self, seconds: float) -> int:
+        """Exit status, once it has ended."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"It has not ended within {seconds:.0f} s.\n{self.said()[-6000:]}") from None
+
+    def end(self, how: int = signal.SIGKILL, seconds: float = 30) -> None:
+        """Ends it, and what it started."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, how)
+            try:
+                self.process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+
+class LocalKastor:
+    """Cluster of this machine with a folder of its own. Its first command builds Kastor if sources are newer."""
+
+    def __init__(self, folder: Path, slots: int = 2) -> None:
+        self.folder = folder
+        (folder / "tmp").mkdir()
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("KASTOR_")},
+            "KASTOR_HOME": str(folder / "home"),
+            "TMPDIR": str(folder / "tmp"),
+            "PYTHONPATH": str(ROOT / "python" / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        # A pin holds from the next round on, which on one machine comes every 10 s.
+        rounds = {"JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s"}
+        # Trainings take what nobody else wants, so that commands answer soon although all processors are busy.
+        command = ["chrt", "--idle", "0", str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
+        self._up = Started(command, {**self.environment, **rounds}, folder / "up.log")
+        try:
+            self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said(), 900)
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self, name: str, *arguments: str) -> Started:
+        """Starts a command of kastor, whose output goes to a file of that name."""
+        return Started([str(ROOT / "kastor"), *arguments], self.environment, self.folder / f"{name}.log")
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command of kastor."""
+        return subprocess.run(
+            [str(ROOT / "kastor"), *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def job(self, name: str) -> dict[str, Any]:
+        """TrainingJob as the cluster has it."""
+        found: dict[str, Any] = json.loads(self.command("get", name, "-o", "json").stdout)
+        return found
+
+    def pin(self, name: str, replicas: int, run: Started, seconds: float = 120) -> None:
+        """Pins a job that is followed by ``run`` to a number of replicas and waits until so many train."""
+
+        def pinned() -> bool:
+            return self.command("pin", name, "--at", str(replicas)).returncode == 0
+
+        run.wait_until(f"{name} is pinned to {replicas}", pinned, seconds)
+        run.wait_until(f"{name} trains with {replicas}", lambda: sizes(run.said())[-1:] == [replicas], seconds)
+
+    def close(self) -> None:
+        """Ends the cluster and all its pods."""
+        self._up.end(signal.SIGINT)
+
+
+def sizes(output: str) -> list[int]:
+    """Numbers of replicas that a job trained with, one after the other, as its oldest replica said."""
+    generations = [int(size) for size in re.findall(r"rank \d+ of (\d+) in generation", output)]
+    return [size for size, _ in itertools.groupby(generations)]
