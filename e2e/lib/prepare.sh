@@ -104,6 +104,17 @@ prepare_images() {
   export base jre
 }
 
+# prepare_pytorch: Python and PyTorch for the image of the PyTorch examples
+prepare_pytorch() {
+  local python
+  python=$("$e2e/../kastor" pytorch) || die "the suite trains PyTorch jobs, and PyTorch could not be installed; why is above."
+  pytorch=$(basename "$(dirname "$(dirname "$python")")")
+  pytorch=pytorch-$pytorch-$(fingerprint "$e2e/pytorch_root.py")
+  cached "$pytorch" "$python" -I "$e2e/pytorch_root.py"
+  pytorch=$cache/$pytorch
+  export pytorch
+}
+
 prepare() {
   local release
   release=$(. /etc/os-release && echo "${ID:-linux}-${VERSION_ID:-0}")

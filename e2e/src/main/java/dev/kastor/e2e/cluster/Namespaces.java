@@ -13,6 +13,15 @@ public record Namespaces(KubernetesClient client) {
 
   /** One in which pods must keep to the restricted Pod Security Standard. */
   public void restricted(String name) {
+    make(name, "restricted");
+  }
+
+  /** One in which pods may do what images of users often do, such as run as any user. */
+  public void baseline(String name) {
+    make(name, "baseline");
+  }
+
+  private void make(String name, String standard) {
     client
         .namespaces()
         .resource(
@@ -21,7 +30,7 @@ public record Namespaces(KubernetesClient client) {
                 .withName(name)
                 .withLabels(
                     Map.of(
-                        "pod-security.kubernetes.io/enforce", "restricted",
+                        "pod-security.kubernetes.io/enforce", standard,
                         "pod-security.kubernetes.io/enforce-version", "latest"))
                 .endMetadata()
                 .build())

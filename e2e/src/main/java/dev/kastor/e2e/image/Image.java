@@ -8,11 +8,24 @@ import java.util.List;
  * @param name with host and tag, such as {@code docker.io/kastor/operator:1.0}
  * @param layers what it holds, what changes least first
  * @param entrypoint what runs in it
+ * @param environment variables, each as {@code NAME=VALUE}
+ * @param folder the working folder
  */
-record Image(String name, List<Layer> layers, List<String> entrypoint) {
+record Image(
+    String name,
+    List<Layer> layers,
+    List<String> entrypoint,
+    List<String> environment,
+    String folder) {
   Image {
     layers = List.copyOf(layers);
     entrypoint = List.copyOf(entrypoint);
+    environment = List.copyOf(environment);
+  }
+
+  /** An image without variables of its own, whose program starts in the root folder. */
+  Image(String name, List<Layer> layers, List<String> entrypoint) {
+    this(name, layers, entrypoint, List.of(), "/");
   }
 
   /** The name without its tag. */

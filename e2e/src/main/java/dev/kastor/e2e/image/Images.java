@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -25,6 +26,7 @@ import java.util.zip.ZipFile;
 public final class Images {
   private static final String VERSION = "0.1.0-SNAPSHOT";
   private static final String LIBRARIES = "lib/x86_64-linux-gnu/";
+  private static final String EXAMPLES = "/app";
 
   /**
    * What the JVM, oneDNN and OR-Tools link against; nothing else of a distribution is in the
@@ -98,7 +100,8 @@ public final class Images {
    *
    * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
    *     packages; {@code --jre} folder; {@code --pause} program, if its image is wanted too; {@code
-   *     --work} folder for what is of no use later; {@code --caches} folder for what the next run
+   *     --pytorch} root folder of Python and PyTorch with {@code --wheel} of the Python client, if
+   *     the image of the PyTorch examples is; {@code --work} folder for what is of no use later; {@code --caches} folder for what the next run
    *     can use again; {@code --bill} Maven's bill of materials, if each image is to have its own
    */
   public static void main(String[] args) throws IOException, InterruptedException {
@@ -108,6 +111,10 @@ public final class Images {
     List<Image> all = new ArrayList<>(List.of(images.operator(), agent));
     if (List.of(args).contains("--pause")) {
       all.add(pause(option(args, "--pause")));
+    }
+    if (List.of(args).contains("--pytorch")) {
+      Path client = option(args, "--work").resolve("client");
+      all.add(images.pytorch(option(args, "--pytorch"), option(args, "--wheel"), client));
     }
     Bill bill = List.of(args).contains("--bill") ? new Bill(option(args, "--bill")) : null;
     for (Image image : all) {
@@ -240,12 +247,24 @@ public final class Images {
   }
 
   private static List<Path> unpackNatives(Path jar, Path to) throws IOException {
+    Path all = Files.createDirectories(to).resolve(name(jar));
     List<Path> unpacked = new ArrayList<>();
-    Files.createDirectories(to);
-    try (ZipFile zip = new ZipFile(jar.toFile())) {
+    for (Path file : unpack(jar, entry -> entry.matches(".*\\.so[.0-9]*"), all)) {
+      Path here = to.resolve(name(file));
+      unpacked.add(Files.move(file, here, StandardCopyOption.REPLACE_EXISTING));
+    }
+    return unpacked;
+  }
+
+  /** Unpacks those files of an archive whose names are wanted. */
+  private static List<Path> unpack(Path archive, Predicate<String> wanted, Path to)
+      throws IOException {
+    List<Path> unpacked = new ArrayList<>();
+    try (ZipFile zip = new ZipFile(archive.toFile())) {
       for (ZipEntry entry : Collections.list(zip.entries())) {
-        if (entry.getName().matches(".*\\.so[.0-9]*")) {
-          Path file = to.resolve(entry.getName().substring(entry.getName().lastIndexOf('/') + 1));
+        Path file = to.resolve(entry.getName()).normalize();
+        if (wanted.test(entry.getName()) && file.startsWith(to)) {
+          Files.createDirectories(Objects.requireNonNull(file.getParent()));
           try (InputStream in = zip.getInputStream(entry)) {
             Files.copy(in, file, StandardCopyOption.REPLACE_EXISTING);
           }
@@ -259,6 +278,25 @@ public final class Images {
   private static Image pause(Path program) {
     return new Image(
         "kastor.dev/e2e/pause:1", List.of(new Layer().file(program, "pause")), List.of("/pause"));
+  }
+
+  /** Image of the PyTorch examples, with the Python client as users install it. */
+  private Image pytorch(Path rootFolder, Path wheel, Path client) throws IOException {
+    Layer python = new Layer().writable("tmp");
+    for (String part : List.of("etc", "lib", "lib64", "opt")) {
+      python.folder(rootFolder.resolve(part), part);
+    }
+    unpack(wheel, name -> !name.endsWith("/"), client);
+    Layer own =
+        new Layer()
+            .folder(client, "opt/client")
+            .folder(built("examples/pytorch"), EXAMPLES.substring(1));
+    return new Image(
+        "kastor.dev/e2e/pytorch-examples:1",
+        List.of(python, own),
+        List.of(),
+        List.of("PATH=/opt/python/bin", "PYTHONPATH=/opt/client:/opt/packages"),
+        EXAMPLES);
   }
 
   private Layer system() throws IOException {

@@ -61,7 +61,15 @@ final class Layout {
                 "os",
                 "linux",
                 "config",
-                Map.of("Entrypoint", image.entrypoint(), "User", USER),
+                Map.of(
+                    "Entrypoint",
+                    image.entrypoint(),
+                    "Env",
+                    image.environment(),
+                    "User",
+                    USER,
+                    "WorkingDir",
+                    image.folder()),
                 "rootfs",
                 Map.of(
                     "type",
