@@ -30,8 +30,10 @@ public record Namespaces(KubernetesClient client) {
                 .withName(name)
                 .withLabels(
                     Map.of(
-                        "pod-security.kubernetes.io/enforce", standard,
-                        "pod-security.kubernetes.io/enforce-version", "latest"))
+                        "pod-security.kubernetes.io/enforce",
+                        standard,
+                        "pod-security.kubernetes.io/enforce-version",
+                        "latest"))
                 .endMetadata()
                 .build())
         .create();
