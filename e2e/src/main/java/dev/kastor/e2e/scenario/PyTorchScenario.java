@@ -86,6 +86,7 @@ final class PyTorchScenario {
     Shell.run(
             Shell.ROOT.resolve("kastor").toString(),
             "run",
+            "--kubeconfig=" + System.getenv("KUBECONFIG"),
             "--namespace=" + TEAM,
             "--name=" + JOB,
             "--replicas=1-3",
