@@ -38,7 +38,7 @@ class Tracked:
         if self.job.rank == 0 and not self.job.rehearsing:
             if mlflow.active_run() is None:
                 self.begin()
-            mlflow.log_metrics({name: float(value) for name, value in values.items()}, step=self.job.step)
+            mlflow.log_metrics(values, step=self.job.step)
         elif mlflow.active_run() is not None:
             mlflow.end_run()
 
@@ -60,7 +60,7 @@ for _epoch in job.epochs(options.epochs):
         loss.backward()
         optimizer.step()
         if job.step % 20 == 0:
-            tracked.log(loss=loss)
+            tracked.log(loss=loss.item())
     with torch.no_grad():
         x, y = test.tensors
         accuracy = (model(x.to(device)).argmax(1).cpu() == y).float().mean().item()

@@ -65,7 +65,8 @@ public final class MetricsCommand implements Callable<Integer> {
     }
     if (format == MetricsOutput.TENSORBOARD && out == null) {
       throw new ParameterException(
-          spec.commandLine(), "-o tensorboard writes event files. Name their folder with --out DIR");
+          spec.commandLine(),
+          "-o tensorboard writes event files. Name their folder with --out DIR");
     }
     Metrics metrics =
         new Metrics(cluster, spec.commandLine().getOut(), spec.commandLine().getErr());

@@ -23,7 +23,8 @@ final class MetricsTest {
   private static final String PATH = "/api/v1/jobs/default/digits/history";
 
   /** Two reports, with an accuracy in the second; times in ms since 1970. */
-  private static final String TWO = history("1000, 2000", "10, 20", "2.5, 0.5", "0.9", "2000", "20");
+  private static final String TWO =
+      history("1000, 2000", "10, 20", "2.5, 0.5", "0.9", "2000", "20");
 
   /** The operator has forgotten the first report and heard a third one. */
   private static final String LATER =
@@ -36,13 +37,13 @@ final class MetricsTest {
   private static String history(
       String at, String steps, String losses, String accuracy, String accuracyAt, String of) {
     return """
-        {"namespace": "default", "name": "digits",
-         "series": {"epochMillis": [%s], "step": [%s], "loss": [%s], "throughput": [],
-                    "goodput": [], "efficiency": [], "stepsPerSecond": [], "noiseScale": [],
-                    "learningRate": [0.0005], "globalBatch": [], "replicas": [4, 8]},
-         "scalars": {"val/acc": {"value": [%s], "epochMillis": [%s], "step": [%s]}},
-         "timeline": []}
-        """
+    {"namespace": "default", "name": "digits",
+     "series": {"epochMillis": [%s], "step": [%s], "loss": [%s], "throughput": [],
+                "goodput": [], "efficiency": [], "stepsPerSecond": [], "noiseScale": [],
+                "learningRate": [0.0005], "globalBatch": [], "replicas": [4, 8]},
+     "scalars": {"val/acc": {"value": [%s], "epochMillis": [%s], "step": [%s]}},
+     "timeline": []}
+    """
         .formatted(at, steps, losses, accuracy, accuracyAt, of);
   }
 
@@ -182,8 +183,7 @@ final class MetricsTest {
   @Timeout(60)
   void watchesUntilTheJobEnds() throws IOException {
     operator.answer(PATH, TWO);
-    terminal.status(
-        "digits", "{phase: Succeeded, completionTime: \"2026-01-01T00:00:00Z\"}");
+    terminal.status("digits", "{phase: Succeeded, completionTime: \"2026-01-01T00:00:00Z\"}");
 
     assertThat(metrics("-o", "csv", "--watch").out().lines()).hasSize(7);
   }

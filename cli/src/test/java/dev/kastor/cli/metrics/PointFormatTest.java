@@ -82,8 +82,7 @@ final class PointFormatTest {
     byte[] file = file(format);
     for (int length = 0; length <= file.length; length++) {
       List<Point> found = new ArrayList<>();
-      long whole =
-          format.read(new ByteArrayInputStream(Arrays.copyOf(file, length)), found::add);
+      long whole = format.read(new ByteArrayInputStream(Arrays.copyOf(file, length)), found::add);
 
       assertThat(whole).isLessThanOrEqualTo(length);
       assertThat(found).isEqualTo(POINTS.subList(0, found.size()));
