@@ -57,8 +57,12 @@ final class Metrics {
       }
       out.flush();
     } catch (OperatorAway e) {
-      throw new CliException(ExitCode.FAILED, e.getMessage(), e);
+      throw unknown(e);
     }
+  }
+
+  private static CliException unknown(OperatorAway e) {
+    return new CliException(ExitCode.FAILED, "the series are not known: " + e.getMessage(), e);
   }
 
   /**
@@ -102,7 +106,7 @@ final class Metrics {
       return false;
     } catch (OperatorAway e) {
       if (!patient) {
-        throw new CliException(ExitCode.FAILED, e.getMessage(), e);
+        throw unknown(e);
       }
       if (!wasAway) {
         err.println("kastor: " + e.getMessage() + ". It is asked again every 5 s");
