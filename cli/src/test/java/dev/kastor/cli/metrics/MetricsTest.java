@@ -9,12 +9,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -180,12 +186,37 @@ final class MetricsTest {
   }
 
   @Test
+  @Tag("slow")
   @Timeout(60)
-  void watchesUntilTheJobEnds() throws IOException {
+  void watchesUntilTheJobEnds() throws Exception {
     operator.answer(PATH, TWO);
-    terminal.status("digits", "{phase: Succeeded, completionTime: \"2026-01-01T00:00:00Z\"}");
+    String runs = folder.resolve("runs").toString();
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<Terminal.Result> watch =
+          threads.submit(() -> metrics("-o", "csv", "--out", runs, "--watch"));
+      await(() -> !watch.isDone() && lines() == 7);
+      operator.answer(PATH, LATER);
+      await(() -> !watch.isDone() && lines() == 9);
+      terminal.status("digits", "{phase: Succeeded, completionTime: \"2026-01-01T00:00:00Z\"}");
 
-    assertThat(metrics("-o", "csv", "--watch").out().lines()).hasSize(7);
+      assertThat(watch.get().out()).startsWith("8 points added to");
+    }
+    assertThat(metrics("-o", "csv", "--watch").out().lines()).hasSize(6);
+  }
+
+  private static void await(BooleanSupplier holds) throws InterruptedException {
+    while (!holds.getAsBoolean()) {
+      Thread.sleep(Duration.ofMillis(20));
+    }
+  }
+
+  private long lines() {
+    try (Stream<Path> files = Files.walk(folder)) {
+      Optional<Path> csv = files.filter(file -> file.toString().endsWith(".csv")).findAny();
+      return csv.isEmpty() ? 0 : Files.readString(csv.get()).lines().count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

@@ -1,4 +1,4 @@
-/** Tests of history and events. */
+/** Tests of the series of a job and their files. */
 @NullMarked
 package dev.kastor.cli.metrics;
 
