@@ -116,11 +116,11 @@ final class MetricsTest {
     }
     operator.answer(PATH, LATER);
     for (String format : List.of("csv", "json", "tensorboard")) {
-      assertThat(metrics("-o", format, "--out", runs).out()).startsWith("2 points added to");
+      assertThat(metrics("-o", format, "--out", runs).out()).startsWith("3 points added to");
     }
 
     assertThat(Files.readAllLines(only(".csv")))
-        .hasSize(9)
+        .hasSize(10)
         .endsWith(
             "1970-01-01T00:00:03Z,30,kastor/replicas,8.0", "1970-01-01T00:00:03Z,30,val/acc,0.95");
     Path events = only(".kastor");
@@ -131,7 +131,7 @@ final class MetricsTest {
       MetricsOutput.TENSORBOARD.format(Instant.EPOCH).read(in, found::add);
     }
     assertThat(found)
-        .hasSize(8)
+        .hasSize(9)
         .contains(new Point("loss", 1000, 10, 2.5), new Point("val/acc", 3000, 30, 0.95f));
   }
 
@@ -196,12 +196,12 @@ final class MetricsTest {
           threads.submit(() -> metrics("-o", "csv", "--out", runs, "--watch"));
       await(() -> !watch.isDone() && lines() == 7);
       operator.answer(PATH, LATER);
-      await(() -> !watch.isDone() && lines() == 9);
+      await(() -> !watch.isDone() && lines() == 10);
       terminal.status("digits", "{phase: Succeeded, completionTime: \"2026-01-01T00:00:00Z\"}");
 
-      assertThat(watch.get().out()).startsWith("8 points added to");
+      assertThat(watch.get().out()).startsWith("9 points added to");
     }
-    assertThat(metrics("-o", "csv", "--watch").out().lines()).hasSize(6);
+    assertThat(metrics("-o", "csv", "--watch").out().lines()).hasSize(7);
   }
 
   private static void await(BooleanSupplier holds) throws InterruptedException {
