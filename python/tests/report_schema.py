@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 MOST = 2**52
-TEXT, WHOLE, NUMBER = "text", "whole", "number"
+TEXT, WHOLE, NUMBER, SCALARS = "text", "whole", "number", "scalars"
 
 # Name of a record: its required fields, then its optional ones. A list is one of records.
 RECORDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -64,6 +64,7 @@ RECORDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "checkpoint": "CheckpointInfo",
             "outcome": "Outcome",
             "slowest": "Slowest",
+            "scalars": SCALARS,
         },
     ),
 }
@@ -117,6 +118,9 @@ def _wrong(value: Any, kind: Any, path: str) -> str:
         right = isinstance(value, str)
     elif kind == WHOLE:
         right = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+    elif kind == SCALARS:
+        right = isinstance(value, dict) and len(value) <= 64
+        return path if not right else next((w for n, v in value.items() if (w := _wrong_scalar(n, v))), "")
     elif kind == NUMBER:
         right = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         right = right and (value >= 0 or path.split(".")[-1] in _SIGNED)
@@ -125,6 +129,12 @@ def _wrong(value: Any, kind: Any, path: str) -> str:
     name = path.split(".")[-1]
     right = right and value in _CHOICES.get(name, {value})
     return "" if right else f"{path}={value!r}"
+
+
+def _wrong_scalar(name: str, value: Any) -> str:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    refused = name == "loss" or name.startswith("kastor/") or not re.fullmatch(r"[A-Za-z0-9._/-]{1,64}", name)
+    return "" if number and not refused else f"scalars.{name}={value!r}"
 
 
 def _wrong_record(value: Any, kind: str, path: str) -> str:

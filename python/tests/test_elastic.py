@@ -242,6 +242,21 @@ def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
     assert "token of" not in cluster.log("a")
 
 
+def test_reports_what_the_script_logs_on_rank_0(cluster: Cluster) -> None:
+    cluster.start("a", "b", epochs=2)
+    cluster.want(["a", "b"], 16)
+    cluster.trained("a", 3)
+    cluster.want(["b"], 32)
+    outcome = cluster.completed()
+    check_end(cluster, outcome)
+    told = [(report["pod"], report["scalars"]) for report in cluster.operator.reports if "scalars" in report]
+    assert {pod for pod, _ in told} == {"a", "b"}
+    accuracies = [scalars["accuracy"] for _, scalars in told if "accuracy" in scalars]
+    assert len(accuracies) >= 1
+    assert accuracies[-1] == pytest.approx(outcome["metric"], abs=0.05)
+    assert any(0 <= scalars.get("batch/first", -1) < EXAMPLES for _, scalars in told)
+
+
 def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 3}
     cluster.start("a", **options)

@@ -65,6 +65,7 @@ def full_report() -> TelemetryReport:
         *(GradientStats(1.0, 2.0, 32), 0.7, 0.1, CheckpointInfo(4, 1000, 1)),
         Outcome(OutcomeKind.COMPLETED, "done", progress, "accuracy", 0.9, 0),
         Slowest("pod", 0.2, 0.1),
+        {"accuracy": 0.9},
     )
 
 
@@ -169,7 +170,7 @@ def environment(tmp_path: Path, **changes: str | None) -> dict[str, str]:
 def test_reads_the_environment(tmp_path: Path) -> None:
     config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true"))
     assert config is not None
-    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 1, True)
+    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 2, True)
     assert config.spec == JobSpec(32)
     assert config.ring_secret() == b"s" * 32
     assert Config.read({}) is None

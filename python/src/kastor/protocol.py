@@ -8,7 +8,7 @@ action that is not known counts as ``WAIT``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -359,6 +359,7 @@ class TelemetryReport:
     checkpoint: CheckpointInfo | None = None
     outcome: Outcome | None = None
     slowest: Slowest | None = field(default=None)
+    scalars: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> Json:
         """JSON as the operator demands it: what is absent has no field."""
@@ -381,6 +382,7 @@ class TelemetryReport:
             "checkpoint": self.checkpoint and self.checkpoint.to_json(),
             "outcome": self.outcome and self.outcome.to_json(),
             "slowest": self.slowest and self.slowest.to_json(),
+            "scalars": dict(self.scalars) or None,
         }
         data.update({name: value for name, value in optional.items() if value is not None})
         return data

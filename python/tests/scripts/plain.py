@@ -80,7 +80,7 @@ for _epoch in job.epochs(epochs):
             scaler.step(optimizer)
             scaler.update()
         scheduler.step()
-        job.log(loss=loss)
+        job.log(loss=loss, **{"batch/first": float(i[0])})
         if job.step > before:
             state = b"".join(t.numpy().tobytes() for t in model.state_dict().values())
             line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
@@ -93,6 +93,7 @@ for _epoch in job.epochs(epochs):
     with job.evaluating():
         shard = job.sharded(test)
         hits = job.average(accuracy(model, test), weight=len(shard))
+        job.log(accuracy=hits)
         job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
 model.eval()
 with torch.no_grad():

@@ -20,6 +20,7 @@ from kastor.config import Config, JobSpec
 from kastor.ending import EXIT_FAILED, exit_status, write_outcome
 from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
+from kastor.scalars import LOSS, ScalarFile, check_name
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.patches import Patches
 from kastor.torch.pod import Pod
@@ -40,8 +41,11 @@ class Job:
     The script's thread uses it. Where no operator is named, it is a job of this process alone.
     """
 
-    def __init__(self, config: Config | None, seed: int, device: torch.device) -> None:
+    def __init__(
+        self, config: Config | None, seed: int, device: torch.device, scalar_file: ScalarFile | None = None
+    ) -> None:
         self.device = device
+        self._scalar_file = scalar_file
         self._config = config
         self._spec = config.spec if config else JobSpec(1)
         self._pod = Pod(config) if config else None
@@ -248,10 +252,28 @@ class Job:
 
     # --- what a script says ---
 
-    def log(self, *, loss: float | torch.Tensor) -> None:
-        """Reports the loss of the batch."""
-        value = loss.detach() if isinstance(loss, torch.Tensor) else loss
-        self._training.logged(float(value))
+    def log(self, **scalars: float | torch.Tensor) -> None:
+        """Logs numbers: ``job.log(loss=loss, accuracy=accuracy)``, ``job.log(**{"val/loss": loss})``.
+
+        Of ``loss`` the mean over all replicas is reported, of the others the mean of what rank 0 logs, about once a
+        second: give :meth:`average` what is to be the mean over all. ``kastor metrics`` shows them. In a rehearsal
+        nothing is logged, and a value that is not finite is left out.
+
+        Raises:
+            UsageError: if a name is not allowed.
+        """
+        for name in scalars:
+            check_name(name)
+        if self.rehearsing:
+            return
+        values = {name: float(v.detach() if isinstance(v, torch.Tensor) else v) for name, v in scalars.items()}
+        if self._scalar_file is not None and self.rank == 0:
+            self._scalar_file.write(self.step, values)
+        loss = values.pop(LOSS, None)
+        if loss is not None:
+            self._training.logged(loss)
+        if values and self._pod is not None and self.rank == 0:
+            self._pod.telemetry.logged(values)
 
     def save_soon(self) -> None:
         """Asks for a checkpoint after the step in progress."""

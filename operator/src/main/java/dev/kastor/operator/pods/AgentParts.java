@@ -29,7 +29,7 @@ final class AgentParts {
   static final String TERMINATION_PATH = "/dev/termination-log";
 
   /** The highest version of the agent's protocol that this operator speaks. */
-  private static final int PROTOCOL = 1;
+  private static final int PROTOCOL = 2;
 
   private static final String TOKEN_PATH = "/var/run/kastor/token";
   private static final String RING_PATH = "/etc/kastor/ring";

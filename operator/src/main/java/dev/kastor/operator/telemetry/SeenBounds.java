@@ -134,7 +134,8 @@ final class SeenBounds {
         report.checkpoint() == null ? null : cut(report.checkpoint(), now),
         switches,
         report.outcome(),
-        report.slowest());
+        report.slowest(),
+        report.scalars());
   }
 
   /**
