@@ -96,6 +96,9 @@ public final class MembershipService {
     try {
       Replica before = membership.replicas.get(state.pod());
       long number = heard(membership, state);
+      if (before == null || before.state().mostExamples() != state.mostExamples()) {
+        publisher.fits(job, state);
+      }
       // Most polls only say that all is as it was, and ten thousand replicas say so all the time.
       if (before == null || !before.standsLike(state) || due(membership)) {
         publisher.evaluate(job, membership);

@@ -67,6 +67,16 @@ public record BatchLimits(
         targetGlobalBatch);
   }
 
+  /**
+   * The same where at most so many examples fit a device in one pass; the smallest atomic batch
+   * stays, as the job may have no other.
+   */
+  public BatchLimits fitting(int mostExamples) {
+    return mostExamples >= maxAtomicBatch
+        ? this
+        : withMaxAtomicBatch(Math.max(minAtomicBatch, mostExamples));
+  }
+
   /** The same with another largest global batch; the target comes down with it. */
   public BatchLimits withMaxGlobalBatch(int largest) {
     return new BatchLimits(
