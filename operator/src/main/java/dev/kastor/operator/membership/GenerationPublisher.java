@@ -61,7 +61,6 @@ final class GenerationPublisher {
   private final TelemetryStore telemetry;
   private final Signals signals;
   private final Metrics metrics;
-  private final ClientNotices notices;
   private final OperatorConfig.Agent config;
   private final InstantSource clock;
 
@@ -74,7 +73,6 @@ final class GenerationPublisher {
       TelemetryStore telemetry,
       Signals signals,
       Metrics metrics,
-      ClientNotices notices,
       OperatorConfig config,
       InstantSource clock) {
     this.cache = cache;
@@ -85,7 +83,6 @@ final class GenerationPublisher {
     this.telemetry = telemetry;
     this.signals = signals;
     this.metrics = metrics;
-    this.notices = notices;
     this.config = config.agent();
     this.clock = clock;
   }
@@ -288,7 +285,6 @@ final class GenerationPublisher {
         next.batchPlan().accumulationSteps() + 1,
         next.members().stream().map(Member::pod).toList());
     metrics.published(id.namespace(), id.name(), next.action());
-    notices.tell(job, next, membership.replicas);
     membership.changed.signalAll();
     signals.job(id);
   }

@@ -68,13 +68,22 @@ public record BatchLimits(
   }
 
   /**
-   * The same where at most so many examples fit a device in one pass; the smallest atomic batch
-   * stays, as the job may have no other.
+   * The same where at most so many examples fit a device in one pass, but never fewer than the
+   * smallest batch that the job may have. A share just above what fits is split into two passes of
+   * half the size, which is therefore allowed.
    */
   public BatchLimits fitting(int mostExamples) {
-    return mostExamples >= maxAtomicBatch
-        ? this
-        : withMaxAtomicBatch(Math.max(minAtomicBatch, mostExamples));
+    if (mostExamples >= maxAtomicBatch) {
+      return this;
+    }
+    int largest = Math.max(minAtomicBatch, mostExamples);
+    return new BatchLimits(
+        initialGlobalBatch,
+        maxGlobalBatch,
+        Math.min(minAtomicBatch, Math.ceilDiv(largest, 2)),
+        largest,
+        accumulation,
+        targetGlobalBatch);
   }
 
   /** The same with another largest global batch; the target comes down with it. */
