@@ -67,7 +67,7 @@ class Cluster:
             "KASTOR_TERMINATION_LOG": str(self.folder / f"{pod}.outcome"),
             "KASTOR_TERMINATION_GRACE_SECONDS": "10",
             "KASTOR_THREADS": "1",
-            "KASTOR_PROTOCOL": "1",
+            "KASTOR_PROTOCOL": "2",
             "KASTOR_LOCAL_SLOTS": "1",
         }
 

@@ -1,4 +1,4 @@
-"""Client of the agent protocol that trains nothing, from the standard library alone; FLAW names a rule that it breaks."""
+"""Client of the agent protocol that trains nothing; an argument names the rule that it breaks."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
-FLAW = os.environ.get("FLAW", "")
+FLAW = sys.argv[1] if len(sys.argv) > 1 else ""
 E = {name[7:]: value for name, value in os.environ.items() if name.startswith("KASTOR_")}
 POD, SPEC = E["POD"], json.loads(E["JOB_SPEC"])
 CHECKPOINT = Path(E["CHECKPOINT_DIR"]) / "checkpoint.json"
@@ -105,7 +105,10 @@ class Replica:
         with self.changed:
             while self.newest is None or not (
                 self.newest["action"] != "RUN"
-                or (self.newest["generation"] > self.generation and (self.generation or self.rank(self.newest) is not None))
+                or (
+                    self.newest["generation"] > self.generation
+                    and (self.generation or self.rank(self.newest) is not None)
+                )
             ):
                 self.changed.wait(1)
             return self.newest

@@ -35,7 +35,7 @@ RULES = {
     "resume": "A replica that starts where nobody has state goes on from the newest checkpoint.",
     "all-killed": "After the death of all a replica goes on from the newest checkpoint that was reported.",
     "leave": "A replica that waits and is told to leave says LEFT, ends with 0, and saves nothing.",
-    "protocol": "Under an operator of a newer and of an older protocol a client trains, and sends no field unknown there.",
+    "protocol": "Under an operator of a newer and of an older protocol all train, and send no unknown field.",
     "complete": "Once the work is done all end with COMPLETED and 0, and the last report tells it.",
     "last-words": "A replica that ends by itself leaves an outcome as the document describes it.",
     "audit": "No outcome tells of an example that was lost or trained twice.",

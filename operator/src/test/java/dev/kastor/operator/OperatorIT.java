@@ -28,6 +28,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -170,10 +171,12 @@ class OperatorIT {
   void aBatchThatDidNotFitIsNotGivenAgain() {
     submit(1, 1);
     await("it trains with its initial batch", () -> atomicBatch(name + "-0") == 32);
+    assertThat(largestPass(name + "-0")).as("as the job has it").isEqualTo(256);
     agents.outOfMemory(NAMESPACE, name + "-0", 32);
     await("its replacement has half of it", () -> atomicBatch(name + "-1") == 16);
     agents.outOfMemory(NAMESPACE, name + "-1", 16);
     await("the next has a quarter", () -> atomicBatch(name + "-2") == 8);
+    assertThat(largestPass(name + "-2")).as("what it may try while it starts").isEqualTo(8);
     Membership membership = agents.membership(name + "-2").orElseThrow();
     assertThat(membership.batchPlan().globalBatchSize(1)).as("in passes").isEqualTo(32);
     await("it is stored", () -> Map.of("", 8).equals(status().training().mostExamples()));
@@ -214,6 +217,30 @@ class OperatorIT {
     await("it is told of", () -> told("ClientUnknown").contains("client of the agent protocol"));
     await("it runs all the same", () -> phase() == Phase.Running);
     assertThat(status().clients()).isNull();
+  }
+
+  /** Largest batch of a pass in the spec that a pod was given. */
+  private int largestPass(String pod) {
+    String spec =
+        client
+            .pods()
+            .inNamespace(NAMESPACE)
+            .withName(pod)
+            .get()
+            .getSpec()
+            .getContainers()
+            .getFirst()
+            .getEnv()
+            .stream()
+            .filter(variable -> variable.getName().equals("KASTOR_JOB_SPEC"))
+            .findFirst()
+            .orElseThrow()
+            .getValue();
+    return Serialization.unmarshal(spec, TrainingJobSpec.class)
+        .goodputOrThrow()
+        .batchSize()
+        .perDevice()
+        .max();
   }
 
   private int atomicBatch(String pod) {

@@ -29,7 +29,7 @@ final class JobObservation {
   private final AllocationWriter allocations;
   private final JobAdmission admission;
   private final JobLife life;
-  private final MemoryNotices memory;
+  private final DeviceMemory memory;
   private final Signals signals;
 
   JobObservation(
@@ -38,7 +38,7 @@ final class JobObservation {
       AllocationWriter allocations,
       JobAdmission admission,
       JobLife life,
-      MemoryNotices memory,
+      DeviceMemory memory,
       Signals signals) {
     this.telemetry = telemetry;
     this.statuses = statuses;

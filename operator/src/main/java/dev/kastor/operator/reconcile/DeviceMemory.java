@@ -18,19 +18,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices of replicas that ran out of memory: each lowers the largest batch that the job's replicas
- * get from then on, and its owner is told once.
+ * Memory of the devices of jobs: a replica that ran out of it lowers the largest batch that the
+ * job's replicas get from then on, and its owner is told once.
  */
 @Singleton
-final class MemoryNotices {
-  private static final Logger LOG = LoggerFactory.getLogger(MemoryNotices.class);
+final class DeviceMemory {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
 
   private final EventRecorder events;
   private final TelemetryStore telemetry;
   private final NodeTypes types;
   private final Map<String, Set<String>> seen;
 
-  MemoryNotices(
+  DeviceMemory(
       JobRecords records, EventRecorder events, TelemetryStore telemetry, NodeTypes types) {
     seen = records.part();
     this.events = events;
@@ -54,6 +54,23 @@ final class MemoryNotices {
         LOG.warn("{}: {}", Labels.id(job), message);
       }
     }
+  }
+
+  /**
+   * The job as new replicas are to see it: what they try before they are members has to fit as
+   * well, on whichever type they come to be.
+   */
+  TrainingJob fitting(TrainingJob job) {
+    OptionalInt most =
+        telemetry.mostExamples(job).values().stream().mapToInt(Integer::intValue).min();
+    if (most.isEmpty()) {
+      return job;
+    }
+    TrainingJob fitting = new TrainingJob();
+    fitting.setMetadata(job.getMetadata());
+    fitting.setSpec(job.getSpec().fitting(most.getAsInt()));
+    fitting.setStatus(job.getStatus());
+    return fitting;
   }
 
   private boolean isNew(TrainingJob job, PodView pod) {
