@@ -258,7 +258,7 @@ def test_training_by_pytorch_keeps_all_rules() -> None:
 
 @pytest.mark.integration
 def test_the_agent_of_java_keeps_all_rules() -> None:
-    subprocess.run([str(ROOT / "kastor"), "build"], check=True, timeout=1200)
+    subprocess.run([str(ROOT / "kastor"), "version"], check=True, timeout=1200)  # builds where sources are newer
     home = subprocess.run([str(ROOT / "kastor"), "jdk"], check=True, capture_output=True, text=True).stdout.strip()
     built = ROOT / "training-agent" / "target"
     (jar,) = [path for path in built.glob("training-agent-*.jar") if "tests" not in path.name]

@@ -7,10 +7,10 @@ import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.nodes.NodeTypes;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.telemetry.TelemetryStore;
-import dev.kastor.protocol.Outcome;
 import jakarta.inject.Singleton;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,19 +41,25 @@ final class DeviceMemory {
   /** Takes note of those of these pods that ran out of memory and were not noted yet. */
   void take(TrainingJob job, List<PodView> pods) {
     for (PodView pod : pods) {
-      Integer at = pod.failed() ? pod.outcome().map(Outcome::outOfMemoryAt).orElse(null) : null;
-      if (at != null && isNew(job, pod)) {
-        OptionalInt most = telemetry.outOfMemory(job, types.of(pod.node()), at);
-        String message =
-            most.isPresent()
+ if (pod.failed()) {
+        pod.outcome()
+            .flatMap(outcome -> Optional.ofNullable(outcome.outOfMemoryAt()))
+            .filter(at -> isNew(job, pod))
+            .ifPresent(at -> take(job, pod, at));
+      }
+    }
+  }
+
+  private void take(TrainingJob job, PodView pod, int at) {
+    OptionalInt most = telemetry.outOfMemory(job, types.of(pod.node()), at);
+    String message =
+        most.isPresent()
                 ? "%s ran out of memory at %d examples a pass: replicas get at most %d from now on. Set goodput.batchSize.perDevice.max to what fits to begin with it."
                     .formatted(pod.name(), at, most.getAsInt())
                 : "%s ran out of memory at %d examples a pass, and goodput.batchSize.perDevice.min allows no fewer. Lower it, or use devices with more memory."
                     .formatted(pod.name(), at);
-        events.warning(job, "OutOfMemory", message);
-        LOG.warn("{}: {}", Labels.id(job), message);
-      }
-    }
+    events.warning(job, "OutOfMemory", message);
+    LOG.warn("{}: {}", Labels.id(job), message);
   }
 
   /**
