@@ -26,6 +26,9 @@ MAX_MESSAGE = 2048
 
 MAX_METRIC_NAME = 64
 
+OUT_OF_MEMORY_PROTOCOL = 2
+"""First version of the protocol whose outcomes tell a batch that did not fit."""
+
 _MOST_NORM = 1.2e77
 
 
@@ -322,9 +325,10 @@ class Outcome:
     metric_name: str | None = None
     metric: float | None = None
     lost_or_repeated_examples: int = 0
+    out_of_memory_at: int | None = None
 
-    def to_json(self) -> Json:
-        """JSON as the operator demands it: what is absent has no field."""
+    def to_json(self, protocol: int = 1) -> Json:
+        """JSON as an operator of that protocol demands it: what is absent, or unknown to it, has no field."""
         data: Json = {
             "kind": self.kind.value,
             "lostOrRepeatedExamples": self.lost_or_repeated_examples,
@@ -336,6 +340,8 @@ class Outcome:
             data["metricName"] = shortened(self.metric_name, MAX_METRIC_NAME)
         if self.metric is not None and math.isfinite(self.metric):
             data["metric"] = self.metric
+        if self.out_of_memory_at is not None and protocol >= OUT_OF_MEMORY_PROTOCOL:
+            data["outOfMemoryAt"] = self.out_of_memory_at
         return data
 
 

@@ -33,6 +33,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _RESERVED = ("model", "optimizer", "scheduler", "scaler")
+_TRACE_CHARS = 2000
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory of a device, or of the host, ran out: PyTorch has no type of its own for the latter."""
+    on_cpu = isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+    return on_cpu or isinstance(error, (torch.OutOfMemoryError, MemoryError))
+
+
+def _no_memory(examples: int | None) -> str:
+    if examples is None:
+        return "Memory ran out outside of a step: not the batch but the data or the model is too large for it."
+    return (
+        f"Memory ran out at {examples} examples a pass: the next try has fewer. Set goodput.batchSize.perDevice.max to"
+        " what fits, to begin with it."
+    )
 
 
 class Job:
@@ -353,7 +369,7 @@ class Job:
             return
         log.info("%s: %s: %s", self._config.job_name, outcome.kind.value, outcome.message)
         try:
-            write_outcome(self._config.termination_log, outcome)
+            write_outcome(self._config.termination_log, outcome, self._config.protocol)
         except OSError as e:
             log.error("%s: cannot write the termination message: %s", self._config.job_name, e)
         self._pod.close()
@@ -366,11 +382,13 @@ class Job:
         if error is not None:
             permanent = isinstance(error, PERMANENT)
             kind = OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED
-            if isinstance(error, torch.OutOfMemoryError):
-                size = self.atomic_batch_size if not self.rehearsing else self._spec.first_atomic_batch
-                log.error("%d examples do not fit. Lower goodput.batchSize.perDevice.max below that.", size)
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-            self._fail(Outcome(kind, str(error) if permanent else text[-2000:]))
+            message, at = str(error) if permanent else text[-_TRACE_CHARS:], None
+            if out_of_memory(error):
+                at = self._training.pass_examples or None
+                message = f"{_no_memory(at)}\n{text[-_TRACE_CHARS // 2 :]}"
+                log.error("%s", _no_memory(at))
+            self._fail(Outcome(kind, message, out_of_memory_at=at))
         elif self._training.done:
             self.finish()
         else:

@@ -168,6 +168,9 @@ final class ReportMutator {
       ObjectNode outcome = report.putObject("outcome");
       outcome.put("kind", List.of("STOPPED", "LEFT", "FAILED").get(random.nextInt(3)));
       outcome.put("lostOrRepeatedExamples", 0).put("message", "m".repeat(random.nextInt(3000)));
+      if (random.nextBoolean()) {
+        outcome.put("outOfMemoryAt", random.nextInt(-1, 1000));
+      }
     }
     return report;
   }

@@ -78,6 +78,7 @@ public final class WireSchemas implements OASFilter {
           Map.entry("Outcome.lostOrRepeatedExamples", AT_LEAST_0),
           Map.entry("Outcome.message", new Bound(0, 2048)),
           Map.entry("Outcome.metricName", new Bound(0, 64)),
+          Map.entry("Outcome.outOfMemoryAt", AT_LEAST_1),
           Map.entry("Progress.step", COUNTED),
           Map.entry("Progress.scaleInvariantSteps", COUNTED),
           Map.entry("Progress.totalScaleInvariantSteps", COUNTED),

@@ -61,7 +61,8 @@ final class WireSchemasTest {
        "checkpoint": {"step": 1, "bytes": 1, "savedAtEpochMillis": 1},
        "switches": [{"generation": 1, "replicasBefore": 0, "replicasAfter": 1, "cause": "START",
                      "pauseSeconds": 0.0}],
-       "outcome": {"kind": "LEFT", "metricName": "", "lostOrRepeatedExamples": 0, "message": ""},
+       "outcome": {"kind": "LEFT", "metricName": "", "lostOrRepeatedExamples": 0, "message": "",
+                   "outOfMemoryAt": 1},
        "trainingLoss": 0.5, "learningRate": 0.1,
        "slowest": {"pod": "a-0", "passSeconds": 0.0, "othersSeconds": 0.0},
        "scalars": {"accuracy": 0.5}}
