@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * What the operator reports.
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
- * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training}, the reconciler all
- * else.
+ * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training}, the
+ * reconciler all else.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,

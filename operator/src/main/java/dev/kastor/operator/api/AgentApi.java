@@ -189,8 +189,7 @@ public final class AgentApi {
               waiting,
               oneOf("doing", ReplicaState.Doing.values(), doing),
               client,
-              Math.toIntExact(
-                  Math.min(Integer.MAX_VALUE, number("mostExamples", mostExamples))));
+              Math.toIntExact(Math.min(Integer.MAX_VALUE, number("mostExamples", mostExamples))));
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }

@@ -41,7 +41,7 @@ final class DeviceMemory {
   /** Takes note of those of these pods that ran out of memory and were not noted yet. */
   void take(TrainingJob job, List<PodView> pods) {
     for (PodView pod : pods) {
- if (pod.failed()) {
+      if (pod.failed()) {
         pod.outcome()
             .flatMap(outcome -> Optional.ofNullable(outcome.outOfMemoryAt()))
             .filter(at -> isNew(job, pod))
@@ -54,10 +54,10 @@ final class DeviceMemory {
     OptionalInt most = telemetry.outOfMemory(job, types.of(pod.node()), at);
     String message =
         most.isPresent()
-                ? "%s ran out of memory at %d examples a pass: replicas get at most %d from now on. Set goodput.batchSize.perDevice.max to what fits to begin with it."
-                    .formatted(pod.name(), at, most.getAsInt())
-                : "%s ran out of memory at %d examples a pass, and goodput.batchSize.perDevice.min allows no fewer. Lower it, or use devices with more memory."
-                    .formatted(pod.name(), at);
+            ? "%s ran out of memory at %d examples a pass: replicas get at most %d from now on. Set goodput.batchSize.perDevice.max to what fits to begin with it."
+                .formatted(pod.name(), at, most.getAsInt())
+            : "%s ran out of memory at %d examples a pass, and goodput.batchSize.perDevice.min allows no fewer. Lower it, or use devices with more memory."
+                .formatted(pod.name(), at);
     events.warning(job, "OutOfMemory", message);
     LOG.warn("{}: {}", Labels.id(job), message);
   }
@@ -80,8 +80,7 @@ final class DeviceMemory {
   }
 
   private boolean isNew(TrainingJob job, PodView pod) {
-    return seen.computeIfAbsent(
-            job.getMetadata().getUid(), uid -> ConcurrentHashMap.newKeySet())
+    return seen.computeIfAbsent(job.getMetadata().getUid(), uid -> ConcurrentHashMap.newKeySet())
         .add(pod.name());
   }
 }

@@ -84,9 +84,7 @@ final class JobTelemetry {
             before == null ? 0 : before.maxReplicas(),
             before == null ? Instant.EPOCH : now);
     claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
-    memory =
-        new MemoryLimits(
-            spec.batchLimits(), before == null ? null : before.mostExamples());
+    memory = new MemoryLimits(spec.batchLimits(), before == null ? null : before.mostExamples());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
   }
 

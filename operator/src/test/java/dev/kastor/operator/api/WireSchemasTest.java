@@ -1,6 +1,7 @@
 package dev.kastor.operator.api;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -124,7 +125,9 @@ final class WireSchemasTest {
   @Test
   void aScalarIsAFiniteNumberAndThereAreNotTooMany() {
     Map<String, Object> most = new TreeMap<>();
-    for (int i = 0; i < WireSchemas.MOST_NAMES.get("TelemetryReport.scalars"); i++) {
+    for (int i = 0;
+        i < requireNonNull(WireSchemas.MOST_NAMES.get("TelemetryReport.scalars"));
+        i++) {
       most.put("s" + i, 1.0);
     }
     assertThatCode(() -> scalars(most)).doesNotThrowAnyException();

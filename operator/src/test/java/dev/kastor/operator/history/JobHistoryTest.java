@@ -1,5 +1,6 @@
 package dev.kastor.operator.history;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -220,7 +221,7 @@ class JobHistoryTest {
     assertThat(story(JOB).scalars().get("val/acc"))
         .containsExactly(
             point(0, 0), point(1000, 0.1), point(2000, 0.2), point(3000, 0.3), point(4000, 0.4));
-    List<ScalarPoint> often = story(JOB).scalars().get("lr");
+    List<ScalarPoint> often = requireNonNull(story(JOB).scalars().get("lr"));
     assertThat(often).hasSizeBetween(250, ScalarSeries.MOST_POINTS);
     assertThat(often.getFirst()).isEqualTo(point(0, 0.1));
     assertThat(often.getLast()).isEqualTo(point(4999, 0.1));
@@ -251,7 +252,7 @@ class JobHistoryTest {
 
     assertThat(pointsOfAllNames()).isBetween(1L, 20L);
     assertThat(story(JOB).scalars()).hasSizeBetween(1, 5).containsKey("s0");
-    assertThat(story(JOB).scalars().get("s0").getLast()).isEqualTo(point(100, 1));
+    assertThat(requireNonNull(story(JOB).scalars().get("s0")).getLast()).isEqualTo(point(100, 1));
   }
 
   @Test
@@ -263,7 +264,9 @@ class JobHistoryTest {
         Reports.of(JOB).step(60).logged(1.0, Map.of("acc", 0.4)),
         Optional.empty(),
         START.plusSeconds(110));
-    assertThat(story(JOB).scalars().get("acc")).extracting(ScalarPoint::step).containsExactly(100L, 60L);
+    assertThat(story(JOB).scalars().get("acc"))
+        .extracting(ScalarPoint::step)
+        .containsExactly(100L, 60L);
 
     history.deleted(JOB, START.plusSeconds(120));
     history.created(JOB, START.plusSeconds(121));

@@ -66,8 +66,7 @@ public record Reports(
   }
 
   /** The report, with this loss and what else the script logged. */
-  public TelemetryReport logged(
-      @Nullable Double loss, @Nullable Map<String, Double> scalars) {
+  public TelemetryReport logged(@Nullable Double loss, @Nullable Map<String, Double> scalars) {
     return new TelemetryReport(
         job.namespace(),
         job.name(),

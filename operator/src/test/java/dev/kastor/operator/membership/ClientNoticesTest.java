@@ -52,14 +52,6 @@ class ClientNoticesTest {
 
   private static ReplicaState state(String client) {
     return new ReplicaState(
-        "pod",
-        "h:1",
-        0,
-        ReplicaState.Phase.READY,
-        -1,
-        false,
-        ReplicaState.Doing.TRAIN,
-        client,
-        0);
+        "pod", "h:1", 0, ReplicaState.Phase.READY, -1, false, ReplicaState.Doing.TRAIN, client, 0);
   }
 }

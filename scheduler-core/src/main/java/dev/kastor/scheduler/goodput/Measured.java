@@ -55,13 +55,6 @@ public record Measured(
       Optional<Instant> saved,
       Outlook outlook) {
     this(
-        model,
-        maxProfiledReplicas,
-        progress,
-        rescalePause,
-        restartPause,
-        saved,
-        outlook,
-        Map.of());
+        model, maxProfiledReplicas, progress, rescalePause, restartPause, saved, outlook, Map.of());
   }
 }
