@@ -22,6 +22,8 @@ import java.util.SequencedMap;
  * @param byGpuType what differs by GPU type; if not empty, the job runs on the listed types only
  * @param queue name of the queue it was submitted to; empty for none
  * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
+ * @param slotsPerReplica slots of one node that each replica takes on any GPU type that {@code
+ *     byGpuType} does not list
  */
 public record JobSpec(
     JobId id,
@@ -33,7 +35,8 @@ public record JobSpec(
     String gpuType,
     SequencedMap<String, GpuTraits> byGpuType,
     String queue,
-    int priority) {
+    int priority,
+    int slotsPerReplica) {
   private static final SequencedMap<String, GpuTraits> ALIKE =
       Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
 
@@ -48,6 +51,36 @@ public record JobSpec(
           "requestedReplicas of job %s must be at least 1 but are %d"
               .formatted(id, requestedReplicas));
     }
+    if (slotsPerReplica < 1) {
+      throw new IllegalArgumentException(
+          "slotsPerReplica of job %s must be at least 1 but is %d".formatted(id, slotsPerReplica));
+    }
+  }
+
+  /** A job whose replicas take one slot each. */
+  public JobSpec(
+      JobId id,
+      Instant submitted,
+      String family,
+      Elasticity elasticity,
+      int requestedReplicas,
+      BatchLimits batchLimits,
+      String gpuType,
+      SequencedMap<String, GpuTraits> byGpuType,
+      String queue,
+      int priority) {
+    this(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        1);
   }
 
   /** A job of no queue and priority 0. */
@@ -99,7 +132,8 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority);
+        priority,
+        slotsPerReplica);
   }
 
   /** The same of a family. */
@@ -114,7 +148,8 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority);
+        priority,
+        slotsPerReplica);
   }
 
   /** The same in a queue, with a priority. */
@@ -129,14 +164,31 @@ public record JobSpec(
         gpuType,
         byGpuType,
         inQueue,
-        atPriority);
+        atPriority,
+        slotsPerReplica);
+  }
+
+  /** The same with replicas of so many slots. */
+  public JobSpec withSlotsPerReplica(int slots) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        slots);
   }
 
   /** The same on these GPU types only, with the same batches on each. */
   public JobSpec onTypes(Collection<String> types) {
     SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
     for (String type : types) {
-      traits.put(type, new GpuTraits(batchLimits, 1, 0));
+      traits.put(type, new GpuTraits(batchLimits, slotsPerReplica, 0));
     }
     return new JobSpec(
         id,
@@ -148,7 +200,8 @@ public record JobSpec(
         gpuType,
         traits,
         queue,
-        priority);
+        priority,
+        slotsPerReplica);
   }
 
   /** Whether the job can run on nodes of this type. */
@@ -164,8 +217,11 @@ public record JobSpec(
   }
 
   /** Slots that one replica takes on this GPU type. */
-  public int gpusPerReplica(String type) {
+  public int slotsPerReplica(String type) {
+    if (byGpuType.isEmpty()) {
+      return slotsPerReplica;
+    }
     GpuTraits traits = byGpuType.get(type);
-    return traits == null ? 1 : traits.gpusPerReplica();
+    return traits == null ? slotsPerReplica : traits.slotsPerReplica();
   }
 }

@@ -69,7 +69,7 @@ record Decision(
     }
     Allocation given = given(bid);
     Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
-    int offer = node == null ? -1 : bid.offers.find(pools.poolOf()[node], given.replicas());
+    int offer = node == null ? -1 : bid.offers.find(pools.poolOf()[node], given.slots());
     return best <= 0 ? 1 : offer < 0 ? 0 : bid.offers.rate()[offer] / best;
   }
 
@@ -82,7 +82,7 @@ record Decision(
     bids.forEach(bid -> allocations[bid.index] = given(bid));
     rooms.unclaimed();
     for (Bid bid : bids) {
-      Rooms.take(bid, allocations[bid.index].replicas());
+      Rooms.take(bid, allocations[bid.index].slots());
     }
     Explanations why = new Explanations(bids, allocations, price, given, pools);
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();

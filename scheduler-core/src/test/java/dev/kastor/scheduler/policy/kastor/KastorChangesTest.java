@@ -150,7 +150,7 @@ final class KastorChangesTest {
         for (int i = 0; i < given.nodes(); i++) {
           Integer node = pools.indexByName().get(given.node(i));
           if (node != null) {
-            free[node] -= given.count(i);
+            free[node] -= given.slots(i);
           }
         }
       }
@@ -169,7 +169,7 @@ final class KastorChangesTest {
 
   /** Free slots of a pool that are of use to a job. */
   private static int usable(JobState job, int pool, Pools pools, int[] free) {
-    int each = job.spec().gpusPerReplica(pools.gpuType(pool));
+    int each = job.spec().slotsPerReplica(pools.gpuType(pool));
     int unit = Math.min(each, pools.nodeSlots()[pool]);
     int usable = 0;
     for (int n = 0; n < free.length; n++) {

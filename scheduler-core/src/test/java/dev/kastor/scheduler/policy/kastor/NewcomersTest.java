@@ -95,7 +95,8 @@ final class NewcomersTest {
             spec.gpuType(),
             spec.byGpuType(),
             spec.queue(),
-            spec.priority());
+            spec.priority(),
+            spec.slotsPerReplica());
     return new JobState(
         renamed,
         Allocation.NONE,
