@@ -40,8 +40,8 @@ final class KastorChangesTest {
     snapshot.nodes().forEach(node -> left.put(node.name(), node.slots()));
     for (JobState job : snapshot.jobs()) {
       job.allocation()
-          .replicasByNode()
-          .forEach((node, count) -> left.merge(node, -count, Integer::sum));
+          .slotsByNode()
+          .forEach((node, slots) -> left.merge(node, -slots, Integer::sum));
     }
     return left.values().stream().allMatch(slots -> slots >= 0)
         && left.size() == snapshot.nodes().size();
@@ -73,7 +73,7 @@ final class KastorChangesTest {
     Integer node =
         job.allocation().isEmpty() ? null : pools.indexByName().get(job.allocation().node(0));
     Offers offers = new OfferBook(TestOptions.USUAL).of(List.of(job), pools)[0];
-    return node != null && offers.find(pools.poolOf()[node], job.allocation().replicas()) >= 0;
+    return node != null && offers.find(pools.poolOf()[node], job.allocation().slots()) >= 0;
   }
 
   @Test
