@@ -69,8 +69,15 @@ record Decision(
     }
     Allocation given = given(bid);
     Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
-    int offer = node == null ? -1 : bid.offers.find(pools.poolOf()[node], given.slots());
-    return best <= 0 ? 1 : offer < 0 ? 0 : bid.offers.rate()[offer] / best;
+    int pool = node == null ? -1 : pools.poolOf()[node];
+    int offer = bid.offers.find(pool, given.slots());
+    if (best <= 0 || offer < 0) {
+      return best <= 0 ? 1 : 0;
+    }
+    // Offers are on as few nodes as can hold them; it may have got more.
+    return pools.scattered(given, pool)
+        ? Rates.rate(bid.job, pools, pool, given.slots(), given.nodes()) / best
+        : bid.offers.rate()[offer] / best;
   }
 
   private Allocation given(Bid bid) {

@@ -140,9 +140,7 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     boolean stays = allocation.equals(bid.job.allocation());
     boolean restarts = !stays && (offer == bid.held || !overlap(allocation, bid.job.allocation()));
     double value = restarts ? bid.valueRestarted[offer] : bid.value[offer];
-    int perNode = pools.nodeSlots()[pool] / allocation.slotsPerReplica();
-    int tight = Math.ceilDiv(allocation.replicas(), perNode);
-    if (allocation.nodes() > tight && !stays) {
+    if (!stays && pools.scattered(allocation, pool)) {
       double rate = Rates.rate(bid.job, pools, pool, allocation.slots(), allocation.nodes());
       double money = pools.money()[pool] * allocation.slots();
       value = (value + money) * (rate / bid.offers.rate()[offer]) - money;

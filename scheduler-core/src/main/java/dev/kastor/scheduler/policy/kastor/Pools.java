@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.plugin.Options;
+import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -148,6 +149,12 @@ record Pools(
       replicas += nodesBySlots[pool][s] * (s / slotsPerReplica);
     }
     return replicas;
+  }
+
+  /** Whether an allocation lies on more nodes of a pool than could hold it. */
+  boolean scattered(Allocation allocation, int pool) {
+    int perNode = nodeSlots[pool] / allocation.slotsPerReplica();
+    return allocation.nodes() > Math.ceilDiv(allocation.replicas(), perNode);
   }
 
   String gpuType(int pool) {
