@@ -56,7 +56,8 @@ public final class SpecDefaults {
         or(given.minReplicas(), 1),
         or(given.maxReplicas(), 1),
         or(given.allowedReplicas(), AllowedReplicasKind.Any),
-        or(given.slotsPerReplica(), 1));
+        // Left out it is what the template says.
+        given.slotsPerReplica());
   }
 
   private static GoodputSpec goodput(GoodputSpec given) {
