@@ -112,8 +112,7 @@ final class LifecycleScenario {
   @Order(3)
   @DisplayName("pods of a gang that ask for two GPUs each get them, as many as their node has")
   void severalGpusAPod() throws Exception {
-    submit(
-        "wide", "", 2, image(PAUSE) + ", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 2}}");
+    submit("wide", "", 2, image(PAUSE) + ", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 2}}");
     until("the gang runs", () -> jobs.in(Phase.Running, "wide"));
     var allocation = requireNonNull(jobs.status("wide").orElseThrow().allocation());
     assertThat(allocation.replicas()).isEqualTo(2);

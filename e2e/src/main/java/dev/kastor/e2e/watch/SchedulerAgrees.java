@@ -67,7 +67,8 @@ final class SchedulerAgrees implements Rule {
   }
 
   private static boolean usable(Node node) {
-    boolean cordoned = node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
+    boolean cordoned =
+        node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
     boolean ready = false;
     for (NodeCondition condition : node.getStatus().getConditions()) {
       ready |= "Ready".equals(condition.getType()) && "True".equals(condition.getStatus());

@@ -74,8 +74,8 @@ final class RulesTest {
     now = START.plusSeconds(9);
     assertThat(broken(rule))
         .singleElement()
-        .satisfies(finding ->
-            assertThat(finding.evidence()).contains("2 GPUs of alpha", "Insufficient"));
+        .satisfies(
+            finding -> assertThat(finding.evidence()).contains("2 GPUs of alpha", "Insufficient"));
     pod("a-1", "Running", "alpha", null, 2);
     assertThat(broken(rule)).isEmpty();
   }
@@ -102,7 +102,11 @@ final class RulesTest {
   @Test
   void seesAReplicaWithLessGpusThanItsAllocationSays() {
     Rule rule = new ReplicasAreWhole();
-    job("u1", "{allocation: " + allocation(1, "{alpha: 1}").replace("}, s", "}, slotsPerReplica: 2, s") + "}");
+    job(
+        "u1",
+        "{allocation: "
+            + allocation(1, "{alpha: 1}").replace("}, s", "}, slotsPerReplica: 2, s")
+            + "}");
     processes = List.of(process(1, "a-0", "fake-00,fake-01"));
     assertThat(broken(rule)).isEmpty();
 

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which nodes there are and who sits on them; refuses more of a node than it has slots,
- * whatever the loop has checked before. Owned by one simulation.
+ * Which nodes there are and who sits on them; refuses more of a node than it has slots, whatever
+ * the loop has checked before. Owned by one simulation.
  */
 final class NodeLedger {
   private static final class Entry {

@@ -23,9 +23,9 @@ import java.util.SequencedMap;
  * allocation matrix is worth (Pollux, OSDI 2021, section 4.2).
  *
  * <p>A genome holds the slots of job j on node n, of whole replicas, at {@code j * nodes + n}, or
- * packed by {@link NodeLanes}. Pinned jobs are not in it: their slots are taken off the
- * nodes and they count only in the fair share. Speedups are memoised by (job, nodes, slots); used
- * by one thread.
+ * packed by {@link NodeLanes}. Pinned jobs are not in it: their slots are taken off the nodes and
+ * they count only in the fair share. Speedups are memoised by (job, nodes, slots); used by one
+ * thread.
  *
  * <p>Pollux knows one kind of GPU. A job that is not alike on all types is judged as on one of them
  * ({@link BlindType}) and gets nodes of one type in the end.
