@@ -25,6 +25,7 @@ final class UserTemplate {
   /** Path of templates in a job. */
   static final String AT = "spec.template.";
 
+  private static final BigDecimal MOST = BigDecimal.valueOf(Integer.MAX_VALUE);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final String slotResource;
@@ -130,7 +131,7 @@ final class UserTemplate {
           List.of(orEmpty(resources.getLimits()), orEmpty(resources.getRequests()))) {
         Quantity slots = amounts.get(slotResource);
         BigDecimal amount = slots == null ? BigDecimal.ZERO : slots.getNumericalAmount();
-        most = Math.max(most, amount.intValue());
+        most = Math.max(most, amount.min(MOST).intValue());
       }
     }
     return most;

@@ -170,10 +170,9 @@ final class KastorChangesTest {
   /** Free slots of a pool that are of use to a job. */
   private static int usable(JobState job, int pool, Pools pools, int[] free) {
     int each = job.spec().slotsPerReplica(pools.gpuType(pool));
-    int unit = Math.min(each, pools.nodeSlots()[pool]);
     int usable = 0;
     for (int n = 0; n < free.length; n++) {
-      usable += pools.poolOf()[n] == pool ? Math.max(0, free[n]) / unit * unit : 0;
+      usable += pools.poolOf()[n] == pool ? Math.max(0, free[n]) / each * each : 0;
     }
     return usable;
   }
