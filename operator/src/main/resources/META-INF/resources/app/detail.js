@@ -45,6 +45,7 @@ function renderWhy(job) {
     placed && job.reason,
     job.since && !isOver(job) && `since ${format.moment(Date.parse(job.since))}`,
     nodes && `on ${nodes}`,
+    job.slotsPerReplica > 1 && `${job.slotsPerReplica} GPUs each`,
     isOver(job) ? job.ended && `at ${format.moment(Date.parse(job.ended))}` : range,
   ];
   setText(byId("why-meta"), parts.filter(Boolean).join(" · "));

@@ -104,7 +104,8 @@ final class Description {
     if (allocation == null) {
       line(
           "Replicas",
-          "none yet (may have %d to %d)".formatted(view.minReplicas(), view.maxReplicas()));
+          "none yet (may have %d to %d%s)"
+              .formatted(view.minReplicas(), view.maxReplicas(), view.each()));
       return;
     }
     String nodes =
@@ -114,9 +115,10 @@ final class Description {
             .collect(Collectors.joining(", "));
     line(
         "Replicas",
-        "%d (may have %d to %d)%s"
+        "%d%s (may have %d to %d)%s"
             .formatted(
                 allocation.replicas(),
+                view.each(),
                 view.minReplicas(),
                 view.maxReplicas(),
                 nodes.isEmpty() ? "" : ": " + nodes));

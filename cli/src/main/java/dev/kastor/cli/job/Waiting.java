@@ -71,7 +71,8 @@ public final class Waiting {
     if (view.replicas() > 0) {
       line.append(", ")
           .append(view.replicas())
-          .append(view.replicas() == 1 ? " replica" : " replicas");
+          .append(view.replicas() == 1 ? " replica" : " replicas")
+          .append(view.each());
     }
     if (view.globalBatch() != null && view.globalBatch() > 0) {
       line.append(", batch ").append(view.globalBatch());

@@ -5,6 +5,7 @@ import dev.kastor.cli.local.Foreground;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Output;
+import dev.kastor.crds.trainingjob.ElasticSpec;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor run --replicas 1-4 --batch 128 -- python train.py --epochs 30",
       "  kastor run --replicas 2 -- torchrun train.py",
+      "  kastor run --replicas 1-4 --gpus-per-replica 8 --batch 64 -- python train_fsdp.py",
       "  kastor run --replicas 1-8 --batch 256-8192 --image lab/resnet:3 --dry-run -- python"
           + " train.py",
       "",
@@ -60,8 +62,17 @@ public final class RunCommand implements Callable<Integer> {
       names = {"-r", "--replicas"},
       paramLabel = "N|MIN-MAX",
       defaultValue = "1",
-      description = "How many replicas, one GPU each (default: ${DEFAULT-VALUE}).")
+      description = "How many replicas (default: ${DEFAULT-VALUE}).")
   private String replicas = "1";
+
+  @Option(
+      names = "--gpus-per-replica",
+      paramLabel = "K",
+      defaultValue = "1",
+      description =
+          "GPUs (slots) of each replica, all of one node: for a model that is sharded over them"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int gpusPerReplica = 1;
 
   @Option(
       names = {"-b", "--batch"},
@@ -128,6 +139,12 @@ public final class RunCommand implements Callable<Integer> {
           "--replicas %s: only a script that uses the kastor package can be resized. Say its batch with --batch N, or give one number of replicas"
               .formatted(replicas));
     }
+    if (gpusPerReplica < 1 || gpusPerReplica > ElasticSpec.MOST_SLOTS) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--gpus-per-replica must be from 1 to %d but is %d"
+              .formatted(ElasticSpec.MOST_SLOTS, gpusPerReplica));
+    }
     Map<String, String> shell = System.getenv();
     boolean here = image == null;
     if (here && !dryRun && !cluster.target().local()) {
@@ -143,6 +160,7 @@ public final class RunCommand implements Callable<Integer> {
     return new Manifest(
         name == null ? Manifest.nameAfter(command, ThreadLocalRandom.current()) : name,
         sizes,
+        gpusPerReplica,
         Optional.ofNullable(batch).map(text -> Range.of("--batch", text)),
         Optional.ofNullable(perReplica)
             .map(text -> Range.of("--per-replica", text))

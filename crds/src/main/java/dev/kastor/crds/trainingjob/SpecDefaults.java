@@ -55,7 +55,9 @@ public final class SpecDefaults {
     return new ElasticSpec(
         or(given.minReplicas(), 1),
         or(given.maxReplicas(), 1),
-        or(given.allowedReplicas(), AllowedReplicasKind.Any));
+        or(given.allowedReplicas(), AllowedReplicasKind.Any),
+        // Left out it is what the template says.
+        given.slotsPerReplica());
   }
 
   private static GoodputSpec goodput(GoodputSpec given) {

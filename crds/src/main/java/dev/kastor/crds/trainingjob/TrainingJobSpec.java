@@ -61,6 +61,9 @@ import org.jspecify.annotations.Nullable;
     value = Unchanging.PROFILE,
     message = "profile cannot change after creation: submit a new job")
 @ValidationRule(
+    value = Unchanging.SLOTS_PER_REPLICA,
+    message = "elastic.slotsPerReplica cannot change after creation: submit a new job")
+@ValidationRule(
     value = "self.managedBy == oldSelf.managedBy",
     message = "managedBy cannot change after creation: submit a new job")
 @ValidationRule(
@@ -103,7 +106,7 @@ public record TrainingJobSpec(
         @Pattern("^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
         @Size(max = 63)
         @Nullable String family,
-    @JsonPropertyDescription("How many replicas the job may run with.")
+    @JsonPropertyDescription("How many replicas the job may run with, and how large each is.")
         @Default("{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\"}")
         @Nullable ElasticSpec elastic,
     @JsonPropertyDescription(
@@ -182,6 +185,12 @@ public record TrainingJobSpec(
     return template != null && goodput == null;
   }
 
+  /** Slots of each replica. */
+  public int slotsPerReplica() {
+    Integer slots = elastic == null ? null : elastic.slotsPerReplica();
+    return slots == null ? 1 : slots;
+  }
+
   /** The program of a job that has one. */
   public ProgramSpec programOrThrow() {
     return Objects.requireNonNull(program, "a job with a template has no program");
@@ -195,6 +204,25 @@ public record TrainingJobSpec(
   /** What jobs that train the same have in common: the program, or image and command. */
   public String runsKey() {
     return program == null ? TemplateContainer.of(template).key() : program.name();
+  }
+
+  /** The same with replicas of so many slots. */
+  public TrainingJobSpec withSlotsPerReplica(int slots) {
+    ElasticSpec sizes = elastic == null ? new ElasticSpec(null, null, null) : elastic;
+    return new TrainingJobSpec(
+        suspend,
+        queue,
+        priority,
+        family,
+        sizes.withSlotsPerReplica(slots),
+        goodput,
+        checkpoint,
+        faultTolerance,
+        program,
+        template,
+        profile,
+        lifecycle,
+        managedBy);
   }
 
   /** The same without the template. */

@@ -73,7 +73,31 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Why, as a sentence with numbers.") String message,
       @JsonPropertyDescription("Queue whose quota it counts against; absent without a queue.")
           @Nullable String queue,
-      @JsonPropertyDescription("Replicas that the job held so far.") @Nullable HeldStatus held) {}
+      @JsonPropertyDescription("Replicas that the job held so far.") @Nullable HeldStatus held,
+      @JsonPropertyDescription("Slots (GPUs) of each replica; absent for 1.")
+          @Nullable Integer slotsPerReplica) {
+    /** Replicas of one slot. */
+    public AllocationStatus(
+        int replicas,
+        Map<String, Integer> nodes,
+        @Nullable Integer atMost,
+        long version,
+        String since,
+        String reason,
+        String message,
+        @Nullable String queue,
+        @Nullable HeldStatus held) {
+      this(replicas, nodes, atMost, version, since, reason, message, queue, held, null);
+    }
+
+    /** Slots on all nodes together. */
+    public int slots() {
+      return Math.clamp(
+          (long) replicas * Math.max(1, slotsPerReplica == null ? 1 : slotsPerReplica),
+          0,
+          Integer.MAX_VALUE);
+    }
+  }
 
   /** Replicas that a job held up to an allocation. */
   public record HeldStatus(

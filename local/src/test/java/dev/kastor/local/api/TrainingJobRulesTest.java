@@ -107,6 +107,30 @@ final class TrainingJobRulesTest {
   }
 
   @Test
+  void theSizeOfAReplicaIsBoundedAndCannotChange() {
+    Resource<TrainingJob> sized =
+        create("sized", PROGRAM + ", \"elastic\": {\"maxReplicas\": 4, \"slotsPerReplica\": 8}");
+    assertThat(sized.get().getSpec().slotsPerReplica()).isEqualTo(8);
+    Resource<TrainingJob> plain = create("plain", PROGRAM);
+    assertThat(Objects.requireNonNull(plain.get().getSpec().elastic()).slotsPerReplica())
+        .as("left to the template, if there is one")
+        .isNull();
+    for (String other : new String[] {"4", "null"}) {
+      assertThatThrownBy(
+              () -> patch(sized, "{\"elastic\": {\"slotsPerReplica\": %s}}".formatted(other)))
+          .hasMessageContaining("elastic.slotsPerReplica cannot change after creation");
+    }
+    assertThatThrownBy(() -> patch(plain, "{\"elastic\": {\"slotsPerReplica\": 2}}"))
+        .hasMessageContaining("elastic.slotsPerReplica cannot change after creation");
+    patch(sized, "{\"elastic\": {\"maxReplicas\": 6}}");
+    for (String bad : new String[] {"0", "65"}) {
+      assertThatThrownBy(() ->
+              create("bad", PROGRAM + ", \"elastic\": {\"slotsPerReplica\": %s}".formatted(bad)))
+          .hasMessageContaining("spec.elastic.slotsPerReplica");
+    }
+  }
+
+  @Test
   void whatAJobRunsAndWhoRunsItCannotChange() {
     Resource<TrainingJob> gang = create("gang", TEMPLATE + ", \"profile\": \"a100\"");
     assertThat(gang.get().getSpec().managedBy()).isEqualTo(TrainingJobSpec.OPERATOR);

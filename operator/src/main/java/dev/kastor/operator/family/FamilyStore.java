@@ -79,7 +79,9 @@ public final class FamilyStore {
     String family =
         spec.id().namespace()
             + "/"
-            + (declared == null ? image + " " + job.getSpec().runsKey() : declared);
+            + (declared == null ? image + " " + job.getSpec().runsKey() : declared)
+            // Replicas of another size have other step times.
+            + (spec.slotsPerReplica() == 1 ? "" : " of %d slots".formatted(spec.slotsPerReplica()));
     return new Learner(
         spec.ofFamily(family),
         new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, learning),

@@ -1,5 +1,6 @@
 package dev.kastor.operator.mapping;
 
+import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
@@ -73,9 +74,15 @@ public final class JobMapper {
     var nodes = new TreeMap<>(allocation.nodes());
     // Not every server takes a key away for which a merge patch says null.
     nodes.values().removeIf(replicas -> replicas == null || replicas < 1);
+    Integer said = allocation.slotsPerReplica();
+    int slotsPerReplica = said == null ? 1 : said;
     long sum = nodes.values().stream().mapToLong(Integer::longValue).sum();
     // More than there can be was given by nobody.
-    return sum > Integer.MAX_VALUE ? Allocation.NONE : new Allocation(nodes);
+    return slotsPerReplica < 1
+            || slotsPerReplica > ElasticSpec.MOST_SLOTS
+            || sum > Integer.MAX_VALUE / slotsPerReplica
+        ? Allocation.NONE
+        : new Allocation(nodes, slotsPerReplica);
   }
 
   /**
@@ -84,7 +91,9 @@ public final class JobMapper {
    */
   public static boolean withinBounds(JobSpec spec, Allocation given) {
     int replicas = given.replicas();
-    return replicas >= spec.elasticity().min() && replicas <= spec.elasticity().max();
+    return replicas >= spec.elasticity().min()
+        && replicas <= spec.elasticity().max()
+        && (given.isEmpty() || given.slotsPerReplica() == spec.slotsPerReplica());
   }
 
   /** Whether the job's owner wants it to keep exactly what it has. */

@@ -58,12 +58,20 @@ public final class JobSpecs {
             elasticity(spec, Pin.of(job)),
             limits(spec),
             "");
+    int slots = spec.slotsPerReplica();
+    if (slots < 1 || slots > ElasticSpec.MOST_SLOTS) {
+      throw new IllegalArgumentException(
+          "a replica takes %d slots but may take 1 to %d. Lower spec.elastic.slotsPerReplica, or what the containers of spec.template ask for."
+              .formatted(slots, ElasticSpec.MOST_SLOTS));
+    }
     if (spec.goodput() != null) {
       check(unqueued.elasticity(), unqueued.batchLimits());
     }
     String queue = spec.queue();
     Integer priority = spec.priority();
-    return unqueued.queued(queue == null ? "" : queue, priority == null ? 0 : priority);
+    return unqueued
+        .withSlotsPerReplica(slots)
+        .queued(queue == null ? "" : queue, priority == null ? 0 : priority);
   }
 
   /** What the CRD's rules say as well: a policy must not see a job of no possible size. */

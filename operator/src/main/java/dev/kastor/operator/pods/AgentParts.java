@@ -36,7 +36,6 @@ final class AgentParts {
   private static final String RING_PATH = "/etc/kastor/ring";
   private static final String CHECKPOINT_PATH = "/var/lib/kastor/checkpoints";
   private static final long TOKEN_SECONDS = 3600;
-  private static final int SLOTS = 1;
 
   private static final String TOKEN = "kastor-token";
   private static final String RING = "kastor-ring";
@@ -78,7 +77,7 @@ final class AgentParts {
         PodEnv.value("KASTOR_JOB_SPEC", spec(job)),
         PodEnv.value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),
         PodEnv.value("KASTOR_TERMINATION_GRACE_SECONDS", Long.toString(graceSeconds)),
-        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(SLOTS)),
+        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(job.getSpec().slotsPerReplica())),
         PodEnv.value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
   }
 

@@ -131,7 +131,10 @@ public final class PodTemplate {
         .withTerminationMessagePolicy("File")
         .withEnv(parts.env(job, agent.terminationGrace().toSeconds()))
         .withNewResources()
-        .withLimits(Map.of(config.slotResource(), new Quantity("1")))
+        .withLimits(
+            Map.of(
+                config.slotResource(),
+                new Quantity(Integer.toString(job.getSpec().slotsPerReplica()))))
         .endResources()
         .withNewSecurityContext()
         .withAllowPrivilegeEscalation(false)

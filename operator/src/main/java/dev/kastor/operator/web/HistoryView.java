@@ -95,6 +95,7 @@ public record HistoryView(
    * @param from Unix time in ms
    * @param to Unix time in ms; null while it lasts
    * @param replicas replicas on all nodes
+   * @param slots slots that these take
    * @param nodes replicas by node
    * @param reason why, as one word
    * @param message why, as a sentence
@@ -103,6 +104,7 @@ public record HistoryView(
       long from,
       @Nullable Long to,
       int replicas,
+      int slots,
       Map<String, Integer> nodes,
       String reason,
       String message) {
@@ -112,6 +114,7 @@ public record HistoryView(
           segment.from().toEpochMilli(),
           to == null ? null : to.toEpochMilli(),
           segment.replicas(),
+          segment.slots(),
           segment.replicasByNode(),
           segment.reason(),
           segment.message());

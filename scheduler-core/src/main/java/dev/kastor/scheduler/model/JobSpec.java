@@ -24,6 +24,8 @@ import java.util.SequencedMap;
  * @param byGpuType what differs by GPU type; if not empty, the job runs on the listed types only
  * @param queue name of the queue it was submitted to; empty for none
  * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
+ * @param slotsPerReplica slots of one node that each replica takes on any GPU type that {@code
+ *     byGpuType} does not list
  * @param mostExamples largest batch of a pass that fits a device, by GPU type (empty where nodes
  *     have none), as its replicas found out; beyond it no limit allows anything
  */
@@ -38,6 +40,7 @@ public record JobSpec(
     SequencedMap<String, GpuTraits> byGpuType,
     String queue,
     int priority,
+    int slotsPerReplica,
     Map<String, Integer> mostExamples) {
   private static final SequencedMap<String, GpuTraits> ALIKE =
       Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
@@ -54,9 +57,13 @@ public record JobSpec(
           "requestedReplicas of job %s must be at least 1 but are %d"
               .formatted(id, requestedReplicas));
     }
+    if (slotsPerReplica < 1) {
+      throw new IllegalArgumentException(
+          "slotsPerReplica of job %s must be at least 1 but is %d".formatted(id, slotsPerReplica));
+    }
   }
 
-  /** A job whose replicas met no limit of memory. */
+  /** A job whose replicas take one slot each and met no limit of memory. */
   public JobSpec(
       JobId id,
       Instant submitted,
@@ -79,6 +86,7 @@ public record JobSpec(
         byGpuType,
         queue,
         priority,
+        1,
         Map.of());
   }
 
@@ -132,6 +140,7 @@ public record JobSpec(
         byGpuType,
         queue,
         priority,
+        slotsPerReplica,
         mostExamples);
   }
 
@@ -148,6 +157,7 @@ public record JobSpec(
         byGpuType,
         queue,
         priority,
+        slotsPerReplica,
         mostExamples);
   }
 
@@ -164,6 +174,24 @@ public record JobSpec(
         byGpuType,
         inQueue,
         atPriority,
+        slotsPerReplica,
+        mostExamples);
+  }
+
+  /** The same with replicas of so many slots. */
+  public JobSpec withSlotsPerReplica(int slots) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        slots,
         mostExamples);
   }
 
@@ -171,7 +199,7 @@ public record JobSpec(
   public JobSpec onTypes(Collection<String> types) {
     SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
     for (String type : types) {
-      traits.put(type, new GpuTraits(batchLimits, 1, 0));
+      traits.put(type, new GpuTraits(batchLimits, slotsPerReplica, 0));
     }
     return new JobSpec(
         id,
@@ -184,6 +212,7 @@ public record JobSpec(
         traits,
         queue,
         priority,
+        slotsPerReplica,
         mostExamples);
   }
 
@@ -202,6 +231,7 @@ public record JobSpec(
             byGpuType,
             queue,
             priority,
+            slotsPerReplica,
             most);
   }
 
@@ -228,8 +258,11 @@ public record JobSpec(
   }
 
   /** Slots that one replica takes on this GPU type. */
-  public int gpusPerReplica(String type) {
+  public int slotsPerReplica(String type) {
+    if (byGpuType.isEmpty()) {
+      return slotsPerReplica;
+    }
     GpuTraits traits = byGpuType.get(type);
-    return traits == null ? 1 : traits.gpusPerReplica();
+    return traits == null ? slotsPerReplica : traits.slotsPerReplica();
   }
 }

@@ -45,6 +45,7 @@ public final class TestJob {
   private boolean pinned;
   private Duration unsaved = Duration.ZERO;
   private String gpuType = "";
+  private int slotsPerReplica = 1;
   private final SequencedMap<String, GpuTraits> byGpuType = new LinkedHashMap<>();
 
   private TestJob(String name) {
@@ -66,7 +67,7 @@ public final class TestJob {
   }
 
   public TestJob on(String node, int replicas) {
-    return on(Allocation.on(node, replicas));
+    return on(Allocation.on(node, replicas, slotsPerReplica));
   }
 
   public TestJob on(Allocation value) {
@@ -107,6 +108,12 @@ public final class TestJob {
     return this;
   }
 
+  /** Slots of each replica; before the job is put anywhere. */
+  public TestJob slotsPerReplica(int value) {
+    slotsPerReplica = value;
+    return this;
+  }
+
   public TestJob gpuType(String value) {
     gpuType = value;
     return this;
@@ -115,7 +122,7 @@ public final class TestJob {
   /** Profiled on these types, with the same batches on each. */
   public TestJob byGpuType(String... types) {
     for (String type : types) {
-      byGpuType.put(type, new GpuTraits(LIMITS, 1, 100));
+      byGpuType.put(type, new GpuTraits(LIMITS, slotsPerReplica, 100));
     }
     return this;
   }
@@ -164,7 +171,8 @@ public final class TestJob {
             gpuType,
             byGpuType,
             queue,
-            priority);
+            priority,
+            slotsPerReplica);
     return new JobState(
         spec,
         allocation,

@@ -361,7 +361,7 @@ final class EventJob implements Foresight {
       course = next;
       stepsOnCourse = course.stepsAt(progress);
     }
-    time = application().stepTime(key(), allocation.counts(), batch.atomicBatchSize());
+    time = application().stepTime(key(), allocation.replicaCounts(), batch.atomicBatchSize());
     if (!time.isKnown()) {
       throw new IllegalStateException(
           "%s was never measured with an atomic batch of %d on %s"

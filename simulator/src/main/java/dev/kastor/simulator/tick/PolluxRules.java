@@ -47,12 +47,13 @@ record PolluxRules(List<Node> nodes) implements TickRules {
         "",
         new LinkedHashMap<>(),
         job.queue(),
-        job.priority());
+        job.priority(),
+        job.slotsPerReplica(application, ""));
   }
 
   @Override
   public Placement place(JobSpec spec, Application application, Allocation allocation) {
-    return new Placement("", allocation.counts(), allocation.replicas());
+    return new Placement("", allocation.replicaCounts(), allocation.slotsPerReplica());
   }
 
   @Override

@@ -64,7 +64,8 @@ final class KastorTrace implements TraceFormat {
         duration,
         outcome(row),
         row.textOr("queue", ""),
-        row.isBlank("priority") ? 0 : row.whole("priority"));
+        row.isBlank("priority") ? 0 : row.whole("priority"),
+        row.isBlank("slotsPerReplica") ? 1 : row.positive("slotsPerReplica"));
   }
 
   /** What a scheduler may change about a job; everything where its row does not say. */
