@@ -9,6 +9,7 @@ import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
@@ -172,7 +173,8 @@ public final class TestJob {
             byGpuType,
             queue,
             priority,
-            slotsPerReplica);
+            slotsPerReplica,
+            Map.of());
     return new JobState(
         spec,
         allocation,

@@ -16,6 +16,7 @@ import dev.kastor.traces.Workload;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
@@ -62,7 +63,8 @@ final class EventSpecs {
             byType,
             job.queue(),
             job.priority(),
-            job.slotsPerReplica(application, first));
+            job.slotsPerReplica(application, first),
+            Map.of());
     check(spec, largest);
     return spec;
   }

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Pollux's artifact (OSDI 2021): one kind of GPU, and every change of allocation is a restart. */
@@ -48,7 +49,8 @@ record PolluxRules(List<Node> nodes) implements TickRules {
         new LinkedHashMap<>(),
         job.queue(),
         job.priority(),
-        job.slotsPerReplica(application, ""));
+        job.slotsPerReplica(application, ""),
+        Map.of());
   }
 
   @Override

@@ -87,7 +87,8 @@ final class TypeBlindRules implements TickRules {
         new LinkedHashMap<>(),
         job.queue(),
         job.priority(),
-        slotsPerReplica(job, application));
+        slotsPerReplica(job, application),
+        Map.of());
   }
 
   /** Slots of a replica, which must be as many on all types: the policy sees no types. */

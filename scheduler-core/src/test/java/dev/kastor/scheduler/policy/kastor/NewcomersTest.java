@@ -115,7 +115,8 @@ final class NewcomersTest {
             spec.byGpuType(),
             spec.queue(),
             spec.priority(),
-            spec.slotsPerReplica());
+            spec.slotsPerReplica(),
+            spec.mostExamples());
     return new JobState(
         renamed,
         Allocation.NONE,
