@@ -30,7 +30,27 @@ public record ElasticSpec(
     @JsonPropertyDescription("Most replicas.") @SpecReplicas @Min(1) @Max(4096) @Default("1")
         @Nullable Integer maxReplicas,
     @JsonPropertyDescription("Which counts between the bounds are possible.") @Default("Any")
-        @Nullable AllowedReplicasKind allowedReplicas) {
+        @Nullable AllowedReplicasKind allowedReplicas,
+    @JsonPropertyDescription(
+            "How the number of replicas changes. Live: replicas come and go while the others train,"
+                + " which programs and scripts of the kastor package can. Restart: of a template"
+                + " without goodput, all pods are told to end and start again in the new number.")
+        @Default("Live")
+        @Nullable Rescale rescale) {
+  /** How the replica count changes. */
+  public enum Rescale {
+    Live,
+    Restart
+  }
+
+  /** Bounds within which replicas come and go. */
+  public ElasticSpec(
+      @Nullable Integer minReplicas,
+      @Nullable Integer maxReplicas,
+      @Nullable AllowedReplicasKind allowedReplicas) {
+    this(minReplicas, maxReplicas, allowedReplicas, null);
+  }
+
   /** Which replica counts a job can run with. */
   public enum AllowedReplicasKind {
     Any,
