@@ -41,7 +41,7 @@ final class CountedSteps {
   private final int initialBatch;
   private @Nullable StepCount newest;
   private @Nullable Mark mark;
-  private @Nullable TelemetryStore.Start start;
+  private TelemetryStore.@Nullable Start start;
   private double examples;
   private long sequence;
 
