@@ -47,15 +47,15 @@ final class ReportReader {
    * @param length of the body in bytes; negative if that is not known
    */
   static TelemetryReport read(InputStream body, long length) throws ApiException, IOException {
-    return read(REPORTS, body, length);
+    return read(REPORTS, TelemetryReport.class, body, length);
   }
 
   /** The count in a body, as {@link #read(InputStream, long)}. */
   static StepCount readCount(InputStream body, long length) throws ApiException, IOException {
-    return read(COUNTS, body, length);
+    return read(COUNTS, StepCount.class, body, length);
   }
 
-  private static <T> T read(ObjectReader reader, InputStream body, long length)
+  private static <T> T read(ObjectReader reader, Class<T> type, InputStream body, long length)
       throws ApiException, IOException {
     // A reader that does not know makes room for many times what most reports take.
     boolean small = length >= 0 && length <= TelemetryReport.MAX_BYTES;
@@ -68,7 +68,7 @@ final class ReportReader {
           "a report may have at most %d bytes".formatted(TelemetryReport.MAX_BYTES));
     }
     try {
-      T report = reader.readValue(bytes, 0, read);
+      T report = type.cast(reader.readValue(bytes, 0, read));
       if (report == null) {
         throw ApiException.badRequest("the body must be a report, not null");
       }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.goodput.PlacementShape;

@@ -191,7 +191,7 @@ class GangPlanTest {
             GangPlan.Clear.class,
             clear ->
                 assertThat(clear.why())
-                    .hasValueSatisfying(why -> assertThat(why).startsWith("its place changed")));
+                    .hasValueSatisfying(why -> assertThat(why.message()).startsWith("its place changed")));
     assertThat(GangPlan.training(gang)).isZero();
   }
 

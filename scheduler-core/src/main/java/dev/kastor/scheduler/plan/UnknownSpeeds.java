@@ -42,14 +42,14 @@ public final class UnknownSpeeds {
   private static JobState keepSize(JobState job, Map<String, Node> nodes) {
     JobSpec spec = job.spec();
     Allocation held = job.allocation();
+    int replicas = 0;
     for (int i = 0; i < held.nodes(); i++) {
       Node node = nodes.get(held.node(i));
       if (node == null || node.slots() < held.count(i) || !spec.runsOn(node.gpuType())) {
         return job;
       }
+      replicas += held.count(i) / spec.gpusPerReplica(node.gpuType());
     }
-    int each = spec.gpusPerReplica(nodes.get(held.node(0)).gpuType());
-    int replicas = held.replicas() / each;
     return spec.elasticity().allows(replicas)
         ? job.withSpec(spec.withElasticity(new Elasticity.Rigid(replicas)))
         : job;
