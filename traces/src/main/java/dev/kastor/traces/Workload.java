@@ -18,7 +18,10 @@ public record Workload(String name, List<Job> jobs) {
     SCALE_GPUS,
 
     /** Nothing. */
-    RIGID
+    RIGID,
+
+    /** The size, by a restart of all replicas; the global batch is the one asked for. */
+    RESTART
   }
 
   /** How a job ended where its trace was taken; a replay runs its work whichever it was. */

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the job's name
  * @param replicas how many it may have
  * @param slotsPerReplica GPUs of each
+ * @param restart whether a change of their number stops all and starts all
  * @param batch global batch: the first, and the largest one that it may grow to if it is a range;
  *     empty for a gang, whose script nobody resizes
  * @param perReplica atomic batches of a replica, if they are bounded
@@ -36,6 +37,7 @@ record Manifest(
     String name,
     Range replicas,
     int slotsPerReplica,
+    boolean restart,
     Optional<Range> batch,
     Optional<Range> perReplica,
     Optional<String> image,
@@ -66,6 +68,9 @@ record Manifest(
         ordered("minReplicas", replicas.min(), "maxReplicas", replicas.max());
     if (slotsPerReplica > 1) {
       elastic.put("slotsPerReplica", slotsPerReplica);
+    }
+    if (restart) {
+      elastic.put("rescale", "Restart");
     }
     spec.put("elastic", elastic);
     batch.ifPresent(sizes -> spec.put("goodput", Map.of("batchSize", batchSize(sizes))));

@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Runs a command as a TrainingJob and shows its output until it ends.",
       "With --batch the command is a script that uses the kastor package: replicas come and go and"
-          + " the batch changes while it trains. Without, it is a gang of one size.",
+          + " the batch changes while it trains. Without, it is a gang of one size; or, with"
+          + " --restart, one that starts again for each change of its size.",
       "On the cluster of this machine it runs in this folder, with this shell's interpreter (PATH,"
           + " VIRTUAL_ENV, CONDA_PREFIX, PYTHONPATH, LD_LIBRARY_PATH). Elsewhere --image is needed."
     },
@@ -89,6 +90,13 @@ public final class RunCommand implements Callable<Integer> {
   private @Nullable String perReplica;
 
   @Option(
+      names = "--restart",
+      description =
+          "The command goes on from its own checkpoint in another number of replicas: a change of"
+              + " size stops all and starts all.")
+  private boolean restart;
+
+  @Option(
       names = "--image",
       paramLabel = "IMAGE",
       description = "Image of the container; not needed on the cluster of this machine.")
@@ -133,10 +141,10 @@ public final class RunCommand implements Callable<Integer> {
 
   private Manifest manifest() {
     Range sizes = Range.of("--replicas", replicas);
-    if (batch == null && !sizes.fixed()) {
+    if (batch == null && !restart && !sizes.fixed()) {
       throw new CliException(
           ExitCode.USAGE,
-          "--replicas %s: only a script that uses the kastor package can be resized. Say its batch with --batch N, or give one number of replicas"
+          "--replicas %s: only a script that uses the kastor package can be resized while it trains. Say its batch with --batch N, or --restart if it goes on from its own checkpoint, or give one number of replicas"
               .formatted(replicas));
     }
     if (gpusPerReplica < 1 || gpusPerReplica > ElasticSpec.MOST_SLOTS) {
@@ -144,6 +152,11 @@ public final class RunCommand implements Callable<Integer> {
           ExitCode.USAGE,
           "--gpus-per-replica must be from 1 to %d but is %d"
               .formatted(ElasticSpec.MOST_SLOTS, gpusPerReplica));
+    }
+    if (batch != null && restart) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--restart: a script with --batch is resized while it trains. Leave one of them out");
     }
     Map<String, String> shell = System.getenv();
     boolean here = image == null;
@@ -161,6 +174,7 @@ public final class RunCommand implements Callable<Integer> {
         name == null ? Manifest.nameAfter(command, ThreadLocalRandom.current()) : name,
         sizes,
         gpusPerReplica,
+        restart,
         Optional.ofNullable(batch).map(text -> Range.of("--batch", text)),
         Optional.ofNullable(perReplica)
             .map(text -> Range.of("--per-replica", text))

@@ -111,6 +111,21 @@ final class RunCommandTest {
   }
 
   @Test
+  void aCommandThatRestartsMayHaveSeveralSizes() throws Exception {
+    var result =
+        Terminal.runPlain(
+            "run", "--restart", "--replicas", "2-8", "--dry-run", "--", "sh", "-c", "true");
+    assertThat(result.err()).isEmpty();
+    assertThat(YAML.readTree(result.out()).at("/spec/elastic"))
+        .isEqualTo(YAML.readTree("{minReplicas: 2, maxReplicas: 8, rescale: Restart}"));
+    var both =
+        Terminal.runPlain(
+            "run", "--restart", "--batch", "32", "--dry-run", "--", "sh", "-c", "true");
+    assertThat(both.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(both.err()).contains("--restart: a script with --batch is resized");
+  }
+
+  @Test
   void elsewhereAnImageIsNeeded() throws Exception {
     try (Terminal terminal = new Terminal(folder)) {
       var result = terminal.run("run", "--", "sh", "-c", "true");

@@ -36,21 +36,33 @@ public record ElasticSpec(
                 + " of the template ask for together, else 1. Cannot change.")
         @Min(1)
         @Max(ElasticSpec.MOST_SLOTS)
-        @Nullable Integer slotsPerReplica) {
+        @Nullable Integer slotsPerReplica,
+    @JsonPropertyDescription(
+            "How the number of replicas changes. Live: replicas come and go while the others train,"
+                + " which programs and scripts of the kastor package can. Restart: of a template"
+                + " without goodput, all pods are told to end and start again in the new number.")
+        @Default("Live")
+        @Nullable Rescale rescale) {
   /** Most slots that a replica may take. */
   public static final int MOST_SLOTS = 64;
 
-  /** Bounds on replicas whose size the template says, or that take one slot. */
+  /** How the replica count changes. */
+  public enum Rescale {
+    Live,
+    Restart
+  }
+
+  /** Bounds within which replicas come and go, whose size the template says, or of one slot. */
   public ElasticSpec(
       @Nullable Integer minReplicas,
       @Nullable Integer maxReplicas,
       @Nullable AllowedReplicasKind allowedReplicas) {
-    this(minReplicas, maxReplicas, allowedReplicas, null);
+    this(minReplicas, maxReplicas, allowedReplicas, null, null);
   }
 
   /** The same with replicas of so many slots. */
   public ElasticSpec withSlotsPerReplica(int slots) {
-    return new ElasticSpec(minReplicas, maxReplicas, allowedReplicas, slots);
+    return new ElasticSpec(minReplicas, maxReplicas, allowedReplicas, slots, rescale);
   }
 
   /** Which replica counts a job can run with. */

@@ -57,7 +57,8 @@ public final class SpecDefaults {
         or(given.maxReplicas(), 1),
         or(given.allowedReplicas(), AllowedReplicasKind.Any),
         // Left out it is what the template says.
-        given.slotsPerReplica());
+        given.slotsPerReplica(),
+        or(given.rescale(), ElasticSpec.Rescale.Live));
   }
 
   private static GoodputSpec goodput(GoodputSpec given) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the researcher asks for: a program of the engine with its {@code goodput}, or a {@code
- * template} of pods, which are resized if it has {@code goodput} as well and else are a gang; all
+ * template} of pods, which come and go if it has {@code goodput} as well and else are a gang; all
  * else has defaults.
  */
 @ValidationRule(
@@ -39,12 +39,21 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(
     value =
         "!has(self.template) || has(self.goodput) || self.elastic.minReplicas =="
-            + " self.elastic.maxReplicas",
+            + " self.elastic.maxReplicas || self.elastic.rescale == 'Restart'",
     messageExpression =
         "'a template without goodput runs as a gang of one size, but elastic.minReplicas is %d and"
-            + " elastic.maxReplicas %d. Set both to the same number, or give goodput if its script"
-            + " uses the kastor package.'.format([self.elastic.minReplicas,"
+            + " elastic.maxReplicas %d. Set both to the same number, or elastic.rescale to Restart"
+            + " if its script can go on from its own checkpoint in another number of pods, or give"
+            + " goodput if its script uses the kastor package.'.format([self.elastic.minReplicas,"
             + " self.elastic.maxReplicas])")
+@ValidationRule(
+    value = "self.elastic.rescale != 'Restart' || (has(self.template) && !has(self.goodput))",
+    message =
+        "spec.elastic.rescale: Restart is for a template without goodput: replicas of a program, or"
+            + " of a template with goodput, come and go while the others train. Leave it out.")
+@ValidationRule(
+    value = "self.elastic.rescale == oldSelf.elastic.rescale",
+    message = "elastic.rescale cannot change after creation: submit a new job")
 @ValidationRule(
     value = Unchanging.PROGRAM,
     message = "program cannot change after creation: submit a new job")
@@ -107,7 +116,8 @@ public record TrainingJobSpec(
         @Size(max = 63)
         @Nullable String family,
     @JsonPropertyDescription("How many replicas the job may run with, and how large each is.")
-        @Default("{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\"}")
+        @Default(
+            "{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\",\"rescale\":\"Live\"}")
         @Nullable ElasticSpec elastic,
     @JsonPropertyDescription(
             "Batch sizes, learning rate and declared work of a program, or of a template whose"
@@ -121,9 +131,9 @@ public record TrainingJobSpec(
         @Nullable ProgramSpec program,
     @JsonPropertyDescription(
             "A pod template of any container instead of a program. With goodput, each pod is a"
-                + " replica that comes and goes while the others train; without, a gang of"
-                + " elastic.minReplicas pods that start together, restart together and succeed"
-                + " together.")
+                + " replica that comes and goes while the others train; without, a gang of pods"
+                + " that start together, restart together and succeed together, in one number"
+                + " unless elastic.rescale is Restart.")
         @Nullable Map<String, Object> template,
     @JsonPropertyDescription(
             "Name of the ClusterTrainingProfile that completes the pods; without it, the profile"
@@ -180,7 +190,7 @@ public record TrainingJobSpec(
     return managedBy == null || managedBy.equals(OPERATOR);
   }
 
-  /** Whether the job is a gang: pods of any container, all or none, which nobody resizes. */
+  /** Whether the job is a gang: pods of any container, all or none. */
   public boolean gang() {
     return template != null && goodput == null;
   }
@@ -189,6 +199,11 @@ public record TrainingJobSpec(
   public int slotsPerReplica() {
     Integer slots = elastic == null ? null : elastic.slotsPerReplica();
     return slots == null ? 1 : slots;
+  }
+
+  /** Whether the job is a gang whose size changes by a restart of all its pods. */
+  public boolean restartsToRescale() {
+    return gang() && elastic != null && elastic.rescale() == ElasticSpec.Rescale.Restart;
   }
 
   /** The program of a job that has one. */

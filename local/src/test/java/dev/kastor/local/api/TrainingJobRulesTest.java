@@ -131,6 +131,38 @@ final class TrainingJobRulesTest {
   }
 
   @Test
+  void aGangHasSeveralSizesOnlyWhereItSaysThatItRestartsForThem() {
+    Resource<TrainingJob> gang =
+        create(
+            "restarts",
+            TEMPLATE
+                + ", \"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 8, \"rescale\":"
+                + " \"Restart\"}");
+    assertThat(gang.get().getSpec().restartsToRescale()).isTrue();
+    patch(gang, "\"elastic\": {\"maxReplicas\": 4}");
+    assertThatThrownBy(() -> patch(gang, "\"elastic\": {\"rescale\": \"Live\"}"))
+        .hasMessageContaining("elastic.rescale cannot change");
+    Resource<TrainingJob> one = create("one", TEMPLATE);
+    assertThat(one.get().getSpec().restartsToRescale()).as("as it comes").isFalse();
+    assertThatThrownBy(() -> patch(one, "\"elastic\": {\"rescale\": \"Restart\"}"))
+        .hasMessageContaining("elastic.rescale cannot change");
+    assertThatThrownBy(() -> create("live", TEMPLATE + ", \"elastic\": {\"maxReplicas\": 2}"))
+        .hasMessageContaining("or elastic.rescale to Restart");
+    assertThatThrownBy(
+            () -> create("program", PROGRAM + ", \"elastic\": {\"rescale\": \"Restart\"}"))
+        .hasMessageContaining("Restart is for a template without goodput");
+    assertThatThrownBy(() ->
+            create(
+                "goodput",
+                TEMPLATE
+                    + ", \"goodput\": {\"batchSize\": {\"initial\": 32}}, \"elastic\":"
+                    + " {\"rescale\": \"Restart\"}"))
+        .hasMessageContaining("Restart is for a template without goodput");
+    assertThatThrownBy(() -> create("other", TEMPLATE + ", \"elastic\": {\"rescale\": \"Often\"}"))
+        .hasMessageContaining("spec.elastic.rescale");
+  }
+
+  @Test
   void whatAJobRunsAndWhoRunsItCannotChange() {
     Resource<TrainingJob> gang = create("gang", TEMPLATE + ", \"profile\": \"a100\"");
     assertThat(gang.get().getSpec().managedBy()).isEqualTo(TrainingJobSpec.OPERATOR);

@@ -27,6 +27,13 @@ public final class JobMapper {
   private static final AssumedPauses ASSUMED =
       new AssumedPauses(Duration.ofSeconds(2), Duration.ofSeconds(15));
 
+  /**
+   * The same of a gang, for which any change is a start: its old pods first get the time that they
+   * have to end, and what its script had not saved is trained again.
+   */
+  private static final AssumedPauses ASSUMED_OF_GANG =
+      new AssumedPauses(Duration.ofSeconds(60), Duration.ofSeconds(60));
+
   private JobMapper() {}
 
   /** The job as a policy sees it at {@code now}, in the queue that it names. */
@@ -63,7 +70,7 @@ public final class JobMapper {
     JobSpec inQueue = asNamed ? named : named.queued(queue, priority);
     JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
     return new JobFacts(spec, job.history(), training, measured, pinned, Optional.empty())
-        .state(ASSUMED, now);
+        .state(job.job().getSpec().restartsToRescale() ? ASSUMED_OF_GANG : ASSUMED, now);
   }
 
   /** The status' allocation as the scheduler's type. */

@@ -11,6 +11,8 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.protocol.Membership;
 import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.ServiceAccountTokenProjection;
+import io.fabric8.kubernetes.api.model.ServiceAccountTokenProjectionBuilder;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -92,18 +94,12 @@ final class AgentParts {
   }
 
   List<Volume> volumes(TrainingJob job, ProfileSpec profile) {
-    String namespace = job.getMetadata().getNamespace();
-    String name = job.getMetadata().getName();
     Volume token =
         new VolumeBuilder()
             .withName(TOKEN)
             .withNewProjected()
             .addNewSource()
-            .withNewServiceAccountToken()
-            .withAudience(PodTemplate.audience(namespace, name))
-            .withExpirationSeconds(TOKEN_SECONDS)
-            .withPath("token")
-            .endServiceAccountToken()
+            .withServiceAccountToken(token(job, "token"))
             .endSource()
             .endProjected()
             .build();
@@ -111,10 +107,20 @@ final class AgentParts {
         new VolumeBuilder()
             .withName(RING)
             .withNewSecret()
-            .withSecretName(PodTemplate.ringSecret(name))
+            .withSecretName(JobObjects.secret(job))
             .endSecret()
             .build();
     return List.of(token, ring, checkpoints(job, profile));
+  }
+
+  /** The token with which a pod shows that it is one of the job. */
+  static ServiceAccountTokenProjection token(TrainingJob job, String path) {
+    return new ServiceAccountTokenProjectionBuilder()
+        .withAudience(
+            PodTemplate.audience(job.getMetadata().getNamespace(), job.getMetadata().getName()))
+        .withExpirationSeconds(TOKEN_SECONDS)
+        .withPath(path)
+        .build();
   }
 
   private Optional<String> claim(ProfileSpec profile) {

@@ -12,6 +12,7 @@ import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.Slowest;
+import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.Learner;
@@ -48,6 +49,7 @@ final class JobTelemetry {
   private final MemoryLimits memory;
   private final Map<String, Long> sequences = new HashMap<>();
   private final UsualStep stepTimes = new UsualStep();
+  private final CountedSteps counted;
   private @Nullable Slowest slowest;
   private @Nullable Reported last;
   private @Nullable GradientStats gradient;
@@ -83,6 +85,7 @@ final class JobTelemetry {
             declared(job, spec.batchLimits().initialGlobalBatch()),
             before == null ? 0 : before.maxReplicas(),
             before == null ? Instant.EPOCH : now);
+    counted = new CountedSteps(spec, before == null ? 0 : before.examples());
     claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
     memory = new MemoryLimits(spec.batchLimits(), before == null ? null : before.mostExamples());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
@@ -137,6 +140,38 @@ final class JobTelemetry {
       return true;
     }
     report = changes.observe(bounds.cut(said, advanced, now));
+    take(report, now);
+    stepTimes.observe(report);
+    if (bounds.contradictory()) {
+      claims.contradicted();
+    }
+    check(report, now);
+    return true;
+  }
+
+  /**
+   * Takes in how many steps the script of a gang has counted. Speed, place and pause are what the
+   * operator saw itself, and progress can be held against nothing else: so there is nothing to cut.
+   *
+   * @param seen the start that the sender belongs to
+   * @return the report that it amounts to
+   * @throws IllegalArgumentException if no job can have been so fast
+   */
+  synchronized TelemetryReport count(
+      TelemetryStore.Start seen, String pod, StepCount count, Instant now) {
+    SeenBounds.Published published =
+        bounds.generation(seen.generation()).orElseGet(() -> seen.published());
+    TelemetryStore.Start start = seen.allocated(published.allocated());
+    double pause = bounds.startSeconds(published, advanced, now);
+    TelemetryReport made = counted.report(start, pod, count, pause, now);
+    bounds.published(seen.generation(), published);
+    boolean known = published.at().isPresent();
+    TelemetryReport report = changes.observe(known ? made : made.withSwitches(List.of()));
+    take(report, now);
+    return report;
+  }
+
+  private void take(TelemetryReport report, Instant now) {
     if (last != null && report.progress().step() > last.progress().step()) {
       advanced = now;
     }
@@ -145,11 +180,6 @@ final class JobTelemetry {
     report.profiles().forEach(memory::trained);
     learner.observe(report, now);
     rates.observe(report.progress(), now);
-    stepTimes.observe(report);
-    if (bounds.contradictory()) {
-      claims.contradicted();
-    }
-    check(report, now);
     slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
     checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
@@ -160,7 +190,6 @@ final class JobTelemetry {
     }
     note(report.outcome(), now);
     dirty = true;
-    return true;
   }
 
   private void check(TelemetryReport report, Instant now) {

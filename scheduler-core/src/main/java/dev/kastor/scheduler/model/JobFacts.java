@@ -29,8 +29,9 @@ public record JobFacts(
   /** The job as a policy sees it at {@code now}. */
   public JobState state(AssumedPauses assumed, Instant now) {
     Allocation current = allocations.allocation();
-    Duration rescale = measured.rescalePause().orElse(assumed.rescale());
-    Duration restart = measured.restartPause().orElseGet(() -> longer(assumed.restart(), rescale));
+    boolean restarts = spec.elasticity() instanceof Elasticity.Restarting;
+    Duration live = measured.rescalePause().orElse(assumed.rescale());
+    Duration restart = measured.restartPause().orElseGet(() -> longer(assumed.restart(), live));
     return new JobState(
         fitting(),
         current,
@@ -40,8 +41,8 @@ public record JobFacts(
         AllocationHistory.sinceOrZero(spec.submitted(), now),
         allocations.attainedService(now),
         allocations.restarts(),
-        // The next change of a job that holds nothing is a start.
-        current.isEmpty() ? restart : rescale,
+        // The next change of a job that holds nothing is a start, as is any of one that restarts.
+        current.isEmpty() || restarts ? restart : live,
         restart,
         allocations.since().map(at -> AllocationHistory.sinceOrZero(at, now)).orElse(Duration.ZERO),
         unsaved(now),

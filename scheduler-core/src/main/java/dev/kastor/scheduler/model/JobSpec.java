@@ -127,6 +127,21 @@ public record JobSpec(
         new LinkedHashMap<>());
   }
 
+  /** The same where something else may change. */
+  public JobSpec withElasticity(Elasticity other) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        other,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority);
+  }
+
   /** The same with other batches. */
   public JobSpec withBatchLimits(BatchLimits limits) {
     return new JobSpec(

@@ -63,9 +63,10 @@ final class PolicyContractTest {
       int min = 1 + random.nextInt(3);
       int max = min + random.nextInt(8);
       Elasticity elasticity =
-          switch (random.nextInt(4)) {
+          switch (random.nextInt(5)) {
             case 0 -> new Elasticity.Rigid(min);
             case 1 -> new Elasticity.Elastic(min, max, new AllowedReplicas.Any());
+            case 4 -> new Elasticity.Restarting(min, max, new AllowedReplicas.Any());
             case 2 -> new Elasticity.Adaptive(1, 8, new AllowedReplicas.PowersOfTwo());
             default -> new Elasticity.Adaptive(min, max, new AllowedReplicas.Any());
           };

@@ -80,6 +80,9 @@ final class EventSpecs {
     if (control == Control.PLACEMENT || job.category() == Workload.Category.RIGID) {
       return new Elasticity.Rigid(requested);
     }
+    if (job.category() == Workload.Category.RESTART) {
+      return new Elasticity.Restarting(job.minReplicas(), most, any);
+    }
     return choosesBatch
         ? new Elasticity.Adaptive(job.minReplicas(), most, any)
         : new Elasticity.Elastic(job.minReplicas(), most, any);

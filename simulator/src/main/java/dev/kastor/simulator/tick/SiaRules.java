@@ -105,6 +105,7 @@ final class SiaRules implements TickRules {
           switch (job.category()) {
             case ADAPTIVE -> new Elasticity.Adaptive(1, most, any);
             case SCALE_GPUS -> new Elasticity.Elastic(1, job.requestedReplicas(), any);
+            case RESTART -> new Elasticity.Restarting(1, most, any);
             case RIGID -> new Elasticity.Rigid(job.requestedReplicas());
           };
     };

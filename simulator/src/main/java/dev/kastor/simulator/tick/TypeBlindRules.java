@@ -120,6 +120,8 @@ final class TypeBlindRules implements TickRules {
       case Elasticity.Rigid rigid -> rigid;
       case Elasticity.Elastic elastic ->
           new Elasticity.Elastic(elastic.min(), most, elastic.allowed());
+      case Elasticity.Restarting restarting ->
+          new Elasticity.Restarting(restarting.min(), most, restarting.allowed());
       case Elasticity.Adaptive adaptive ->
           new Elasticity.Adaptive(adaptive.min(), most, adaptive.allowed());
     };

@@ -224,6 +224,20 @@ final class EventSimulationTest {
   }
 
   @Test
+  void aJobThatRestartsForARescalePausesAsForAStart() {
+    Workload.Job a = job("a", 0, "linear", 1);
+    Workload.Job b = job("b", 500, "linear", 1);
+    EventSettings free = EXACT.withLiveRescale(Duration.ZERO);
+    Replay live = replay(free, "1x2", workload(a, b), "optimus", 1);
+    Replay restarts =
+        replay(free, "1x2", workload(a.in(Workload.Category.RESTART), b), "optimus", 1);
+    Replay.Completed before = live.jobs().getFirst();
+    Replay.Completed after = restarts.jobs().getFirst();
+    assertThat(after.restarts()).isEqualTo(before.restarts()).isEqualTo(1);
+    assertThat(after.finishSeconds() - before.finishSeconds()).isCloseTo(30, within(1e-6));
+  }
+
+  @Test
   void aRescaleCostsItsPauseOnce() {
     // Optimus gives b the GPU that a grew to: each rescale of a pauses it for the stated time.
     Workload two = workload(job("a", 0, "linear", 1), job("b", 500, "linear", 1));

@@ -74,10 +74,12 @@ final class KastorTrace implements TraceFormat {
       case "adaptive" -> Category.ADAPTIVE;
       case "scale-gpus" -> Category.SCALE_GPUS;
       case "rigid" -> Category.RIGID;
+      case "restart" -> Category.RESTART;
       default ->
           throw row.problem(
               "category",
-              "'%s' must be adaptive, scale-gpus or rigid".formatted(row.text("category")));
+              "'%s' must be adaptive, scale-gpus, rigid or restart"
+                  .formatted(row.text("category")));
     };
   }
 

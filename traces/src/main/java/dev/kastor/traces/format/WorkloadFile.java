@@ -89,6 +89,7 @@ public final class WorkloadFile {
       case ADAPTIVE -> "adaptive";
       case SCALE_GPUS -> "scale-gpus";
       case RIGID -> "rigid";
+      case RESTART -> "restart";
     };
   }
 

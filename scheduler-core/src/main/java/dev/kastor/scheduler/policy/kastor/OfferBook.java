@@ -79,14 +79,18 @@ final class OfferBook {
     return offers;
   }
 
-  /** Most replicas for now: predictions far from what was measured are not to be trusted. */
+  /**
+   * Most replicas for now: predictions far from what was measured are not to be trusted. A job that
+   * restarts for each size begins with what it can have: it would pay for every step on the way.
+   */
   private int reach(JobState job, Pools now) {
     JobSpec spec = job.spec();
     Elasticity elasticity = spec.elasticity();
     int most = most(spec);
+    int first = elasticity instanceof Elasticity.Restarting ? most : firstReplicas;
     int tried =
         job.maxProfiledReplicas() == 0
-            ? firstReplicas
+            ? first
             : (int) Math.min(most, growth * job.maxProfiledReplicas());
     int held = job.allocation().replicas();
     if (held > 0 && !now.indexByName().containsKey(job.allocation().node(0))) {
