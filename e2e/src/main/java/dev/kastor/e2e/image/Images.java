@@ -104,9 +104,11 @@ public final class Images {
    *
    * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
    *     packages; {@code --jre} folder; {@code --pause} program, if its image is wanted too; {@code
-   *     --python} root folder of Python, if its image is; {@code --pytorch} root folder of Python and PyTorch with {@code --wheel} of the Python client, if
-   *     the image of the PyTorch examples is; {@code --work} folder for what is of no use later; {@code --caches} folder for what the next run
-   *     can use again; {@code --bill} Maven's bill of materials, if each image is to have its own
+   *     --python} root folder of Python, if its image is; {@code --pytorch} root folder of Python
+   *     and PyTorch with {@code --wheel} of the Python client, if the image of the PyTorch examples
+   *     is; {@code --work} folder for what is of no use later; {@code --caches} folder for what the
+   *     next run can use again; {@code --bill} Maven's bill of materials, if each image is to have
+   *     its own
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     Images images = new Images(Path.of(args[0]), option(args, "--base"), option(args, "--jre"));

@@ -159,14 +159,18 @@ final class RestartScenario {
     String text = Files.readString(Shell.ROOT.resolve("examples/restart-gang.yaml"));
     for (var change :
         Map.of(
-                "name: restart-gang", "name: " + name,
+                "name: restart-gang",
+                "name: " + name,
                 "{minReplicas: 2, maxReplicas: 8,",
-                    "{minReplicas: %1$d, maxReplicas: %1$d,".formatted(replicas),
-                "docker.io/library/python:3.12-slim", IMAGE,
-                STEP, stepSeconds,
+                "{minReplicas: %1$d, maxReplicas: %1$d,".formatted(replicas),
+                "docker.io/library/python:3.12-slim",
+                IMAGE,
+                STEP,
+                stepSeconds,
                 "while step < 20000:",
-                    "while not pathlib.Path(\"/checkpoints/%s\").exists():".formatted(FINISH),
-                "step % 50 == 0", "step % 10 == 0")
+                "while not pathlib.Path(\"/checkpoints/%s\").exists():".formatted(FINISH),
+                "step % 50 == 0",
+                "step % 10 == 0")
             .entrySet()) {
       assertThat(text).contains(change.getKey());
       text = text.replace(change.getKey(), change.getValue());

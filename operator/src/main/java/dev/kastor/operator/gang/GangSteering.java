@@ -91,8 +91,8 @@ public final class GangSteering {
   }
 
   /**
-   * Whether a gang that is to have other slots trains on because others still hold these. Where each
-   * of two waits for the other's, one has to go first.
+   * Whether a gang that is to have other slots trains on because others still hold these. Where
+   * each of two waits for the other's, one has to go first.
    */
   private boolean waits(
       TrainingJob job, List<GangPod> gang, GangPlan.Clear clear, Allocation target) {

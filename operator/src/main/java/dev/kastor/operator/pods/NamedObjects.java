@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Objects that the pods of a job need and whose names follow from the job's: its Secret
- * and the Service of its gang. Somebody else's object of that name stays as it is, and the job waits
- * until the name is free.
+ * Objects that the pods of a job need and whose names follow from the job's: its Secret and the
+ * Service of its gang. Somebody else's object of that name stays as it is, and the job waits until
+ * the name is free.
  */
 @Singleton
 public final class NamedObjects {

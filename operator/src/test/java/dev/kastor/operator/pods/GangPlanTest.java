@@ -89,7 +89,9 @@ class GangPlanTest {
     assertThat(GangPlan.of(Allocation.NONE, gang)).isInstanceOf(GangPlan.Clear.class);
   }
 
-  /** Two of three go at once, one lingers; the next start has as many pods as it is to have then. */
+  /**
+   * Two of three go at once, one lingers; the next start has as many pods as it is to have then.
+   */
   @Test
   void aGangOfAnotherSizeIsMadeOnceTheLastPodIsGone() {
     List<GangPod> three =
@@ -191,7 +193,8 @@ class GangPlanTest {
             GangPlan.Clear.class,
             clear ->
                 assertThat(clear.why())
-                    .hasValueSatisfying(why -> assertThat(why.message()).startsWith("its place changed")));
+                    .hasValueSatisfying(
+                        why -> assertThat(why.message()).startsWith("its place changed")));
     assertThat(GangPlan.training(gang)).isZero();
   }
 

@@ -161,9 +161,9 @@ class PodTemplateTest {
   @Test
   void aGangsPodSaysHowManyProcessesItHasSlotsFor() throws Exception {
     var job = TestJobs.job("bert", 2, 2, GoodputSpec.Mode.Adaptive);
-    job.setSpec(TestJobs.ofTemplate(new ElasticSpec(2, 2, null, 4), null));
+    job.setSpec(TestJobs.ofTemplate(new ElasticSpec(2, 2, null).withSlotsPerReplica(4), null));
     Pod pod =
-        new GangTemplate("kastor.dev/slot")
+        new GangTemplate(config(Map.of("kastor.slot-resource", "kastor.dev/slot")))
             .pod(job, ProfileSpec.NONE, 0, 1, 2, new PodNode("n1", "host-1"));
     assertThat(limits(pod)).containsEntry("kastor.dev/slot", new Quantity("4"));
     assertThat(pod.getSpec().getContainers().getFirst().getEnv())
@@ -202,7 +202,7 @@ class PodTemplateTest {
     var job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
     var given =
         TestJobs.ofTemplate(
-            new ElasticSpec(1, 4, null, slotsPerReplica),
+            new ElasticSpec(1, 4, null).withSlotsPerReplica(slotsPerReplica),
             new GoodputSpec(null, new BatchSizeSpec(32, null, null, null), null, null));
     Map<String, Object> template = Objects.requireNonNull(given.template());
     Map<String, Object> spec = new TreeMap<>();
@@ -225,16 +225,18 @@ class PodTemplateTest {
   }
 
   private static PodTemplate template(Map<String, String> settings) {
-    OperatorConfig config =
-        new SmallRyeConfigBuilder()
-            .withMapping(OperatorConfig.class)
-            .addDefaultInterceptors()
-            .addDiscoveredConverters()
-            .withValidateUnknown(false)
-            .withDefaultValues(settings)
-            .withDefaultValue("kastor.agent.operator-url", "https://kastor:8443")
-            .build()
-            .getConfigMapping(OperatorConfig.class);
-    return new PodTemplate(config);
+    return new PodTemplate(config(settings));
+  }
+
+  private static OperatorConfig config(Map<String, String> settings) {
+    return new SmallRyeConfigBuilder()
+        .withMapping(OperatorConfig.class)
+        .addDefaultInterceptors()
+        .addDiscoveredConverters()
+        .withValidateUnknown(false)
+        .withDefaultValues(settings)
+        .withDefaultValue("kastor.agent.operator-url", "https://kastor:8443")
+        .build()
+        .getConfigMapping(OperatorConfig.class);
   }
 }

@@ -45,10 +45,10 @@ public final class UnknownSpeeds {
     int replicas = 0;
     for (int i = 0; i < held.nodes(); i++) {
       Node node = nodes.get(held.node(i));
-      if (node == null || node.slots() < held.count(i) || !spec.runsOn(node.gpuType())) {
+      if (node == null || node.slots() < held.slots(i) || !spec.runsOn(node.gpuType())) {
         return job;
       }
-      replicas += held.count(i) / spec.gpusPerReplica(node.gpuType());
+      replicas += held.slots(i) / spec.slotsPerReplica(node.gpuType());
     }
     return spec.elasticity().allows(replicas)
         ? job.withSpec(spec.withElasticity(new Elasticity.Rigid(replicas)))
