@@ -48,9 +48,10 @@ import org.jspecify.annotations.Nullable;
             + " self.elastic.maxReplicas])")
 @ValidationRule(
     value = "self.elastic.rescale != 'Restart' || (has(self.template) && !has(self.goodput))",
+    fieldPath = ".elastic.rescale",
     message =
-        "spec.elastic.rescale: Restart is for a template without goodput: replicas of a program, or"
-            + " of a template with goodput, come and go while the others train. Leave it out.")
+        "Restart is for a template without goodput: replicas of a program, or of a template with"
+            + " goodput, come and go while the others train. Leave it out.")
 @ValidationRule(
     value = "self.elastic.rescale == oldSelf.elastic.rescale",
     message = "elastic.rescale cannot change after creation: submit a new job")

@@ -158,8 +158,8 @@ final class TrainingJobRulesTest {
                     + ", \"goodput\": {\"batchSize\": {\"initial\": 32}}, \"elastic\":"
                     + " {\"rescale\": \"Restart\"}"))
         .hasMessageContaining("Restart is for a template without goodput");
-    assertThatThrownBy(() -> create("other", TEMPLATE + ", \"elastic\": {\"rescale\": \"Often\"}"))
-        .hasMessageContaining("spec.elastic.rescale");
+    assertThatThrownBy(() -> patch(one, "\"elastic\": {\"rescale\": \"Often\"}"))
+        .hasMessageContaining("spec.elastic.rescale: Unsupported value");
   }
 
   @Test
