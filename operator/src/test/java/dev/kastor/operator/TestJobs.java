@@ -55,7 +55,8 @@ public final class TestJobs {
   /** A gang whose size changes by a restart. */
   public static TrainingJob gang(String name, int min, int max) {
     TrainingJob job = job(name, min, max, GoodputSpec.Mode.Fixed);
-    job.setSpec(ofTemplate(new ElasticSpec(min, max, null, null, ElasticSpec.Rescale.Restart), null));
+    job.setSpec(
+        ofTemplate(new ElasticSpec(min, max, null, null, ElasticSpec.Rescale.Restart), null));
     return job;
   }
 
