@@ -68,17 +68,15 @@ final class LeanObjectsTest {
   }
 
   private int slots(String resources, String elastic) {
-    String template =
+    String job =
         """
         {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob",
          "metadata": {"name": "a", "namespace": "b"},
          "spec": {"elastic": %s, "template": {"spec": {"containers": [
            {"name": "c", "image": "d", "resources": %s}, {"name": "e"}]}}}}
-        """;
-    return serialization
-        .unmarshal(template.formatted(elastic, resources), TrainingJob.class)
-        .getSpec()
-        .slotsPerReplica();
+        """
+            .formatted(elastic, resources);
+    return serialization.unmarshal(job, TrainingJob.class).getSpec().slotsPerReplica();
   }
 
   @Test
