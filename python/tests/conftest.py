@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from scripted_operator import JOB, NAMESPACE, ScriptedOperator
+from step_records import lines_of
 
 HERE = Path(__file__).parent
 
@@ -48,7 +49,6 @@ class Cluster:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONWARNINGS": "ignore",
             "HF_HUB_OFFLINE": "1",
-            "OMP_NUM_THREADS": "1",
             "TMPDIR": str(self.folder / "tmp"),
             "HURRY": str(self.folder / "hurry"),
             "RECORD": str(self.folder / f"{pod}.jsonl"),
@@ -146,9 +146,7 @@ class Cluster:
 
     def lines(self, pod: str) -> list[dict[str, Any]]:
         """Steps that a pod wrote down."""
-        path = self.folder / f"{pod}.jsonl"
-        text = path.read_text() if path.exists() else ""
-        return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        return lines_of(self.folder / f"{pod}.jsonl")
 
     def log(self, pod: str) -> str:
         """Output of a pod."""
@@ -178,7 +176,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds an option for the examples."""
+    """Adds options for tests that are longer than others."""
     parser.addoption(
         "--whole-examples",
         type=int,
@@ -186,9 +184,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEEDS",
         help="train the examples at their full length, with so many seeds; figures go to target/examples.jsonl",
     )
+    parser.addoption("--runs", type=int, default=3, metavar="N", help="kill processes in so many trainings; 20 is all")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Gives a test of the examples its seeds."""
+    """Gives tests their seeds."""
+    if "kill_seed" in metafunc.fixturenames:
+        metafunc.parametrize("kill_seed", range(metafunc.config.getoption("--runs")))
     if "example_seed" in metafunc.fixturenames:
         metafunc.parametrize("example_seed", range(max(1, metafunc.config.getoption("--whole-examples"))))

@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
 from conftest import Cluster
-
-from kastor.sampler import ElasticSampler
+from step_records import EXAMPLES, checked_steps
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.integration
 
-EXAMPLES = 2048
 
-
-def check_steps(cluster: Cluster, examples: int = EXAMPLES) -> dict[int, list[dict[str, Any]]]:
-    """Checks what the scripts themselves wrote down: each example once, and the same state on all members.
-
-    A step that was redone counts as the youngest generation did it.
-    """
-    steps: dict[int, list[dict[str, Any]]] = {}
-    for pod in cluster.pods:
-        for line in cluster.lines(pod):
-            known = steps.setdefault(line["step"], [])
-            if known and known[0]["generation"] < line["generation"]:
-                known.clear()
-            if not known or known[0]["generation"] == line["generation"]:
-                known.append(line)
-    assert sorted(steps) == list(range(len(steps)))
-    sampler, cursor = ElasticSampler(examples), 0
-    for step in sorted(steps):
-        lines = steps[step]
-        assert len({line["state"] for line in lines}) == 1, f"states differ after step {step}"
-        share = len(lines[0]["examples"])
-        replicas = lines[0]["replicas"]
-        trained = Counter(i for line in lines for i in line["examples"])
-        positions = range(cursor, cursor + share * replicas)
-        expected = Counter(int(sampler._permutation(p // examples)[p % examples]) for p in positions)
-        assert not trained - expected, f"step {step} repeated examples"
-        if len(lines) == replicas:
-            assert trained == expected, f"step {step} lost examples"
-        cursor += share * replicas
-    return steps
+def check_steps(cluster: Cluster) -> dict[int, list[dict[str, Any]]]:
+    """Checks what the scripts themselves wrote down."""
+    return checked_steps(line for pod in cluster.pods for line in cluster.lines(pod))
 
 
 def check_end(cluster: Cluster, outcome: dict[str, Any]) -> None:

@@ -174,8 +174,9 @@ def environment(tmp_path: Path, **changes: str | None) -> dict[str, str]:
 
 
 def test_reads_the_environment(tmp_path: Path) -> None:
-    config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true"))
+    config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true", KASTOR_THREADS="3"))
     assert config is not None
+    assert config.threads == 3
     assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 2, True)
     assert config.spec == JobSpec(32)
     assert config.ring_secret() == b"s" * 32
@@ -188,6 +189,7 @@ def test_names_every_variable_that_is_wrong(tmp_path: Path) -> None:
         KASTOR_POD=None,
         KASTOR_OPERATOR_URL="http://kastor",
         KASTOR_TERMINATION_GRACE_SECONDS="-1",
+        KASTOR_THREADS="all",
         KASTOR_JOB_SPEC='{"goodput": {"batchSize": {"initial": 0}}, "checkpoint": {"keepLast": "3"}}',
     )
     with pytest.raises(ConfigError) as caught:
@@ -196,6 +198,7 @@ def test_names_every_variable_that_is_wrong(tmp_path: Path) -> None:
         "KASTOR_POD is not set",
         "KASTOR_OPERATOR_URL is unusable: it must be https",
         "KASTOR_TERMINATION_GRACE_SECONDS",
+        "KASTOR_THREADS is unusable: it must be a whole number above 0",
         "goodput.batchSize.initial, checkpoint.keepLast",
         "unset KASTOR_OPERATOR_URL",
     ):

@@ -11,7 +11,6 @@ import torch.nn.functional as F
 
 import kastor.torch as kastor
 
-torch.set_num_threads(1)
 options = json.loads(os.environ.get("OPTIONS", "{}"))
 seed = options.get("seed", 1)
 
@@ -59,7 +58,8 @@ else:
     forward = model
 job.prepare(model, optimizer, scheduler, scaler)
 loader = job.loader(train, batch_size=batch, num_workers=options.get("workers", 0))
-record = open(os.environ["RECORD"], "a", buffering=1)  # noqa: SIM115 - until the process ends
+path = os.environ["RECORD"].replace("{pod}", os.environ["KASTOR_POD"])
+record = open(path, "a", buffering=1)  # noqa: SIM115 - until the process ends
 indices = []
 for _epoch in job.epochs(epochs):
     for x, y, i in loader:

@@ -100,7 +100,9 @@ class ApiDocument:
             yield f"{before}{missing}: missing"
         for field, item in value.items():
             if "propertyNames" in schema:
-                yield from self._wrong({"type": "string", **schema["propertyNames"]}, field, before + field, name, protocol)
+                yield from self._wrong(
+                    {"type": "string", **schema["propertyNames"]}, field, before + field, name, protocol
+                )
             if field not in properties and not others:
                 yield f"{before}{field}: there is no such field"
             elif _SINCE.get((name, field), 1) > protocol:

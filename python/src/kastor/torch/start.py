@@ -40,6 +40,9 @@ def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None) -> Job:
             handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s kastor: %(message)s"))
             log.addHandler(handler)
             log.setLevel(logging.INFO)
+        # A number that the user gave PyTorch itself stays.
+        if config is not None and config.threads and device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
+            torch.set_num_threads(config.threads)
         return Job(config, seed, device, ScalarFile(log_dir) if log_dir is not None else None)
     except (ConfigError, OSError) as e:
         _cannot_start(e)
