@@ -218,6 +218,7 @@ def failed(rules: Rulebook) -> str:
 
 
 @pytest.mark.integration
+@pytest.mark.timeout(900)
 def test_a_client_of_the_standard_library_keeps_all_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--keep", str(tmp_path / "kept"), "--", *BARE]) == 0, capsys.readouterr().out
     assert "failed" not in capsys.readouterr().out
@@ -243,6 +244,7 @@ def flawed() -> dict[str, Rulebook]:
 
 
 @pytest.mark.integration
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_a_client_with_a_flaw_fails_on_the_rule_that_it_breaks(flaw: str, flawed: dict[str, Rulebook]) -> None:
     broken = {"exit-code": "last-words"}.get(flaw, flaw)
@@ -250,13 +252,16 @@ def test_a_client_with_a_flaw_fails_on_the_rule_that_it_breaks(flaw: str, flawed
 
 
 @pytest.mark.integration
-def test_training_by_pytorch_keeps_all_rules() -> None:
+@pytest.mark.timeout(1200)
+def test_training_by_pytorch_keeps_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python" / "src"))
     rules = play_all([sys.executable, str(SCRIPTS / "endless.py")], {}, patience=240)
     assert all(verdict.passed for verdict in rules.verdicts.values()), failed(rules)
 
 
 @pytest.mark.integration
+@pytest.mark.timeout(1800)  # It may have to wait for a build.
 def test_the_agent_of_java_keeps_all_rules() -> None:
     subprocess.run([str(ROOT / "kastor"), "version"], check=True, timeout=1200)  # builds where sources are newer
     home = subprocess.run([str(ROOT / "kastor"), "jdk"], check=True, capture_output=True, text=True).stdout.strip()
