@@ -135,7 +135,7 @@ def _out_of_bounds(schema: Schema, value: Any, path: str) -> Iterator[str]:
         most = schema.get("maxLength", schema.get("maxItems", schema.get("maxProperties", length)))
         if length > most:
             yield f"{path}: it may have {most} characters or entries but has {length}"
-        if "pattern" in schema and not re.search(schema["pattern"], value):
+        if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
             yield f"{path}={value!r}: it must match {schema['pattern']}"
         return
     most = schema.get("maximum", _WHOLE.get(schema.get("format", ""), math.inf))

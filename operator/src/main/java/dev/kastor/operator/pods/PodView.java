@@ -47,10 +47,6 @@ public record PodView(
   }
 
   private static final int PERMANENT_EXIT_CODE = 64;
-  private static final String UNEXPLAINED =
-      "replica %s ended with exit code 0 and without an outcome: a program has to say that its work is"
-          + " done. A PyTorch script says it with job.finish() of the package kastor; a script without"
-          + " the package runs as a gang: leave out goodput (kastor run: --batch).";
   private static final ObjectMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
@@ -90,7 +86,10 @@ public record PodView(
         .filter(text -> !text.isBlank())
         .orElse(
             state == State.SUCCEEDED
-                ? UNEXPLAINED.formatted(name)
+                ? ("replica %s ended with exit code 0 and without an outcome: a program has to say that its work is"
+                        + " done. A PyTorch script says it with job.finish() of the package kastor; a script"
+                        + " without the package runs as a gang: leave out goodput (kastor run: --batch).")
+                    .formatted(name)
                 : "replica %s ended with exit code %d".formatted(name, exitCode));
   }
 
