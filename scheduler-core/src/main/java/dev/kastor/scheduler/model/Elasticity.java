@@ -46,8 +46,8 @@ public sealed interface Elasticity {
   }
 
   /**
-   * Replicas may change by a restart of all of them, the global batch may not: nothing runs on while
-   * the size changes.
+   * Replicas may change by a restart of all of them, the global batch may not: nothing runs on
+   * while the size changes.
    */
   record Restarting(int min, int max, AllowedReplicas allowed) implements Elasticity {
     public Restarting {
