@@ -97,9 +97,11 @@ public final class GangSteering {
   private boolean waits(
       TrainingJob job, List<GangPod> gang, GangPlan.Clear clear, Allocation target) {
     boolean decided = clear.why().filter(GangPlan.Fault::decided).isPresent();
+    boolean broken = gang.stream().anyMatch(pod -> pod.view().deleting());
     AllocationStatus given = allocations.current(job);
     Optional<Instant> since = StoredTime.of(given == null ? null : given.since());
     if (!decided
+        || broken
         || target.isEmpty()
         || since.filter(at -> clock.instant().isBefore(at.plus(MOST_WAIT))).isEmpty()) {
       return false;

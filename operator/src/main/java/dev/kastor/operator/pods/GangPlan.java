@@ -131,11 +131,6 @@ public sealed interface GangPlan {
     if (failed.isPresent()) {
       return befell(failed.get().failureMessage());
     }
-    Optional<PodView> leaving =
-        current.stream().map(GangPod::view).filter(PodView::deleting).findFirst();
-    if (leaving.isPresent()) {
-      return befell("pod %s is being deleted".formatted(leaving.get().name()));
-    }
     Map<String, Integer> nodes = new TreeMap<>();
     current.forEach(pod -> nodes.merge(pod.view().node(), 1, Integer::sum));
     boolean placed =
@@ -147,6 +142,12 @@ public sealed interface GangPlan {
       return Optional.of(
           new Fault(
               "its place changed from %s to %s".formatted(nodes, target.replicasByNode()), true));
+    }
+    // After the place: pods that leave because it changed were not deleted by anybody else.
+    Optional<PodView> leaving =
+        current.stream().map(GangPod::view).filter(PodView::deleting).findFirst();
+    if (leaving.isPresent()) {
+      return befell("pod %s is being deleted".formatted(leaving.get().name()));
     }
     // From here on the size is the target's: who may write to a pod may have said any number.
     return ranks(current, size) || current.stream().allMatch(GangPod::gated)

@@ -119,6 +119,26 @@ class GangPlanTest {
   }
 
   @Test
+  void podsThatLeaveForAnotherSizeWereNotDeletedByAnybodyElse() {
+    List<GangPod> gang =
+        List.of(leaving(0), pod(1, 0, State.RUNNING, false), pod(2, 0, State.RUNNING, false));
+    assertThat(GangPlan.of(Allocation.on("n1", 4), gang))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear -> {
+              assertThat(clear.pods()).extracting(PodView::number).containsExactly(1L, 2L);
+              assertThat(clear.why())
+                  .hasValueSatisfying(why -> assertThat(why.decided()).as(why.message()).isTrue());
+            });
+    assertThat(GangPlan.of(THREE, gang))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear ->
+                assertThat(clear.why())
+                    .hasValue(new GangPlan.Fault("pod job-0 is being deleted", false)));
+  }
+
+  @Test
   void aGangThatMovesNeedsWhatItDoesNotHoldYet() {
     List<GangPod> two = List.of(pod(0, 0, State.RUNNING, false), pod(1, 0, State.RUNNING, false));
     assertThat(GangPlan.missingSlots(Allocation.on("n1", 4), two)).isEqualTo(Map.of("n1", 2));
