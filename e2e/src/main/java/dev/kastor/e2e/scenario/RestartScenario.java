@@ -149,7 +149,8 @@ final class RestartScenario {
   @DisplayName("both succeed, and no pod failed")
   void succeeds() throws Exception {
     Files.createFile(finish());
-    until("both succeed", () -> jobs.in(Phase.Succeeded, SCALES) && jobs.in(Phase.Succeeded, SLOWS));
+    until(
+        "both succeed", () -> jobs.in(Phase.Succeeded, SCALES) && jobs.in(Phase.Succeeded, SLOWS));
     for (String name : List.of(SCALES, SLOWS)) {
       assertThat(jobs.status(name).orElseThrow().failuresSinceProgress()).isIn(null, 0);
     }
