@@ -51,7 +51,7 @@ class RestartGangIT {
   @TestHTTPResource(value = "/", tls = true)
   URI base;
 
-  @TempDir Path folder;
+  private Path folder = Path.of("");
 
   private final TestBench bench = new TestBench();
   private AgentClient api;
@@ -181,7 +181,8 @@ class RestartGangIT {
 
   /** As a container runs it: what the pod's variables name lies in a folder of its own. */
   @Test
-  void theToolOfThePodsCounts() throws Exception {
+  void theToolOfThePodsCounts(@TempDir Path fresh) throws Exception {
+    folder = fresh;
     bench.submit("", RESTARTS);
     await("it runs", () -> runs(2));
     Map<String, String> variables = env(pods().getFirst());
