@@ -29,7 +29,6 @@ class Cluster:
             "goodput": {"batchSize": {"initial": 32, "max": 256, "perDevice": {"min": 1, "max": 256}}},
             "checkpoint": {"intervalSeconds": 1, "keepLast": 2},
         }
-        self.variables: dict[str, str] = {}
         self.pods: dict[str, subprocess.Popen[bytes]] = {}
         self.ended: dict[str, int] = {}
         self._watchers: list[threading.Thread] = []
@@ -68,9 +67,8 @@ class Cluster:
             "KASTOR_TERMINATION_LOG": str(self.folder / f"{pod}.outcome"),
             "KASTOR_TERMINATION_GRACE_SECONDS": "10",
             "KASTOR_THREADS": "1",
-            "KASTOR_PROTOCOL": "2",
+            "KASTOR_PROTOCOL": "1",
             "KASTOR_LOCAL_SLOTS": "1",
-            **self.variables,
         }
 
     def start(self, *pods: str, script: str = "plain.py", fault: dict[str, Any] | None = None, **options: Any) -> None:

@@ -14,7 +14,7 @@ from kastor.noise import SCALING_RULES
 
 T = TypeVar("T")
 
-NEWEST_PROTOCOL = 2
+NEWEST_PROTOCOL = 1
 """Newest version of the agent API that this client speaks."""
 
 LEAST_SECRET_BYTES = 32

@@ -67,8 +67,6 @@ for _epoch in job.epochs(epochs):
         if not job.rehearsing:
             indices += i.tolist()
             faults.at("body", before)
-        if len(x) > options.get("most", len(x)):
-            torch.empty(2**50)  # as a model whose memory grows with the batch
         loss = F.cross_entropy(forward(x), y)
         optimizer.zero_grad()
         if scaler is None:
@@ -82,7 +80,7 @@ for _epoch in job.epochs(epochs):
             scaler.step(optimizer)
             scaler.update()
         scheduler.step()
-        job.log(loss=loss, **{"batch/first": float(i[0])})
+        job.log(loss=loss)
         if job.step > before:
             state = b"".join(t.numpy().tobytes() for t in model.state_dict().values())
             line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
@@ -92,12 +90,9 @@ for _epoch in job.epochs(epochs):
                 time.sleep(options.get("pause", 0.05))
         elif job._training.step.broken:
             indices = []
-    if options.get("evaluates_too_much"):
-        torch.empty(2**50)
     with job.evaluating():
         shard = job.sharded(test)
         hits = job.average(accuracy(model, test), weight=len(shard))
-        job.log(accuracy=hits)
         job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
 model.eval()
 with torch.no_grad():

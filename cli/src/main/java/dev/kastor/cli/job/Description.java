@@ -62,9 +62,6 @@ final class Description {
       if (status.training() != null) {
         training(view, status.training());
       }
-      if (status.clients() != null && !status.clients().isEmpty()) {
-        line("Clients", String.join("; ", status.clients()));
-      }
       if (status.restarts() != null && status.restarts() > 0) {
         line("Restarts", status.restarts() + " from a checkpoint");
       }
@@ -154,7 +151,6 @@ final class Description {
                 Format.number(training.throughput()),
                 Format.number(training.efficiency()),
                 Format.number(training.noiseScale())));
-    fits(training.mostExamples());
     predicted(training.predictedGoodput());
     view.gpuTypes().ifPresent(types -> line("GPU types", types));
     line("Loss", Format.number(training.loss()));
@@ -180,17 +176,6 @@ final class Description {
     }
     if (training.lostOrRepeatedExamples() != null) {
       line("Audit", training.lostOrRepeatedExamples() + " examples lost or trained twice");
-    }
-  }
-
-  private void fits(@Nullable Map<String, Integer> most) {
-    if (most != null && !most.isEmpty()) {
-      line(
-          "Memory",
-          most.entrySet().stream()
-              .sorted(Map.Entry.comparingByKey())
-              .map(e -> e.getValue() + (e.getKey().isEmpty() ? "" : " on " + e.getKey()))
-              .collect(Collectors.joining(", ", "fits examples a pass: ", "")));
     }
   }
 

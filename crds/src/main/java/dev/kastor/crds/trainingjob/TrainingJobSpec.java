@@ -215,30 +215,6 @@ public record TrainingJobSpec(
         managedBy);
   }
 
-  /** The same, with all defaults, where at most so many examples fit a device in one pass. */
-  public TrainingJobSpec fitting(int mostExamples) {
-    TrainingJobSpec complete = SpecDefaults.complete(this);
-    GoodputSpec asked = complete.goodputOrThrow();
-    return new TrainingJobSpec(
-        complete.suspend,
-        complete.queue,
-        complete.priority,
-        complete.family,
-        complete.elastic,
-        new GoodputSpec(
-            asked.mode(),
-            asked.batchSize().fitting(mostExamples),
-            asked.learningRate(),
-            asked.work()),
-        complete.checkpoint,
-        complete.faultTolerance,
-        complete.program,
-        complete.template,
-        complete.profile,
-        complete.lifecycle,
-        complete.managedBy);
-  }
-
   /** The goodput section of a job that has one. */
   public GoodputSpec goodputOrThrow() {
     return Objects.requireNonNull(goodput, "a gang has no goodput");

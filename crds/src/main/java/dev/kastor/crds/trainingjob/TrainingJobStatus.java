@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * What the operator reports.
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
- * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training}, the
- * reconciler all else.
+ * generation} and {@code restarts}, the telemetry endpoint {@code training}, the reconciler all
+ * else.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -45,10 +45,7 @@ public record TrainingJobStatus(
     @JsonPropertyDescription("Number of the next pod; never goes back, so names are not reused.")
         @Nullable Long nextPod,
     @JsonPropertyDescription("Whether it was suspended for Kueue, which happens once.")
-        @Nullable Boolean heldForKueue,
-    @JsonPropertyDescription(
-            "Names and versions of the software of its replicas, as of the newest generation.")
-        @Nullable List<String> clients) {
+        @Nullable Boolean heldForKueue) {
 
   /** Where a job is in its life. */
   public enum Phase {
@@ -127,9 +124,5 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Name of the held-out metric.") @Nullable String metricName,
       @JsonPropertyDescription("Held-out metric at the end.") @Nullable Double finalMetric,
       @JsonPropertyDescription("Examples the audit found missing or trained twice.")
-          @Nullable Long lostOrRepeatedExamples,
-      @JsonPropertyDescription(
-              "Largest batch per replica and pass that fits, by GPU type (empty where nodes have"
-                  + " no types); absent where no replica met a limit of memory.")
-          @Nullable Map<String, Integer> mostExamples) {}
+          @Nullable Long lostOrRepeatedExamples) {}
 }

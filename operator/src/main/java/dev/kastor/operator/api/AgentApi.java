@@ -166,8 +166,6 @@ public final class AgentApi {
       @QueryParam("step") @DefaultValue("-1") String step,
       @QueryParam("waiting") @DefaultValue("false") boolean waiting,
       @QueryParam("doing") @DefaultValue("TRAIN") String doing,
-      @QueryParam("client") @DefaultValue("") String client,
-      @QueryParam("mostExamples") @DefaultValue("0") String mostExamples,
       @QueryParam("wait") @DefaultValue("0") String wait,
       @Context HttpServerRequest request)
       throws ApiException, InterruptedException {
@@ -187,9 +185,7 @@ public final class AgentApi {
               oneOf("phase", ReplicaState.Phase.values(), phase),
               number("step", step),
               waiting,
-              oneOf("doing", ReplicaState.Doing.values(), doing),
-              client,
-              Math.toIntExact(Math.min(Integer.MAX_VALUE, number("mostExamples", mostExamples))));
+              oneOf("doing", ReplicaState.Doing.values(), doing));
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }

@@ -9,7 +9,6 @@ import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.SpecDefaults;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.protocol.Membership;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -30,7 +29,7 @@ final class AgentParts {
   static final String TERMINATION_PATH = "/dev/termination-log";
 
   /** The highest version of the agent's protocol that this operator speaks. */
-  private static final int PROTOCOL = Membership.PROTOCOL;
+  private static final int PROTOCOL = 1;
 
   private static final String TOKEN_PATH = "/var/run/kastor/token";
   private static final String RING_PATH = "/etc/kastor/ring";

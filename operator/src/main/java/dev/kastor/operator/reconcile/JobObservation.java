@@ -29,7 +29,6 @@ final class JobObservation {
   private final AllocationWriter allocations;
   private final JobAdmission admission;
   private final JobLife life;
-  private final DeviceMemory memory;
   private final Signals signals;
 
   JobObservation(
@@ -38,14 +37,12 @@ final class JobObservation {
       AllocationWriter allocations,
       JobAdmission admission,
       JobLife life,
-      DeviceMemory memory,
       Signals signals) {
     this.telemetry = telemetry;
     this.statuses = statuses;
     this.allocations = allocations;
     this.admission = admission;
     this.life = life;
-    this.memory = memory;
     this.signals = signals;
   }
 
@@ -68,7 +65,6 @@ final class JobObservation {
     }
     boolean template = job.getSpec().gang();
     if (!template) {
-      memory.take(job, views);
       views.stream()
           .filter(PodView::completed)
           .flatMap(pod -> pod.outcome().stream())

@@ -32,7 +32,6 @@ public final class PodSteering {
   private final PodDepartures departures;
   private final SilentReplicas silent;
   private final FailureNotices notices;
-  private final DeviceMemory memory;
   private final InstantSource clock;
 
   PodSteering(
@@ -42,7 +41,6 @@ public final class PodSteering {
       PodDepartures departures,
       SilentReplicas silent,
       FailureNotices notices,
-      DeviceMemory memory,
       InstantSource clock) {
     this.pods = pods;
     this.gates = gates;
@@ -50,7 +48,6 @@ public final class PodSteering {
     this.departures = departures;
     this.silent = silent;
     this.notices = notices;
-    this.memory = memory;
     this.clock = clock;
   }
 
@@ -95,6 +92,6 @@ public final class PodSteering {
     if (now.isBefore(attempt)) {
       return Duration.between(now, attempt).plusMillis(10);
     }
-    return creation.fill(memory.fitting(job), views, plan, atMost) ? LATER : SOON;
+    return creation.fill(job, views, plan, atMost) ? LATER : SOON;
   }
 }

@@ -26,7 +26,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What one job's replicas reported; all methods lock the object. */
@@ -45,7 +44,6 @@ final class JobTelemetry {
   private final @Nullable TrainingStatus before;
   private final SeenBounds bounds;
   private final ClaimCheck claims;
-  private final MemoryLimits memory;
   private final Map<String, Long> sequences = new HashMap<>();
   private final UsualStep stepTimes = new UsualStep();
   private @Nullable Slowest slowest;
@@ -84,7 +82,6 @@ final class JobTelemetry {
             before == null ? 0 : before.maxReplicas(),
             before == null ? Instant.EPOCH : now);
     claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
-    memory = new MemoryLimits(spec.batchLimits(), before == null ? null : before.mostExamples());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
   }
 
@@ -142,7 +139,6 @@ final class JobTelemetry {
     }
     last = Reported.of(report, last);
     measured = null;
-    report.profiles().forEach(memory::trained);
     learner.observe(report, now);
     rates.observe(report.progress(), now);
     stepTimes.observe(report);
@@ -194,42 +190,8 @@ final class JobTelemetry {
         .map(saved -> Instant.ofEpochMilli(saved.savedAtEpochMillis()));
   }
 
-  /** Largest batch of a pass that fits a device, by GPU type. */
-  synchronized Map<String, Integer> mostExamples() {
-    return memory.most();
-  }
-
-  /** Takes note of what a replica on this GPU type says that fits its device. */
-  synchronized void fits(String gpuType, int examples) {
-    lowered(memory.fits(gpuType, examples));
-  }
-
-  /**
-   * Takes note of a replica on this GPU type that ran out of memory at a batch; the largest that is
-   * given from now on, empty where the job may have no smaller one.
-   */
-  synchronized OptionalInt outOfMemory(String gpuType, int examples) {
-    lowered(memory.outOfMemory(gpuType, examples));
-    int most = memory.most().getOrDefault(gpuType, Integer.MAX_VALUE);
-    return most < examples ? OptionalInt.of(most) : OptionalInt.empty();
-  }
-
-  private String gpuType(Reported report) {
-    return bounds.generation(report.generation()).map(SeenBounds.Published::gpuType).orElse("");
-  }
-
-  private void lowered(boolean anew) {
-    if (anew) {
-      measured = null;
-      dirty = true;
-    }
-  }
-
   /** Takes in the last words of a replica. */
   synchronized void note(@Nullable Outcome outcome, Instant now) {
-    if (outcome != null && outcome.outOfMemoryAt() != null && last != null) {
-      lowered(memory.outOfMemory(gpuType(last), outcome.outOfMemoryAt()));
-    }
     if (outcome != null && outcome.kind() == Outcome.Kind.COMPLETED && completed == null) {
       completed = outcome;
       measured = null;
@@ -301,8 +263,7 @@ final class JobTelemetry {
         told.rescalePause(),
         told.restartPause(),
         told.saved(),
-        told.outlook(),
-        memory.most());
+        told.outlook());
   }
 
   /** The same object for an equal model: rounds compare those of all jobs, and see that at once. */
@@ -339,7 +300,8 @@ final class JobTelemetry {
     BatchPlan batch = last.batch();
     int replicas = last.replicas();
     int global = replicas == 0 ? 0 : batch.globalBatchSize(replicas);
-    String type = gpuType(last);
+    String type =
+        bounds.generation(last.generation()).map(SeenBounds.Published::gpuType).orElse("");
     Instant eta = completed == null ? rates.eta(progress, now) : null;
     boolean noise = gradient != null && Double.isFinite(gradient.noiseScale());
     return Optional.of(
@@ -382,7 +344,6 @@ final class JobTelemetry {
             changes.maxGlobalBatch,
             completed == null ? null : completed.metricName(),
             completed == null ? null : completed.metric(),
-            completed == null ? null : completed.lostOrRepeatedExamples(),
-            memory.most().isEmpty() ? null : memory.most()));
+            completed == null ? null : completed.lostOrRepeatedExamples()));
   }
 }

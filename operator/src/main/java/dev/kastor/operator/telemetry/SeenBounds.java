@@ -134,8 +134,7 @@ final class SeenBounds {
         report.checkpoint() == null ? null : cut(report.checkpoint(), now),
         switches,
         report.outcome(),
-        report.slowest(),
-        report.scalars());
+        report.slowest());
   }
 
   /**

@@ -28,7 +28,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What all jobs reported, in memory, and the one writer of {@code status.training}. */
@@ -108,24 +107,6 @@ public final class TelemetryStore {
   /** Takes in the last words of a replica whose last report may have been lost. */
   public void note(TrainingJob job, Outcome outcome) {
     of(job).note(outcome, clock.instant());
-  }
-
-  /** Largest batch of a pass that fits a device, by GPU type; nothing where no limit was met. */
-  public Map<String, Integer> mostExamples(TrainingJob job) {
-    return of(job).mostExamples();
-  }
-
-  /** Takes note of what a replica on this GPU type says that fits its device. */
-  public void fits(TrainingJob job, String gpuType, int examples) {
-    of(job).fits(gpuType, examples);
-  }
-
-  /**
-   * Takes note of a replica on this GPU type that ran out of memory at a batch of so many examples;
-   * the largest that is given from now on, empty where the job may have no smaller one.
-   */
-  public OptionalInt outOfMemory(TrainingJob job, String gpuType, int examples) {
-    return of(job).outOfMemory(gpuType, examples);
   }
 
   /** How the job ended, once a replica said that the work is done. */

@@ -102,7 +102,7 @@ class PodTemplateTest {
         .hasSameSizeAs(container.getEnv())
         .containsEntry("DATA", "/data")
         .containsEntry("KASTOR_JOB", "bert")
-        .containsEntry("KASTOR_PROTOCOL", "2")
+        .containsEntry("KASTOR_PROTOCOL", "1")
         .doesNotContainKeys("RANK", "WORLD_SIZE", "MASTER_ADDR");
     assertThat(env.get("KASTOR_JOB_SPEC"))
         .contains("\"initial\":32")

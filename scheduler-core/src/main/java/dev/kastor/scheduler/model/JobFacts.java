@@ -1,12 +1,9 @@
 package dev.kastor.scheduler.model;
 
-import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.Measured;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * Facts of one job as a host knows them, from which every host builds what a policy sees: a replay
@@ -32,7 +29,7 @@ public record JobFacts(
     Duration rescale = measured.rescalePause().orElse(assumed.rescale());
     Duration restart = measured.restartPause().orElseGet(() -> longer(assumed.restart(), rescale));
     return new JobState(
-        fitting(),
+        spec,
         current,
         measured.model(),
         measured.maxProfiledReplicas(),
@@ -49,24 +46,6 @@ public record JobFacts(
         !current.isEmpty() && !training,
         measured.outlook(),
         foresight);
-  }
-
-  /**
-   * What was asked for, with batches that fit. A job that may not accumulate needs its share of the
-   * initial batch in one pass: its sizes all stay possible, and its replicas get less than that.
-   */
-  private JobSpec fitting() {
-    if (measured.mostExamples().isEmpty()) {
-      return spec;
-    }
-    BatchLimits limits = spec.batchLimits();
-    int share =
-        limits.accumulation()
-            ? 1
-            : Math.ceilDiv(limits.initialGlobalBatch(), spec.elasticity().min());
-    Map<String, Integer> most = new TreeMap<>(measured.mostExamples());
-    most.replaceAll((type, fits) -> Math.max(fits, share));
-    return spec.fitting(most);
   }
 
   /** Time since the newest checkpoint, or since it was given slots where that is later. */

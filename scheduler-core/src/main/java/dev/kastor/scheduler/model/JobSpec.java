@@ -2,11 +2,9 @@ package dev.kastor.scheduler.model;
 
 import dev.kastor.scheduler.goodput.BatchLimits;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.SequencedMap;
 
 /**
@@ -24,8 +22,6 @@ import java.util.SequencedMap;
  * @param byGpuType what differs by GPU type; if not empty, the job runs on the listed types only
  * @param queue name of the queue it was submitted to; empty for none
  * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
- * @param mostExamples largest batch of a pass that fits a device, by GPU type (empty where nodes
- *     have none), as its replicas found out; beyond it no limit allows anything
  */
 public record JobSpec(
     JobId id,
@@ -37,13 +33,11 @@ public record JobSpec(
     String gpuType,
     SequencedMap<String, GpuTraits> byGpuType,
     String queue,
-    int priority,
-    Map<String, Integer> mostExamples) {
+    int priority) {
   private static final SequencedMap<String, GpuTraits> ALIKE =
       Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
 
   public JobSpec {
-    mostExamples = Map.copyOf(mostExamples);
     // One empty map for all: planning looks at it for each of thousands of jobs.
     byGpuType =
         byGpuType.isEmpty()
@@ -54,32 +48,6 @@ public record JobSpec(
           "requestedReplicas of job %s must be at least 1 but are %d"
               .formatted(id, requestedReplicas));
     }
-  }
-
-  /** A job whose replicas met no limit of memory. */
-  public JobSpec(
-      JobId id,
-      Instant submitted,
-      String family,
-      Elasticity elasticity,
-      int requestedReplicas,
-      BatchLimits batchLimits,
-      String gpuType,
-      SequencedMap<String, GpuTraits> byGpuType,
-      String queue,
-      int priority) {
-    this(
-        id,
-        submitted,
-        family,
-        elasticity,
-        requestedReplicas,
-        batchLimits,
-        gpuType,
-        byGpuType,
-        queue,
-        priority,
-        Map.of());
   }
 
   /** A job of no queue and priority 0. */
@@ -131,8 +99,7 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority,
-        mostExamples);
+        priority);
   }
 
   /** The same of a family. */
@@ -147,8 +114,7 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority,
-        mostExamples);
+        priority);
   }
 
   /** The same in a queue, with a priority. */
@@ -163,8 +129,7 @@ public record JobSpec(
         gpuType,
         byGpuType,
         inQueue,
-        atPriority,
-        mostExamples);
+        atPriority);
   }
 
   /** The same on these GPU types only, with the same batches on each. */
@@ -183,26 +148,7 @@ public record JobSpec(
         gpuType,
         traits,
         queue,
-        priority,
-        mostExamples);
-  }
-
-  /** The same where its replicas found out what fits a device, by GPU type. */
-  public JobSpec fitting(Map<String, Integer> most) {
-    return most.equals(mostExamples)
-        ? this
-        : new JobSpec(
-            id,
-            submitted,
-            family,
-            elasticity,
-            requestedReplicas,
-            batchLimits,
-            gpuType,
-            byGpuType,
-            queue,
-            priority,
-            most);
+        priority);
   }
 
   /** Whether the job can run on nodes of this type. */
@@ -214,17 +160,7 @@ public record JobSpec(
   /** The batches it may use on this GPU type. */
   public BatchLimits batchLimits(String type) {
     GpuTraits traits = byGpuType.get(type);
-    BatchLimits limits = traits == null ? batchLimits : traits.batchLimits();
-    // Nearly no job has such a limit, and planning asks this for each of thousands.
-    return mostExamples.isEmpty() ? limits : limits.fitting(mostExamples(type));
-  }
-
-  /** What fits each device of replicas on this type, or on several joined by {@code +}. */
-  private int mostExamples(String type) {
-    return Arrays.stream(type.split("\\+", -1))
-        .mapToInt(each -> mostExamples.getOrDefault(each, Integer.MAX_VALUE))
-        .min()
-        .orElse(Integer.MAX_VALUE);
+    return traits == null ? batchLimits : traits.batchLimits();
   }
 
   /** Slots that one replica takes on this GPU type. */

@@ -215,9 +215,7 @@ public final class TelemetryClient implements AutoCloseable {
         checkpoint,
         taken.switches(),
         outcome,
-        passes.take().orElse(null),
-        // Programs log nothing but their loss.
-        null);
+        passes.take().orElse(null));
   }
 
   /** Sends once more what is unsent and ends. */
