@@ -58,9 +58,9 @@ public final class Images {
    * it for two seconds once a minute); small objects, one copy of each of the few texts that
    * conditions and pods are made of, and native memory given back once a minute. What a request is
    * made of ends in the survivor spaces; what lasts for seconds is old soon, and not looked for at
-   * each collection. Old garbage is collected along with young one in several pauses; were the young
-   * generation as small as G1 makes it then, ten thousand jobs' reports would fill it in a tenth of
-   * a second, and the pauses would follow each other.
+   * each collection. Old garbage is collected along with young one in several pauses; were the
+   * young generation as small as G1 makes it then, ten thousand jobs' reports would fill it in a
+   * tenth of a second, and the pauses would follow each other.
    */
   public static final List<String> OPERATOR_JVM =
       List.of(
