@@ -188,9 +188,15 @@ class SharedTrainingTest {
   @Test
   void aSpareWorkerHidesOneThatStandsStill() throws Exception {
     int steps = 5;
+    CountDownLatch hasRead = new CountDownLatch(1);
     CountDownLatch late = new CountDownLatch(1);
     var graph = training.synchronous(this::loss);
-    HostCall pause = pause(late::await);
+    HostCall pause =
+        pause(
+            () -> {
+              hasRead.countDown();
+              late.await();
+            });
     var slow = training.synchronous(read -> loss(late(read.getFirst(), pause, "worker2")));
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Integer> first = threads.submit(() -> work(0, steps, graph));
@@ -198,6 +204,8 @@ class SharedTrainingTest {
       Future<Integer> third = threads.submit(() -> work(2, 1, slow));
       float[] before;
       try {
+        // Who begins after these steps is not late.
+        hasRead.await();
         Node serverStep = training.serverStep(2, RATE);
         for (int i = 0; i < steps; i++) {
           server.run(List.of(serverStep)).close();
