@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Root of a file system with Python and PyTorch, for the image in which the suite trains PyTorch jobs.
+"""Root of a file system with Python and, unless told otherwise, PyTorch, for images in which the suite runs scripts.
 
-Everything comes from the environment of the Python that runs this (./kastor pytorch): its interpreter, its standard
+Everything comes from the environment of the Python that runs this (of ./kastor pytorch): its interpreter, its standard
 library, PyTorch with what PyTorch requires, and the system libraries that these link against. The rest of a
 distribution stays out, a shell included.
 
-Usage: pytorch_root.py FOLDER
+Usage: pytorch_root.py [--python-alone] FOLDER
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ USER = "65532"
 
 def main() -> None:
     """Writes the tree into the empty folder that the command line names."""
-    root = pathlib.Path(sys.argv[1])
+    root = pathlib.Path(sys.argv[-1])
+    alone = "--python-alone" in sys.argv
     python = root / "opt/python"
     program = pathlib.Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
     standard = pathlib.Path(sysconfig.get_path("stdlib"))
@@ -41,7 +42,7 @@ def main() -> None:
         shutil.copy2(program, python / "bin" / name)
     copy(standard, python / "lib" / standard.name, STANDARD_LIBRARY_LEFT_OUT)
     site = pathlib.Path(sysconfig.get_path("purelib"))
-    for name in sorted(top_level(site)):
+    for name in sorted(set() if alone else top_level(site)):
         source, target = site / name, root / "opt/packages" / name
         if source.is_dir():
             copy(source, target, PACKAGES_LEFT_OUT)

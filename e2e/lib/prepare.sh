@@ -104,6 +104,15 @@ prepare_images() {
   export base jre
 }
 
+# prepare_python: Python for the image of scripts that count their steps
+prepare_python() {
+  need python3 "Its interpreter and standard library are those of the image in which a script counts its steps."
+  python=python-$(python3 -V 2>&1 | fingerprint "$e2e/pytorch_root.py" -)
+  cached "$python" python3 -I "$e2e/pytorch_root.py" --python-alone
+  python=$cache/$python
+  export python
+}
+
 # prepare_pytorch: Python and PyTorch for the image of the PyTorch examples
 prepare_pytorch() {
   local python

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from scripted_operator import JOB, NAMESPACE, ScriptedOperator
+from step_records import lines_of
 
 HERE = Path(__file__).parent
 
@@ -29,6 +30,7 @@ class Cluster:
             "goodput": {"batchSize": {"initial": 32, "max": 256, "perDevice": {"min": 1, "max": 256}}},
             "checkpoint": {"intervalSeconds": 1, "keepLast": 2},
         }
+        self.variables: dict[str, str] = {}
         self.pods: dict[str, subprocess.Popen[bytes]] = {}
         self.ended: dict[str, int] = {}
         self._watchers: list[threading.Thread] = []
@@ -47,7 +49,6 @@ class Cluster:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONWARNINGS": "ignore",
             "HF_HUB_OFFLINE": "1",
-            "OMP_NUM_THREADS": "1",
             "TMPDIR": str(self.folder / "tmp"),
             "HURRY": str(self.folder / "hurry"),
             "RECORD": str(self.folder / f"{pod}.jsonl"),
@@ -67,8 +68,9 @@ class Cluster:
             "KASTOR_TERMINATION_LOG": str(self.folder / f"{pod}.outcome"),
             "KASTOR_TERMINATION_GRACE_SECONDS": "10",
             "KASTOR_THREADS": "1",
-            "KASTOR_PROTOCOL": "1",
+            "KASTOR_PROTOCOL": "2",
             "KASTOR_LOCAL_SLOTS": "1",
+            **self.variables,
         }
 
     def start(self, *pods: str, script: str = "plain.py", fault: dict[str, Any] | None = None, **options: Any) -> None:
@@ -144,9 +146,7 @@ class Cluster:
 
     def lines(self, pod: str) -> list[dict[str, Any]]:
         """Steps that a pod wrote down."""
-        path = self.folder / f"{pod}.jsonl"
-        text = path.read_text() if path.exists() else ""
-        return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        return lines_of(self.folder / f"{pod}.jsonl")
 
     def log(self, pod: str) -> str:
         """Output of a pod."""
@@ -176,7 +176,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds an option for the examples."""
+    """Adds options for tests that are longer than others."""
     parser.addoption(
         "--whole-examples",
         type=int,
@@ -184,9 +184,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEEDS",
         help="train the examples at their full length, with so many seeds; figures go to target/examples.jsonl",
     )
+    parser.addoption("--runs", type=int, default=3, metavar="N", help="kill processes in so many trainings; 20 is all")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Gives a test of the examples its seeds."""
+    """Gives tests their seeds."""
+    if "kill_seed" in metafunc.fixturenames:
+        metafunc.parametrize("kill_seed", range(metafunc.config.getoption("--runs")))
     if "example_seed" in metafunc.fixturenames:
         metafunc.parametrize("example_seed", range(max(1, metafunc.config.getoption("--whole-examples"))))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import re
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,14 @@ class Started:
 class LocalKastor:
     """Cluster of this machine with a folder of its own. Its first command builds Kastor if sources are newer."""
 
-    def __init__(self, folder: Path, slots: int = 2) -> None:
+    def __init__(self, folder: Path, slots: int = 2, **settings: str) -> None:
+        """Starts it.
+
+        Args:
+            folder: of its own.
+            slots: most replicas at a time.
+            settings: variables of the operator.
+        """
         self.folder = folder
         (folder / "tmp").mkdir()
         self.environment = {
@@ -82,7 +91,7 @@ class LocalKastor:
         rounds = {"JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s"}
         # Trainings take what nobody else wants, so that commands answer soon although all processors are busy.
         command = ["chrt", "--idle", "0", str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
-        self._up = Started(command, {**self.environment, **rounds}, folder / "up.log")
+        self._up = Started(command, {**self.environment, **rounds, **settings}, folder / "up.log")
         try:
             self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said(), 900)
         except BaseException:
@@ -109,6 +118,53 @@ class LocalKastor:
         """TrainingJob as the cluster has it."""
         found: dict[str, Any] = json.loads(self.command("get", name, "-o", "json").stdout)
         return found
+
+    def submit(self, name: str, script: Path, replicas: tuple[int, int], **variables: str) -> Started:
+        """Submits a job of a script of the tests and follows it to its end; its first failure costs no time."""
+        own = ("PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+        environment = {**{each: self.environment[each] for each in own}, "PYTHONUNBUFFERED": "1", **variables}
+        container = {
+            "name": "main",
+            "image": "this-machine",
+            "command": [sys.executable, str(script)],
+            "env": [{"name": key, "value": value.replace("$", "$$")} for key, value in environment.items()],
+        }
+        manifest = {
+            "apiVersion": "kastor.dev/v1alpha1",
+            "kind": "TrainingJob",
+            "metadata": {"name": name},
+            "spec": {
+                "elastic": {"minReplicas": replicas[0], "maxReplicas": replicas[1]},
+                "goodput": {"mode": "Fixed", "batchSize": {"initial": 32}},
+                "checkpoint": {"intervalSeconds": 1},
+                "faultTolerance": {"backoffSeconds": 0},
+                "template": {"spec": {"containers": [container]}},
+            },
+        }
+        file = self.folder / f"{name}.yaml"
+        file.write_text(json.dumps(manifest))
+        return self.start(name, "submit", "-f", str(file), "--wait")
+
+    def replicas(self, job: str) -> list[int]:
+        """Processes of a job's replicas."""
+        pod = f"KASTOR_JOB={job}".encode()
+        return [pid for pid, variables in self._processes() if pod in variables]
+
+    def operator(self) -> list[int]:
+        """Process of the operator, none while there is none."""
+        return [pid for pid, variables in self._processes() if any(v.startswith(b"KASTOR_POLICY=") for v in variables)]
+
+    def left(self) -> list[int]:
+        """Processes that were started for this cluster and have not ended."""
+        return [pid for pid, _ in self._processes()]
+
+    def _processes(self) -> Iterator[tuple[int, list[bytes]]]:
+        mark = str(self.folder / "home").encode()
+        for file in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):  # it ended meanwhile, or is not ours
+                text = file.read_bytes()
+                if mark in text:
+                    yield int(file.parent.name), text.split(b"\0")
 
     def pin(self, name: str, replicas: int, run: Started, seconds: float = 120) -> None:
         """Pins a job that is followed by ``run`` to a number of replicas and waits until so many train."""

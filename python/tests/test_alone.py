@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -354,3 +355,20 @@ def finishes_before_it_begins() -> None:
 def test_names_the_rule_that_a_script_breaks_and_the_remedy(script: Callable[[], None], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         script()
+
+
+def test_logs_to_a_file_where_it_is_asked(tmp_path: Path) -> None:
+    job = kastor.init(log_dir=tmp_path / "log")
+    model, optimizer, scheduler = objects()
+    job.prepare(model, optimizer, scheduler)
+    for x, y in job.loader(Data(), batch_size=50):
+        job.log(loss=turn(model, optimizer, scheduler, x, y), **{"batch/mean": x.mean()})
+    job.log(accuracy=0.5)
+    with pytest.raises(UsageError, match=r"log\(\) was given the name 'a b'"):
+        job.log(**{"a b": 1.0})
+    found = [json.loads(line) for line in (tmp_path / "log" / "metrics.jsonl").read_text().splitlines()]
+    assert [(line["step"], line["name"]) for line in found] == [
+        *((1, "loss"), (1, "batch/mean")),
+        *((2, "loss"), (2, "batch/mean")),
+        (2, "accuracy"),
+    ]

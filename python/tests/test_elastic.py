@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
 from conftest import Cluster
-
-from kastor.sampler import ElasticSampler
+from step_records import EXAMPLES, checked_steps
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.integration
 
-EXAMPLES = 2048
 
-
-def check_steps(cluster: Cluster, examples: int = EXAMPLES) -> dict[int, list[dict[str, Any]]]:
-    """Checks what the scripts themselves wrote down: each example once, and the same state on all members.
-
-    A step that was redone counts as the youngest generation did it.
-    """
-    steps: dict[int, list[dict[str, Any]]] = {}
-    for pod in cluster.pods:
-        for line in cluster.lines(pod):
-            known = steps.setdefault(line["step"], [])
-            if known and known[0]["generation"] < line["generation"]:
-                known.clear()
-            if not known or known[0]["generation"] == line["generation"]:
-                known.append(line)
-    assert sorted(steps) == list(range(len(steps)))
-    sampler, cursor = ElasticSampler(examples), 0
-    for step in sorted(steps):
-        lines = steps[step]
-        assert len({line["state"] for line in lines}) == 1, f"states differ after step {step}"
-        share = len(lines[0]["examples"])
-        replicas = lines[0]["replicas"]
-        trained = Counter(i for line in lines for i in line["examples"])
-        positions = range(cursor, cursor + share * replicas)
-        expected = Counter(int(sampler._permutation(p // examples)[p % examples]) for p in positions)
-        assert not trained - expected, f"step {step} repeated examples"
-        if len(lines) == replicas:
-            assert trained == expected, f"step {step} lost examples"
-        cursor += share * replicas
-    return steps
+def check_steps(cluster: Cluster) -> dict[int, list[dict[str, Any]]]:
+    """Checks what the scripts themselves wrote down."""
+    return checked_steps(line for pod in cluster.pods for line in cluster.lines(pod))
 
 
 def check_end(cluster: Cluster, outcome: dict[str, Any]) -> None:
@@ -242,6 +213,21 @@ def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
     assert "token of" not in cluster.log("a")
 
 
+def test_reports_what_the_script_logs_on_rank_0(cluster: Cluster) -> None:
+    cluster.start("a", "b", epochs=2)
+    cluster.want(["a", "b"], 16)
+    cluster.trained("a", 3)
+    cluster.want(["b"], 32)
+    outcome = cluster.completed()
+    check_end(cluster, outcome)
+    told = [(report["pod"], report["scalars"]) for report in cluster.operator.reports if "scalars" in report]
+    assert {pod for pod, _ in told} == {"a", "b"}
+    accuracies = [scalars["accuracy"] for _, scalars in told if "accuracy" in scalars]
+    assert len(accuracies) >= 1
+    assert accuracies[-1] == pytest.approx(outcome["metric"], abs=0.05)
+    assert any(0 <= scalars.get("batch/first", -1) < EXAMPLES for _, scalars in told)
+
+
 def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 3}
     cluster.start("a", **options)
@@ -253,3 +239,46 @@ def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     outcome = cluster.completed()
     check_steps(cluster)
     check_end(cluster, outcome)
+
+
+@pytest.mark.parametrize(("most", "batch", "rehearses"), [(20, 32, True), (40, 48, False)])
+def test_a_batch_that_does_not_fit_is_told_and_the_others_go_on(
+    cluster: Cluster, most: int, batch: int, rehearses: bool
+) -> None:
+    cluster.start("a", epochs=3, most=most)
+    if not rehearses:
+        cluster.operator.want(["a"], batch)
+    assert cluster.ends("a") == 1
+    outcome = cluster.outcome("a")
+    assert (outcome["kind"], outcome["outOfMemoryAt"]) == ("FAILED", batch)
+    assert outcome["message"].startswith(f"Memory ran out at {batch} examples a pass: the next try has fewer.")
+    assert "goodput.batchSize.perDevice.max" in outcome["message"]
+    assert "DefaultCPUAllocator" in outcome["message"]
+
+    # As the operator does: a smaller batch, which new replicas find in their spec.
+    cluster.spec["goodput"]["batchSize"]["perDevice"]["max"] = batch // 2
+    cluster.start("b", epochs=3, most=most)
+    cluster.want(["b"], batch // 2, 1)
+    outcome = cluster.completed()
+    check_end(cluster, outcome)
+    assert "outOfMemoryAt" not in outcome
+
+
+def test_an_older_operator_is_told_of_memory_by_the_message_alone(cluster: Cluster) -> None:
+    cluster.variables["KASTOR_PROTOCOL"] = "1"
+    cluster.start("a", most=20)
+    assert cluster.ends("a") == 1
+    outcome = cluster.outcome("a")
+    assert "outOfMemoryAt" not in outcome
+    assert "Memory ran out at 32 examples a pass" in outcome["message"]
+    assert "the operator speaks version 1 of the agent protocol, this client 2" in cluster.log("a")
+
+
+def test_memory_that_runs_out_outside_of_steps_is_no_matter_of_the_batch(cluster: Cluster) -> None:
+    cluster.start("a", epochs=3, evaluates_too_much=True)
+    cluster.want(["a"], 32)
+    (cluster.folder / "hurry").touch()
+    assert cluster.ends("a") == 1
+    outcome = cluster.outcome("a")
+    assert "outOfMemoryAt" not in outcome
+    assert outcome["message"].startswith("Memory ran out outside of a step")

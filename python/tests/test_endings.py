@@ -16,6 +16,8 @@ pytestmark = pytest.mark.integration
         ("ends early", 1, "FAILED", "The script ended at 10 of 100 scale-invariant steps. Call job.finish()"),
         ("raises", 1, "FAILED", "ValueError: the disk with the data is gone"),
         ("diverges", 64, "FAILED_PERMANENTLY", "Training diverged at step 10"),
+        ("fetches ahead", 64, "FAILED_PERMANENTLY", "switch off prefetching, and do not skip batches."),
+        ("skips a step", 64, "FAILED_PERMANENTLY", "without optimizer.step(). Call it once for each batch"),
         ("wrong batch", 64, "FAILED_PERMANENTLY", "batch_size=16, but goodput.batchSize.initial of the job is 32"),
     ],
 )
@@ -39,3 +41,26 @@ def test_tells_that_it_cannot_start(cluster: Cluster) -> None:
     assert outcome["kind"] == "FAILED_PERMANENTLY"
     assert "KASTOR_RING_SECRET_FILE holds 7 bytes" in outcome["message"]
     assert "hunter2" not in cluster.log("a") + outcome["message"]
+
+
+def test_trains_on_while_its_token_is_refused(cluster: Cluster) -> None:
+    cluster.start("a", "b", epochs=5)
+    cluster.want(["a", "b"], 16)
+    cluster.trained("a", 10)
+    cluster.operator.tokens.update(a=set(), b=set())
+    cluster.wait("both are refused", lambda: {r.split(":")[0] for r in cluster.operator.refusals} == {"a", "b"})
+    cluster.trained("a", 20)
+    for pod in ("a", "b"):
+        cluster.wait(f"{pod} says so", lambda pod=pod: "if this lasts, delete the pod" in cluster.log(pod))
+        assert "token of" not in cluster.log(pod)
+    cluster.operator.tokens.clear()
+    outcome = cluster.completed()
+    assert (outcome["kind"], outcome["lostOrRepeatedExamples"]) == ("COMPLETED", 0)
+
+
+@pytest.mark.parametrize(("threads", "own", "used"), [("3", "", 3), ("3", "2", 2)])
+def test_computes_with_the_threads_it_is_given(cluster: Cluster, threads: str, own: str, used: int) -> None:
+    cluster.variables = {"KASTOR_THREADS": threads, **({"OMP_NUM_THREADS": own} if own else {})}
+    cluster.start("a", script="endings.py", how="wrong batch")
+    assert cluster.ends("a") == 64, cluster.logs()
+    assert f"computes with {used} threads" in cluster.log("a")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,9 +74,70 @@ def test_differs_from_the_plain_script_in_few_lines(example: Example) -> None:
 
 def test_every_example_is_tested() -> None:
     names = {example.name for example in SCRIPTS}
-    assert {file.stem for file in EXAMPLES.glob("*.py")} - {"example_data"} == names
+    assert {file.stem for file in EXAMPLES.glob("*.py")} - {"example_data", "mlflow_mlp"} == names
     assert {file.stem for file in (EXAMPLES / "plain").glob("*.py")} - {"example_data"} == names
     assert {file.stem for file in EXAMPLES.glob("*.yaml")} == names
+
+
+MLFLOW = """
+import json, os, types
+
+open_run = None
+
+
+def tell(*what):
+    with open(os.environ["TOLD"], "a") as file:
+        print(json.dumps(what), file=file)
+
+
+def search_runs(filter_string, output_format):
+    tell("search", filter_string, output_format)
+    found = os.environ.get("FOUND")
+    return [types.SimpleNamespace(info=types.SimpleNamespace(run_id=found))] if found else []
+
+
+def start_run(**arguments):
+    global open_run
+    open_run = arguments
+    tell("start", arguments)
+
+
+def active_run():
+    return open_run
+
+
+def log_params(params):
+    tell("params", params)
+
+
+def log_metrics(metrics, step):
+    tell("metrics", metrics, step)
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("found", ["", "4711"])
+def test_a_run_of_mlflow_goes_on_where_there_is_one(found: str, tmp_path: Path) -> None:
+    (tmp_path / "mlflow.py").write_text(MLFLOW)
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "python" / "src"), str(EXAMPLES)])
+    variables = {"TOLD": str(tmp_path / "told"), "FOUND": found, "KASTOR_JOB_UID": "a-b", "PYTHONPATH": path}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KASTOR_")} | variables
+    command = [sys.executable, str(EXAMPLES / "mlflow_mlp.py"), "--epochs", "2", "--examples", "1000"]
+    subprocess.run(command, env=environment, check=True, timeout=200)
+
+    told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
+    assert told[0] == ["search", "tags.kastor_job = 'a-b'", "list"]
+    begun = [["start", {"run_id": "4711"}]]
+    if not found:
+        begun = [["start", {"run_name": None, "tags": {"kastor_job": "a-b"}}], told[2]]
+        assert told[2] == ["params", {"epochs": 2, "examples": 1000, "seed": 0}]
+    assert told[1 : 1 + len(begun)] == begun
+    logged = told[1 + len(begun) :]
+    assert {kind for kind, *_ in logged} == {"metrics"}
+    assert [(step, list(values)) for _, values, step in logged] == [
+        *((20, ["loss"]), (32, ["accuracy"])),
+        *((40, ["loss"]), (60, ["loss"]), (63, ["accuracy"])),
+    ]
 
 
 @pytest.fixture(scope="module")

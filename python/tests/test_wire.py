@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-import report_schema
 
+import kastor.conformance.document
 from kastor.config import Config, JobSpec, Work
+from kastor.conformance.document import ApiDocument
 from kastor.ending import write_outcome
 from kastor.errors import ConfigError
 from kastor.protocol import (
@@ -33,27 +33,21 @@ from kastor.protocol import (
 SPEC: dict[str, Any] = {"goodput": {"batchSize": {"initial": 32}}}
 
 
-def documented() -> dict[str, set[str]]:
-    """Fields of the records in the documented agent API."""
-    found: dict[str, set[str]] = {}
-    record = ""
-    path = Path(__file__).parents[2] / "docs" / "agent-api.yaml"
-    if not path.exists():
-        pytest.skip("docs/agent-api.yaml is not beside this package")
-    for line in path.read_text().splitlines():
-        if name := re.fullmatch(r"    ([A-Z]\w+):", line):
-            record = name[1]
-        elif (name := re.fullmatch(r"        (\w+):", line)) and record:
-            found.setdefault(record, set()).add(name[1])
-        elif not line.startswith("    "):
-            record = ""
+DOCUMENT = ApiDocument.shipped()
+
+
+def document() -> dict[str, Any]:
+    """Document that the package ships; the operator's tests compare it with what the operator serves."""
+    found: dict[str, Any] = json.loads(
+        Path(kastor.conformance.document.__file__).with_name("agent-api.json").read_text()
+    )
     return found
 
 
-def test_schema_of_the_tests_is_the_documented_one() -> None:
-    known = documented()
-    for record, (required, optional) in report_schema.RECORDS.items():
-        assert known[record] == {*required, *optional}, record
+def documented() -> dict[str, set[str]]:
+    """Fields of the records in the documented agent API."""
+    schemas = document()["components"]["schemas"]
+    return {name: set(schema.get("properties", {})) for name, schema in schemas.items()}
 
 
 def full_report() -> TelemetryReport:
@@ -65,22 +59,35 @@ def full_report() -> TelemetryReport:
         *(GradientStats(1.0, 2.0, 32), 0.7, 0.1, CheckpointInfo(4, 1000, 1)),
         Outcome(OutcomeKind.COMPLETED, "done", progress, "accuracy", 0.9, 0),
         Slowest("pod", 0.2, 0.1),
+        {"accuracy": 0.9},
     )
 
 
 def test_a_full_report_has_every_documented_field() -> None:
     data = json.loads(json.dumps(full_report().to_json(), allow_nan=False))
-    assert report_schema.wrong_report(data, 1000) == ""
-    required, optional = report_schema.RECORDS["TelemetryReport"]
-    assert data.keys() == {*required, *optional}
-    assert data["profiles"][0].keys() == {*report_schema.RECORDS["StepProfile"][0], "gpuType"}
+    assert DOCUMENT.wrong_report(data, 1000, 2) == ""
+    schemas = documented()
+    assert data.keys() == schemas["TelemetryReport"]
+    assert data["profiles"][0].keys() == schemas["StepProfile"]
+    outcome = Outcome(OutcomeKind.FAILED, "x", full_report().progress, "loss", 1.0, 0, 48)
+    assert outcome.to_json(2).keys() == schemas["Outcome"]
+
+
+def test_an_older_operator_is_sent_no_field_that_it_does_not_know() -> None:
+    outcome = Outcome(OutcomeKind.FAILED, "x", out_of_memory_at=48)
+    assert "outOfMemoryAt" not in outcome.to_json(1)
+    assert outcome.to_json(2)["outOfMemoryAt"] == 48
+    assert DOCUMENT.wrong("Outcome", outcome.to_json(1), 1) == ""
+    assert DOCUMENT.wrong("Outcome", outcome.to_json(2), 1) == (
+        "outOfMemoryAt: KASTOR_PROTOCOL is 1, which does not have this field"
+    )
 
 
 def test_what_is_absent_has_no_field() -> None:
     report = TelemetryReport("ns", "job", "pod", 1, 0, 1, BatchPlan(1), Progress(0, 0.0, 0.0, 0, 0))
     data = report.to_json()
-    assert data.keys() == set(report_schema.RECORDS["TelemetryReport"][0])
-    assert report_schema.wrong_report(data, 100) == ""
+    assert data.keys() == set(document()["components"]["schemas"]["TelemetryReport"]["required"])
+    assert DOCUMENT.wrong_report(data, 100, 1) == ""
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -167,9 +174,10 @@ def environment(tmp_path: Path, **changes: str | None) -> dict[str, str]:
 
 
 def test_reads_the_environment(tmp_path: Path) -> None:
-    config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true"))
+    config = Config.read(environment(tmp_path, KASTOR_PROTOCOL="7", KASTOR_EXIT_WITH_PARENT="true", KASTOR_THREADS="3"))
     assert config is not None
-    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 1, True)
+    assert config.threads == 3
+    assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 2, True)
     assert config.spec == JobSpec(32)
     assert config.ring_secret() == b"s" * 32
     assert Config.read({}) is None
@@ -181,6 +189,7 @@ def test_names_every_variable_that_is_wrong(tmp_path: Path) -> None:
         KASTOR_POD=None,
         KASTOR_OPERATOR_URL="http://kastor",
         KASTOR_TERMINATION_GRACE_SECONDS="-1",
+        KASTOR_THREADS="all",
         KASTOR_JOB_SPEC='{"goodput": {"batchSize": {"initial": 0}}, "checkpoint": {"keepLast": "3"}}',
     )
     with pytest.raises(ConfigError) as caught:
@@ -189,6 +198,7 @@ def test_names_every_variable_that_is_wrong(tmp_path: Path) -> None:
         "KASTOR_POD is not set",
         "KASTOR_OPERATOR_URL is unusable: it must be https",
         "KASTOR_TERMINATION_GRACE_SECONDS",
+        "KASTOR_THREADS is unusable: it must be a whole number above 0",
         "goodput.batchSize.initial, checkpoint.keepLast",
         "unset KASTOR_OPERATOR_URL",
     ):

@@ -14,7 +14,7 @@ from kastor.noise import SCALING_RULES
 
 T = TypeVar("T")
 
-NEWEST_PROTOCOL = 1
+NEWEST_PROTOCOL = 2
 """Newest version of the agent API that this client speaks."""
 
 LEAST_SECRET_BYTES = 32
@@ -121,7 +121,10 @@ class _Fields:
 
 @dataclass(frozen=True)
 class Config:
-    """Configuration of one replica, from the variables ``KASTOR_*`` of its pod."""
+    """Configuration of one replica, from the variables ``KASTOR_*`` of its pod.
+
+    ``threads`` is how many compute on a CPU; 0 where nobody says so.
+    """
 
     namespace: str
     job: str
@@ -137,6 +140,7 @@ class Config:
     spec: JobSpec
     protocol: int = 1
     local_slots: int = 1
+    threads: int = 0
     grace_seconds: float = 10.0
     exit_with_parent: bool = False
 
@@ -186,6 +190,7 @@ class Config:
             reader.get("KASTOR_JOB_SPEC", JobSpec.parse, JobSpec(1)),
             min(reader.get("KASTOR_PROTOCOL", _whole, 1, optional=True), NEWEST_PROTOCOL),
             reader.get("KASTOR_LOCAL_SLOTS", _whole, 1, optional=True),
+            reader.get("KASTOR_THREADS", _whole, 0, optional=True),
             reader.get("KASTOR_TERMINATION_GRACE_SECONDS", _whole, 10, optional=True),
             reader.get("KASTOR_EXIT_WITH_PARENT", _truth, False, optional=True),
         )

@@ -20,9 +20,9 @@ def exit_status(outcome: Outcome) -> int:
     return EXIT_PERMANENT if outcome.kind is OutcomeKind.FAILED_PERMANENTLY else 0
 
 
-def write_outcome(file: Path, outcome: Outcome) -> None:
+def write_outcome(file: Path, outcome: Outcome, protocol: int = 1) -> None:
     """Writes the outcome as the container's termination message; a reader sees all of it or nothing."""
-    data = json.dumps(outcome.to_json(), allow_nan=False).encode()
+    data = json.dumps(outcome.to_json(protocol), allow_nan=False).encode()
     temporary = file.with_name(file.name + ".tmp")
     try:
         temporary.write_bytes(data)

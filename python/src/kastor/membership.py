@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kastor import __version__
+from kastor.config import NEWEST_PROTOCOL
 from kastor.operator import OFFLINE, OperatorClient, OperatorError
 from kastor.protocol import Action, Doing, Membership, Phase, ProtocolError
 
@@ -46,7 +47,7 @@ class MembershipClient:
     def __init__(self, operator: OperatorClient, job: str, pod: str, address: str, software: str = "") -> None:
         self._operator = operator
         self._job, self._pod, self._address = job, pod, address
-        self._client = f"kastor-python/{__version__} {software}".strip()
+        self._client = f"kastor-python/{__version__} protocol/{NEWEST_PROTOCOL} {software}".strip()
         self._changed = threading.Condition()
         self._standing = Standing()
         self._newest: Membership | None = None

@@ -20,6 +20,10 @@ _CONNECT_SECONDS = 3.0
 _MAX_ERROR_CHARS = 300
 _MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _TERM = "Kastor-Term"
+_TOKEN_REFUSED = (
+    ". It does not accept the token in KASTOR_TOKEN_FILE, which is read anew for each request. The training goes on"
+    " meanwhile; if this lasts, delete the pod: another one with a new token takes its place."
+)
 
 OFFLINE = (OSError, http.client.HTTPException)
 """Errors of an operator that is away; ``OperatorError`` is one of an operator that answered."""
@@ -29,7 +33,8 @@ class OperatorError(Exception):
     """Error status that the operator answered with."""
 
     def __init__(self, status: int, text: str) -> None:
-        super().__init__(f"the operator answered {status}: {text[:_MAX_ERROR_CHARS]}")
+        remedy = _TOKEN_REFUSED if status in (401, 403) else ""
+        super().__init__(f"the operator answered {status}: {text[:_MAX_ERROR_CHARS]}{remedy}")
         self.status = status
 
     @property

@@ -8,7 +8,7 @@ action that is not known counts as ``WAIT``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -25,6 +25,9 @@ MAX_MESSAGE = 2048
 """Most characters of an outcome's message, counted as UTF-16 does."""
 
 MAX_METRIC_NAME = 64
+
+OUT_OF_MEMORY_PROTOCOL = 2
+"""First version of the protocol whose outcomes tell a batch that did not fit."""
 
 _MOST_NORM = 1.2e77
 
@@ -322,9 +325,10 @@ class Outcome:
     metric_name: str | None = None
     metric: float | None = None
     lost_or_repeated_examples: int = 0
+    out_of_memory_at: int | None = None
 
-    def to_json(self) -> Json:
-        """JSON as the operator demands it: what is absent has no field."""
+    def to_json(self, protocol: int = 1) -> Json:
+        """JSON as an operator of that protocol demands it: what is absent, or unknown to it, has no field."""
         data: Json = {
             "kind": self.kind.value,
             "lostOrRepeatedExamples": self.lost_or_repeated_examples,
@@ -336,6 +340,8 @@ class Outcome:
             data["metricName"] = shortened(self.metric_name, MAX_METRIC_NAME)
         if self.metric is not None and math.isfinite(self.metric):
             data["metric"] = self.metric
+        if self.out_of_memory_at is not None and protocol >= OUT_OF_MEMORY_PROTOCOL:
+            data["outOfMemoryAt"] = self.out_of_memory_at
         return data
 
 
@@ -359,6 +365,7 @@ class TelemetryReport:
     checkpoint: CheckpointInfo | None = None
     outcome: Outcome | None = None
     slowest: Slowest | None = field(default=None)
+    scalars: Mapping[str, float] = field(default_factory=dict)
 
     def to_json(self) -> Json:
         """JSON as the operator demands it: what is absent has no field."""
@@ -381,6 +388,7 @@ class TelemetryReport:
             "checkpoint": self.checkpoint and self.checkpoint.to_json(),
             "outcome": self.outcome and self.outcome.to_json(),
             "slowest": self.slowest and self.slowest.to_json(),
+            "scalars": dict(self.scalars) or None,
         }
         data.update({name: value for name, value in optional.items() if value is not None})
         return data

@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kastor.config import Config
@@ -25,12 +25,14 @@ from kastor.protocol import (
     Switch,
     TelemetryReport,
 )
+from kastor.scalars import MOST_SCALARS, ScalarMeans
 
 log = logging.getLogger("kastor")
 
 _INTERVAL_SECONDS = 1.0
 _ANSWER_SECONDS = 10.0
 _RETRY_SECONDS = 0.5
+_SCALARS_PROTOCOL = 2
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,7 @@ class _Unsent:
     switches: deque[Switch] = field(default_factory=lambda: deque(maxlen=MAX_ENTRIES))
     loss_sum: float = 0.0
     losses: int = 0
+    scalars: ScalarMeans = field(default_factory=ScalarMeans)
 
     def add(self, sample: StepSample) -> None:
         if sample.typical:
@@ -128,6 +131,7 @@ class _Unsent:
         self.switches.extend(later.switches)
         self.loss_sum += later.loss_sum
         self.losses += later.losses
+        self.scalars.add_all(later.scalars)
 
 
 class PassTimes:
@@ -176,6 +180,7 @@ class TelemetryClient:
         self._checkpoint: CheckpointInfo | None = None
         self._news = self._away = self._retell = False
         self._sequence = 0
+        self._too_many_names = False
         self._term = ""
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="kastor-telemetry", daemon=True)
@@ -191,6 +196,17 @@ class TelemetryClient:
             if sample.typical:
                 self._lived.add(sample)
             self._latest, self._news = sample.status, True
+
+    def logged(self, values: Mapping[str, float]) -> None:
+        """Notes scalars of the script, the loss aside; an operator that does not know them is told none."""
+        if self._config.protocol < _SCALARS_PROTOCOL:
+            return
+        with self._lock:
+            left_out = self._unsent.scalars.add(values)
+            self._news = self._latest is not None
+        if left_out and not self._too_many_names:
+            self._too_many_names = True
+            log.warning("more than %d scalars are logged: %s and others are left out", MOST_SCALARS, left_out[0])
 
     def compared(self, pods: Sequence[str], pass_seconds: Sequence[float]) -> None:
         """Notes how long each member computed in a step."""
@@ -292,4 +308,5 @@ class TelemetryClient:
             self._checkpoint,
             outcome,
             self._passes.take(),
+            taken.scalars.means(),
         )

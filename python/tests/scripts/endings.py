@@ -8,7 +8,6 @@ import torch
 
 import kastor.torch as kastor
 
-torch.set_num_threads(1)
 how = json.loads(os.environ["OPTIONS"])["how"]
 if how == "caught":
     try:
@@ -17,18 +16,24 @@ if how == "caught":
         print("caught", e)
         raise
 job = kastor.init()
+print("computes with", torch.get_num_threads(), "threads")
 model = torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 job.prepare(model, optimizer)
 data = torch.utils.data.TensorDataset(torch.randn(64, 2), torch.randn(64, 1))
 loader = job.loader(data, batch_size=16 if how == "wrong batch" else 32)
 for _epoch in job.epochs(50):
-    for x, y in loader:
+    batches = iter(loader)
+    for x, y in batches:
+        if how == "fetches ahead" and job.step == 10:
+            next(batches)
         optimizer.zero_grad()
         loss = (model(x) - y).square().mean()
         if how == "diverges" and job.step == 10:
             loss = loss * float("nan")
         loss.backward()
+        if how == "skips a step" and job.step == 10:
+            continue
         optimizer.step()
         if how == "raises" and job.step == 10:
             raise ValueError("the disk with the data is gone")

@@ -11,7 +11,6 @@ import torch.nn.functional as F
 
 import kastor.torch as kastor
 
-torch.set_num_threads(1)
 options = json.loads(os.environ.get("OPTIONS", "{}"))
 seed = options.get("seed", 1)
 
@@ -59,7 +58,8 @@ else:
     forward = model
 job.prepare(model, optimizer, scheduler, scaler)
 loader = job.loader(train, batch_size=batch, num_workers=options.get("workers", 0))
-record = open(os.environ["RECORD"], "a", buffering=1)  # noqa: SIM115 - until the process ends
+path = os.environ["RECORD"].replace("{pod}", os.environ["KASTOR_POD"])
+record = open(path, "a", buffering=1)  # noqa: SIM115 - until the process ends
 indices = []
 for _epoch in job.epochs(epochs):
     for x, y, i in loader:
@@ -67,6 +67,8 @@ for _epoch in job.epochs(epochs):
         if not job.rehearsing:
             indices += i.tolist()
             faults.at("body", before)
+        if len(x) > options.get("most", len(x)):
+            torch.empty(2**50)  # as a model whose memory grows with the batch
         loss = F.cross_entropy(forward(x), y)
         optimizer.zero_grad()
         if scaler is None:
@@ -80,7 +82,7 @@ for _epoch in job.epochs(epochs):
             scaler.step(optimizer)
             scaler.update()
         scheduler.step()
-        job.log(loss=loss)
+        job.log(loss=loss, **{"batch/first": float(i[0])})
         if job.step > before:
             state = b"".join(t.numpy().tobytes() for t in model.state_dict().values())
             line = {"step": before, "generation": job.generation, "replicas": job.replicas, "examples": indices}
@@ -90,9 +92,12 @@ for _epoch in job.epochs(epochs):
                 time.sleep(options.get("pause", 0.05))
         elif job._training.step.broken:
             indices = []
+    if options.get("evaluates_too_much"):
+        torch.empty(2**50)
     with job.evaluating():
         shard = job.sharded(test)
         hits = job.average(accuracy(model, test), weight=len(shard))
+        job.log(accuracy=hits)
         job.rank0(print, f"epoch {job.epoch} accuracy {hits:.4f} metrics {job.metrics()}")
 model.eval()
 with torch.no_grad():

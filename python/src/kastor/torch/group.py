@@ -133,7 +133,7 @@ class Group:
     """Members of one generation. One thread uses it.
 
     Control messages go through gloo, which every machine has; gradients through a ``Summation``. A
-    group of one exchanges nothing.
+    group of one exchanges nothing. ``formed`` is the generation in which the members found each other.
     """
 
     def __init__(
@@ -159,6 +159,8 @@ class Group:
             BrokenGroupError: if the members did not come together; the next try may work.
         """
         self.rank, self.size, self.generation = rank, len(membership.members), membership.generation
+        self.formed = membership.generation
+        self._places = _places(membership)
         self._given_up = given_up
         self._backend: Backend = None
         self._client: StoreClient | None = None
@@ -174,6 +176,10 @@ class Group:
         except (RuntimeError, StoreError, BrokenGroupError) as e:
             self.close()
             raise BrokenGroupError(f"generation {self.generation} was not formed: {_first_line(e)}") from e
+
+    def serves(self, membership: Membership) -> bool:
+        """Whether a generation has the same members in the same order, so that it needs no other connections."""
+        return not self._stuck and self._places == _places(membership)
 
     def _form(self, store: Store, host: str) -> Backend:
         """Backend of the group, once all members have come.
@@ -295,6 +301,10 @@ class Group:
 
 
 _ABANDONED: list[Backend] = []
+
+
+def _places(membership: Membership) -> list[tuple[str, str]]:
+    return [(member.pod, member.address) for member in membership.members]
 
 
 def _first_line(error: Exception) -> str:

@@ -20,6 +20,7 @@ from kastor.config import Config, JobSpec
 from kastor.ending import EXIT_FAILED, exit_status, write_outcome
 from kastor.errors import PERMANENT, UsageError
 from kastor.protocol import Doing, Outcome, OutcomeKind
+from kastor.scalars import LOSS, ScalarFile, check_name
 from kastor.torch.loader import ElasticLoader
 from kastor.torch.patches import Patches
 from kastor.torch.pod import Pod
@@ -32,6 +33,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _RESERVED = ("model", "optimizer", "scheduler", "scaler")
+_TRACE_CHARS = 2000
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory of a device, or of the host, ran out: PyTorch has no type of its own for the latter."""
+    on_cpu = isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+    return on_cpu or isinstance(error, (torch.OutOfMemoryError, MemoryError))
+
+
+def _no_memory(examples: int | None) -> str:
+    if examples is None:
+        return "Memory ran out outside of a step: not the batch but the data or the model is too large for it."
+    return (
+        f"Memory ran out at {examples} examples a pass: the next try has fewer. Set goodput.batchSize.perDevice.max to"
+        " what fits, to begin with it."
+    )
 
 
 class Job:
@@ -40,8 +57,11 @@ class Job:
     The script's thread uses it. Where no operator is named, it is a job of this process alone.
     """
 
-    def __init__(self, config: Config | None, seed: int, device: torch.device) -> None:
+    def __init__(
+        self, config: Config | None, seed: int, device: torch.device, scalar_file: ScalarFile | None = None
+    ) -> None:
         self.device = device
+        self._scalar_file = scalar_file
         self._config = config
         self._spec = config.spec if config else JobSpec(1)
         self._pod = Pod(config) if config else None
@@ -248,10 +268,28 @@ class Job:
 
     # --- what a script says ---
 
-    def log(self, *, loss: float | torch.Tensor) -> None:
-        """Reports the loss of the batch."""
-        value = loss.detach() if isinstance(loss, torch.Tensor) else loss
-        self._training.logged(float(value))
+    def log(self, **scalars: float | torch.Tensor) -> None:
+        """Logs numbers: ``job.log(loss=loss, accuracy=accuracy)``, ``job.log(**{"val/loss": loss})``.
+
+        Of ``loss`` the mean over all replicas is reported, of the others the mean of what rank 0 logs, about once a
+        second: give :meth:`average` what is to be the mean over all. ``kastor metrics`` shows them. In a rehearsal
+        nothing is logged, and a value that is not finite is left out.
+
+        Raises:
+            UsageError: if a name is not allowed.
+        """
+        for name in scalars:
+            check_name(name)
+        if self.rehearsing:
+            return
+        values = {name: float(v.detach() if isinstance(v, torch.Tensor) else v) for name, v in scalars.items()}
+        if self._scalar_file is not None and self.rank == 0:
+            self._scalar_file.write(self.step, values)
+        loss = values.pop(LOSS, None)
+        if loss is not None:
+            self._training.logged(loss)
+        if values and self._pod is not None and self.rank == 0:
+            self._pod.telemetry.logged(values)
 
     def save_soon(self) -> None:
         """Asks for a checkpoint after the step in progress."""
@@ -331,7 +369,7 @@ class Job:
             return
         log.info("%s: %s: %s", self._config.job_name, outcome.kind.value, outcome.message)
         try:
-            write_outcome(self._config.termination_log, outcome)
+            write_outcome(self._config.termination_log, outcome, self._config.protocol)
         except OSError as e:
             log.error("%s: cannot write the termination message: %s", self._config.job_name, e)
         self._pod.close()
@@ -344,11 +382,13 @@ class Job:
         if error is not None:
             permanent = isinstance(error, PERMANENT)
             kind = OutcomeKind.FAILED_PERMANENTLY if permanent else OutcomeKind.FAILED
-            if isinstance(error, torch.OutOfMemoryError):
-                size = self.atomic_batch_size if not self.rehearsing else self._spec.first_atomic_batch
-                log.error("%d examples do not fit. Lower goodput.batchSize.perDevice.max below that.", size)
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-            self._fail(Outcome(kind, str(error) if permanent else text[-2000:]))
+            message, at = str(error) if permanent else text[-_TRACE_CHARS:], None
+            if out_of_memory(error):
+                at = self._training.pass_examples or None
+                message = f"{_no_memory(at)}\n{text[-_TRACE_CHARS // 2 :]}"
+                log.error("%s", _no_memory(at))
+            self._fail(Outcome(kind, message, out_of_memory_at=at))
         elif self._training.done:
             self.finish()
         else:

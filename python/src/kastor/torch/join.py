@@ -12,7 +12,7 @@ from kastor.torch.state import TrainingState
 
 log = logging.getLogger("kastor")
 
-_MOST_ROUNDS = 5
+_MOST_ROUNDS = 6
 _NONE = -1
 _FROM_START = 0
 
@@ -58,11 +58,16 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
     sends it to those that have another or none. Where nobody has any, rank 0 makes one by ``start``.
     They compare again until all are the same.
 
+    Members that agreed before and have applied the same steps since are the same without a comparison
+    of their bits, which reads the whole state: it is for those whose history differs, for a step that
+    broke, and for states that were sent.
+
     Raises:
         BrokenGroupError: if the group broke; the next try may work.
     """
+    by_bits = False
     for _ in range(_MOST_ROUNDS):
-        digest = state.digest() if history.has_state and group.size > 1 else 0
+        digest = state.digest() if by_bits and history.has_state and group.size > 1 else 0
         step = state.counters.step if history.has_state else -1
         rows = group.rows(
             Kind.JOIN,
@@ -77,6 +82,9 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
             if group.rank == 0:
                 start()
                 history.lineage = _FROM_START
+            continue
+        if not by_bits and _in_doubt(rows):
+            by_bits = True
             continue
         same = [row[0] != _NONE and row[1:4] == rows[best][1:4] for row in rows]
         if all(same):
@@ -95,7 +103,14 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
                 state.receive(group, donor)
                 history.lineage = _FROM_START
                 log.info("received the state of step %d from rank %d", state.counters.step, donor)
+        by_bits = True
     raise BrokenGroupError(f"members still differ after {_MOST_ROUNDS} rounds")
+
+
+def _in_doubt(rows: list[list[float]]) -> bool:
+    """Whether those that have a state may have different ones."""
+    there = [row for row in rows if row[0] != _NONE]
+    return len({(row[0], row[1]) for row in there}) > 1 or any(row[5] for row in there)
 
 
 def _change(group: Group, rows: list[list[float]], gathered: float) -> Switch:

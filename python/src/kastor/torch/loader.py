@@ -109,6 +109,7 @@ class ElasticLoader:
                     "The loop went round without optimizer.step(). Call it once for each batch that the loader gives:"
                     " it does nothing where gradients are still accumulated."
                 )
+        training.pass_examples = 0
         if training.pod is not None:
             # What follows a loop over batches is most often an evaluation.
             training.pod.membership.doing = Doing.EVALUATE
@@ -151,7 +152,7 @@ class ElasticLoader:
         while sizes:
             size = sizes.pop()
             self._feed.source = lambda n=size: iter([list(range(n))])  # type: ignore[misc]
-            training.begin_rehearsal()
+            training.begin_rehearsal(size)
             yield from self._turn(next(iter(self._loader)), None)
             if not training.step.called:
                 raise UsageError("The loop went round without optimizer.step(). Call it once for each batch.")

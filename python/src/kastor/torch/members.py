@@ -63,7 +63,10 @@ class Members:
     def follow(self, agreed: Membership) -> None:
         """Notes a newer generation to which all members switch now, after the step that they just applied."""
         self._agreed = agreed
-        if agreed.action is not Action.STOP:
+        keeps = agreed.action is Action.STOP or (
+            agreed.action is Action.RUN and self.group is not None and self.group.serves(agreed)
+        )
+        if not keeps:
             self.leave_group()
 
     def require_group(self) -> Group:
@@ -74,7 +77,7 @@ class Members:
         """
         if self._agreed is not None and self._agreed.action is Action.STOP and self.group is not None:
             self._stop_together(self.group)
-        while self.group is None:
+        while self.group is None or self._agreed is not None:
             self._join_next()
         return self.group
 
@@ -94,7 +97,7 @@ class Members:
         if group is not None:
             group.close()
             if self.pod is not None:
-                self.pod.left(group.generation)
+                self.pod.left(group.formed)
 
     def _join_next(self) -> None:
         assert self.state is not None
@@ -112,11 +115,14 @@ class Members:
             raise SystemExit(0)
         self.history.called()
         try:
-            sums = None
-            if self._device.type == "cuda":
-                sums = lambda group, store: NcclSum(group, store, self._device)  # noqa: E731
             connect = self.pod.connect(target)
-            self.group = Group(target, rank, connect, self.pod.config.pod_ip, self.pod.given_up, sums)
+            if self.group is not None:
+                self.group.generation = target.generation
+            else:
+                sums = None
+                if self._device.type == "cuda":
+                    sums = lambda group, store: NcclSum(group, store, self._device)  # noqa: E731
+                self.group = Group(target, rank, connect, self.pod.config.pod_ip, self.pod.given_up, sums)
             change = agree(self.group, self.state, self.history, self._start)
         except BrokenGroupError as e:
             if self.group is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 
 from kastor.checkpoint import Checkpoint, CheckpointFolder
-from kastor.config import Config
+from kastor.config import NEWEST_PROTOCOL, Config
 from kastor.ending import EXIT_TERMINATED
 from kastor.membership import MembershipClient
 from kastor.operator import OperatorClient
@@ -57,6 +57,11 @@ class Pod:
 
     def start(self) -> None:
         """Starts to poll and to report, and takes care of signals."""
+        if self.config.protocol < NEWEST_PROTOCOL:
+            log.info(
+                "the operator speaks version %d of the agent protocol, this client %d: it sends nothing newer",
+                *(self.config.protocol, NEWEST_PROTOCOL),
+            )
         self.membership.start()
         self.telemetry.start()
         if self.config.exit_with_parent:

@@ -71,6 +71,7 @@ class Reducer:
         self._seen: set[torch.nn.Parameter] = set()
         self._pending: list[Pending] = []
         self._squared: list[torch.Tensor] = []
+        self._mean_squared: float | None = None
         self._next = 0
         self._first = self._last = True
         self._passes = 1
@@ -95,7 +96,7 @@ class Reducer:
         self._group, self._passes = group, passes
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
-            self._squared, self.error = [], None
+            self._squared, self._mean_squared, self.error = [], None, None
         for bucket in self._buckets:
             bucket.missing = len(bucket.parameters)
             for p in bucket.parameters:
@@ -120,9 +121,10 @@ class Reducer:
 
     @torch.no_grad()
     def squared_norm(self) -> float:
-        """Squared norm of the mean gradient over passes and members, before any clipping."""
-        views = [view for bucket in self._buckets for view in bucket.views]
-        return float(_squared_norm(views))
+        """Squared norm of the mean gradient over passes and members, before any clipping; it is read once a step."""
+        if self._mean_squared is None:
+            self._mean_squared = float(_squared_norm([view for bucket in self._buckets for view in bucket.views]))
+        return self._mean_squared
 
     @torch.no_grad()
     def copy(self, factor: float) -> list[torch.Tensor]:
@@ -168,16 +170,22 @@ class Reducer:
 
     @torch.no_grad()
     def _flush(self, bucket: _Bucket) -> None:
-        if self._first:
-            bucket.flat.zero_()
         pairs = [(view, p.grad) for view, p in zip(bucket.views, bucket.parameters, strict=True)]
         there = [(view, grad) for view, grad in pairs if grad is not None]
+        if self._first and len(there) < len(pairs):
+            bucket.gradients.zero_()
+        if self._first:
+            bucket.used.zero_()
         if there:
             gradients = [grad for _, grad in there]
             self._squared.append(_squared_norm(gradients))
-            torch._foreach_add_([view for view, _ in there], gradients)
-        used = torch.tensor([float(grad is not None) for _, grad in pairs], dtype=bucket.flat.dtype)
-        bucket.used.add_(used.to(bucket.flat.device))
+            put = torch._foreach_copy_ if self._first else torch._foreach_add_
+            put([view for view, _ in there], gradients)
+        if len(there) == len(pairs):
+            bucket.used.add_(1)
+        else:
+            used = torch.tensor([float(grad is not None) for _, grad in pairs], dtype=bucket.flat.dtype)
+            bucket.used.add_(used.to(bucket.flat.device))
         for p in bucket.parameters:
             p.grad = None
         if not self._last:
@@ -239,4 +247,6 @@ def _grouped(parameters: Iterable[torch.nn.Parameter], bucket_bytes: int) -> Ite
 
 def _squared_norm(tensors: list[torch.Tensor]) -> torch.Tensor:
     norms: list[torch.Tensor] = list(torch._foreach_norm(tensors))
-    return torch.stack([norm.double() for norm in norms]).square().sum()
+    if any(norm.dtype != norms[0].dtype for norm in norms):
+        norms = [norm.double() for norm in norms]
+    return torch.stack(norms).double().square().sum()

@@ -13,19 +13,22 @@ from kastor.config import Config
 from kastor.ending import exit_status, write_outcome
 from kastor.errors import ConfigError
 from kastor.protocol import Outcome, OutcomeKind
+from kastor.scalars import ScalarFile
 from kastor.torch.job import Job
 
 log = logging.getLogger("kastor")
 
 
-def init(seed: int = 0) -> Job:
+def init(seed: int = 0, log_dir: str | os.PathLike[str] | None = None) -> Job:
     """Makes this process a replica of its job, or a training of its own where no operator is named.
 
     Args:
         seed: of the order of examples; the same on all replicas.
+        log_dir: folder to whose ``metrics.jsonl`` rank 0 adds every value that the script logs; none by default.
 
     Raises:
         ConfigError: if the operator's variables are missing or wrong; the message names each.
+        OSError: if the folder cannot be made.
     """
     device = torch.device("cpu")
     if torch.cuda.is_available():
@@ -37,7 +40,10 @@ def init(seed: int = 0) -> Job:
             handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s kastor: %(message)s"))
             log.addHandler(handler)
             log.setLevel(logging.INFO)
-        return Job(config, seed, device)
+        # A number that the user gave PyTorch itself stays.
+        if config is not None and config.threads and device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
+            torch.set_num_threads(config.threads)
+        return Job(config, seed, device, ScalarFile(log_dir) if log_dir is not None else None)
     except (ConfigError, OSError) as e:
         _cannot_start(e)
         raise

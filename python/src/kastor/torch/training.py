@@ -89,6 +89,7 @@ class Training:
         self._previous: tuple[int, list[torch.Tensor], int] | None = None
         self._first_step_of = -1
         self._last_save = time.monotonic()
+        self.pass_examples = 0
 
     # --- preparation ---
 
@@ -141,9 +142,10 @@ class Training:
         self.step = _Step(self.step.not_finite)
         self.statistics.remember()
 
-    def begin_rehearsal(self) -> None:
-        """Begins a turn whose results are thrown away."""
+    def begin_rehearsal(self, examples: int) -> None:
+        """Begins a turn of so many examples whose results are thrown away."""
         self.step = _Step()
+        self.pass_examples = examples
         self.reducer.begin(None, 0, 1)
 
     def end_rehearsal(self) -> None:
@@ -160,6 +162,7 @@ class Training:
         assert members.sampler is not None
         self.step.pass_began = time.perf_counter()
         group, plan = members.group, members.plan
+        self.pass_examples = plan.atomic_batch_size
         self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
         self.reducer.begin(group, pass_number, plan.passes)
         return self.step.take

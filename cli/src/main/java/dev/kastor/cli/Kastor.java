@@ -23,6 +23,7 @@ import dev.kastor.cli.job.SuspendCommand;
 import dev.kastor.cli.job.TopCommand;
 import dev.kastor.cli.local.DownCommand;
 import dev.kastor.cli.local.UpCommand;
+import dev.kastor.cli.metrics.MetricsCommand;
 import dev.kastor.cli.queue.QueueCommand;
 import dev.kastor.cli.replay.CompareCommand;
 import dev.kastor.cli.replay.SimulateCommand;
@@ -66,6 +67,7 @@ import picocli.CommandLine.Spec;
       DescribeCommand.class,
       WhyCommand.class,
       HistoryCommand.class,
+      MetricsCommand.class,
       LogsCommand.class,
       TopCommand.class,
       EventsCommand.class,

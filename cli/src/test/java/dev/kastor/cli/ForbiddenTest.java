@@ -23,6 +23,7 @@ final class ForbiddenTest {
           List.of("events", "digits"),
           List.of("why", "digits"),
           List.of("history"),
+          List.of("metrics", "digits"),
           List.of("queue"),
           List.of("scale", "digits", "--max", "2"),
           List.of("pin", "digits", "--here"));

@@ -103,7 +103,8 @@ final class KastorTest {
            throughput: 1000.0, efficiency: 0.95, noiseScale: 800.0, loss: 0.25,
            predictedGoodput: {"1": 500.0, "2": 950.5}, rescales: 1, grows: 1, shrinks: 0,
            medianPauseMillis: 42, maxPauseMillis: 42, minReplicas: 1, maxReplicas: 2,
-           minGlobalBatch: 64, maxGlobalBatch: 128}
+           minGlobalBatch: 64, maxGlobalBatch: 128, mostExamples: {"t4": 64}}
+        clients: ["kastor-python/0.1 protocol/2", "mine/3"]
         """);
     assertThat(terminal.run("ls").out().lines().toList().getLast())
         .matches("digits +Running +2/1-4 +128 +37% +95[01] +0.250 +1 +- +\\d+s");
@@ -113,6 +114,8 @@ final class KastorTest {
         .contains("Batch:        128 = replicas x 64 x (0 + 1); between 64 and 128 so far")
         .contains("throughput 1000 x efficiency 0.950; noise scale 800 examples")
         .contains("goodput by replicas 1: 500, 2: 95")
+        .contains("Memory:       fits examples a pass: 64 on t4")
+        .contains("Clients:      kastor-python/0.1 protocol/2; mine/3")
         .contains("Rescales:     1 (1 up, 0 down), pause median 42 ms, longest 42 ms");
     JsonNode list = new ObjectMapper().readTree(terminal.run("ls", "--json").out());
     assertThat(list.at("/jobs/0/globalBatch").asInt()).isEqualTo(128);

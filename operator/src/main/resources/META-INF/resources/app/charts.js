@@ -158,7 +158,7 @@ export function drawPrediction(id, prediction, replicas, colour) {
 /** Slots over time, stacked by job. */
 export function drawAllocation(id, timelines, slotsTotal, now) {
   const instants = [...new Set(timelines.flatMap((line) => line.segments.flatMap((s) => [s.from, s.to ?? now])))].sort((a, b) => a - b);
-  const held = (line, at) => line.segments.find((s) => s.from <= at && at < (s.to ?? now))?.replicas ?? 0;
+  const held = (line, at) => line.segments.find((s) => s.from <= at && at < (s.to ?? now))?.slots ?? 0;
   const end = instants.at(-1);
   const series = timelines.map((line) => {
     const colour = jobColour(line.key);

@@ -7,6 +7,7 @@ import { ending, isOver, keyOf, metricText } from "./jobs.js";
 import * as format from "./format.js";
 
 const MOST_DECISIONS = 8;
+const MOST_SCALARS = 24;
 const WHY = {
   Queued: "Why it waits",
   Starting: "Why this size",
@@ -44,6 +45,7 @@ function renderWhy(job) {
     placed && job.reason,
     job.since && !isOver(job) && `since ${format.moment(Date.parse(job.since))}`,
     nodes && `on ${nodes}`,
+    job.slotsPerReplica > 1 && `${job.slotsPerReplica} GPUs each`,
     isOver(job) ? job.ended && `at ${format.moment(Date.parse(job.ended))}` : range,
   ];
   setText(byId("why-meta"), parts.filter(Boolean).join(" · "));
@@ -80,24 +82,31 @@ function renderFacts(job) {
 }
 
 export function renderHistory(job, history) {
-  const { series, timeline } = history;
+  const { series, scalars, timeline } = history;
   const measured = series.epochMillis.length > 0;
   show(byId("measured"), measured);
   show(byId("unmeasured"), !measured);
+  show(byId("scalars-block"), measured && Object.keys(scalars).length > 0);
   if (measured) {
-    drawSeries(job, series, timeline);
+    const range = timeRange(job, series.epochMillis, timeline);
+    drawSeries(job, series, timeline, range);
+    drawScalars(job, scalars, range);
   }
   renderDecisions(timeline);
 }
 
-function drawSeries(job, series, timeline) {
+/** The time that all charts of a job show. */
+function timeRange(job, at, timeline) {
+  const starts = [at[0], ...timeline.filter((s) => s.replicas > 0).slice(0, 1).map((s) => s.from)];
+  const ends = [at.at(-1), ...timeline.slice(-1).map((s) => s.to ?? (isOver(job) ? s.from : Date.now()))];
+  return [Math.min(...starts), Math.max(...ends)];
+}
+
+function drawSeries(job, series, timeline, range) {
   const at = series.epochMillis;
   const colour = jobColour(keyOf(job));
   const zip = (values) => values.map((value, i) => [at[i], value]);
   const held = timeline.flatMap((s) => [[s.from, s.replicas], ...(s.to === null ? [] : [[s.to, s.replicas]])]);
-  const starts = [at[0], ...timeline.filter((s) => s.replicas > 0).slice(0, 1).map((s) => s.from)];
-  const ends = [at.at(-1), ...timeline.slice(-1).map((s) => s.to ?? (isOver(job) ? s.from : Date.now()))];
-  const range = [Math.min(...starts), Math.max(...ends)];
   const draw = (id, lines, extra = {}) => drawLine(id, { lines, range, colour, ...extra });
 
   draw("chart-loss", [{ name: "Loss", data: zip(series.loss) }], { axis: { scale: true } });
@@ -117,6 +126,36 @@ function drawSeries(job, series, timeline) {
   draw("chart-batch", [{ name: "Global batch", data: hold(zip(series.globalBatch), range[1], isOver(job)) }], {
     step: true, axis: { min: 0, minInterval: 1 }, value: format.count,
   });
+}
+
+function drawScalars(job, scalars, range) {
+  const names = Object.keys(scalars);
+  const shown = names.slice(0, MOST_SCALARS);
+  shown.forEach((name, i) => {
+    const figure = scalarFigure(i);
+    show(figure, true);
+    setText(figure.firstElementChild, name);
+    const { epochMillis, value } = scalars[name];
+    drawLine(figure.lastElementChild.id, {
+      lines: [{ name, data: value.map((each, n) => [epochMillis[n], each]) }],
+      range,
+      colour: jobColour(keyOf(job)),
+      axis: { scale: true },
+    });
+  });
+  [...byId("scalars").children].slice(shown.length).forEach((figure) => show(figure, false));
+  const more = names.length - shown.length;
+  setText(byId("scalars-hint"), more > 0 ? `${format.plural(more, "more series", "more series")}: kastor metrics ${job.name}` : "");
+}
+
+/** A figure that is used again for other jobs and names, as a chart stays with its element. */
+function scalarFigure(i) {
+  const figures = byId("scalars").children;
+  if (i === figures.length) {
+    byId("scalars").append(
+      el("figure", {}, el("figcaption"), el("div", { class: "chart chart-small", id: `chart-scalar-${i}`, role: "img" })));
+  }
+  return figures[i];
 }
 
 /** A step that still holds reaches the right edge. */

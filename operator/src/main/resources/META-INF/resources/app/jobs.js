@@ -112,6 +112,7 @@ function fillSize(parts, job) {
     setText(parts.sizeSub, job.ran ? "while it ran" : "");
     return;
   }
+  setText(parts.sizeSub, job.slotsPerReplica > 1 ? `${job.slotsPerReplica} GPUs each` : "");
   setChildren(parts.size, `${job.replicas} ${range}`, () => [
     `${job.replicas} `,
     el("span", { class: "range" }, `of ${range}`),

@@ -43,6 +43,8 @@ final class FakeAgents implements AutoCloseable {
   private final Set<String> mute = new ConcurrentSkipListSet<>();
   private final Set<String> refused = new ConcurrentSkipListSet<>();
   private final Set<String> completeAt = new ConcurrentSkipListSet<>();
+  private final Map<String, String> clients = new ConcurrentHashMap<>();
+  private final Map<String, Integer> fits = new ConcurrentHashMap<>();
   private final AtomicInteger unanswered = new AtomicInteger();
   private final Map<String, AtomicInteger> answered = new ConcurrentHashMap<>();
   private final List<String> started = new CopyOnWriteArrayList<>();
@@ -97,6 +99,28 @@ final class FakeAgents implements AutoCloseable {
   /** Lets the job's work be done. */
   void complete(String job) {
     completeAt.add(job);
+  }
+
+  /** Makes the job's replicas say that they run this, in the form of a query. */
+  void client(String job, String client) {
+    clients.put(job, client);
+  }
+
+  /** Makes the job's replicas say that so many examples a pass fit their devices. */
+  void fits(String job, int examples) {
+    fits.put(job, examples);
+  }
+
+  /** Ends a pod as a process does whose device has no memory for a batch. */
+  void outOfMemory(String namespace, String pod, int examples) {
+    Thread thread = threads.remove(pod);
+    if (thread != null) {
+      thread.interrupt();
+    }
+    memberships.remove(pod);
+    Outcome outcome =
+        new Outcome(Outcome.Kind.FAILED, null, null, null, 0, "out of memory", examples);
+    end(namespace, pod, "Failed", 1, outcome);
   }
 
   /** Ends a pod as a process does that leaves no word. */
@@ -192,8 +216,16 @@ final class FakeAgents implements AutoCloseable {
         String phase = mute.contains(name) ? "STARTING" : generation == 0 ? "READY" : "TRAINING";
         HttpResponse<String> answer =
             own.get(
-                "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=%s&step=%d&wait=1"
-                    .formatted(namespace, job, name, generation, phase, step),
+                "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=%s&step=%d&wait=1&client=%s&mostExamples=%d"
+                    .formatted(
+                        namespace,
+                        job,
+                        name,
+                        generation,
+                        phase,
+                        step,
+                        clients.getOrDefault(job, "fake/1"),
+                        fits.getOrDefault(job, 0)),
                 token);
         if (answer.statusCode() != 200) {
           unanswered.incrementAndGet();

@@ -9,6 +9,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.pods.Gates;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -39,6 +40,15 @@ class GangIT {
         "labels": {"team": "vision", "kastor.dev/leader": "true"},
         "annotations": {"kastor.dev/node": "elsewhere"}},
                    "spec": {"containers": [{"name": "main", "image": "trainer:1"%s}]}}
+      """;
+
+  private static final String TWO_SLOTS =
+      ", \"resources\": {\"limits\": {\"kastor.dev/slot\": \"2\"}}";
+
+  private static final String TWO =
+      """
+      "elastic": {"minReplicas": 2, "maxReplicas": 2%s},
+      "template": {"spec": {"containers": [{"name": "main", "image": "trainer:1"%s}]}}
       """;
 
   @TestHTTPResource(value = "/", tls = true)
@@ -159,11 +169,32 @@ class GangIT {
   }
 
   @Test
-  void aReplicaHasOneSlot() {
-    bench.submit("", GANG.formatted(", \"resources\": {\"limits\": {\"kastor.dev/slot\": \"2\"}}"));
+  void aTemplatesLimitSaysHowManySlotsAReplicaHas() {
+    bench.submit("", TWO.formatted("", TWO_SLOTS));
+    await("both pods are there", () -> bench.pods().size() == 2);
+    for (Pod pod : bench.pods()) {
+      assertThat(pod.getSpec().getContainers().getFirst().getResources().getLimits())
+          .containsEntry("kastor.dev/slot", new Quantity("2"));
+      assertThat(env(pod))
+          .containsEntry("WORLD_SIZE", "2")
+          .containsEntry("PET_NPROC_PER_NODE", "2")
+          .containsEntry("KASTOR_LOCAL_SLOTS", "2");
+    }
+    var allocation = bench.status().orElseThrow().allocation();
+    assertThat(allocation.replicas()).isEqualTo(2);
+    assertThat(allocation.nodes()).isEqualTo(Map.of("n1", 2));
+    assertThat(allocation.slotsPerReplica()).isEqualTo(2);
+    assertThat(allocation.slots()).isEqualTo(4);
+  }
+
+  @Test
+  void slotsThatTemplateAndSpecSayDifferentlyAreRefused() {
+    bench.submit("", TWO.formatted(", \"slotsPerReplica\": 3", TWO_SLOTS));
     await("it fails", () -> bench.in(Phase.Failed));
+    assertThat(bench.condition("Failed").getReason()).isEqualTo("InvalidTemplate");
     assertThat(bench.condition("Failed").getMessage())
-        .startsWith("spec.template.spec.containers[0].resources.limits[kastor.dev/slot]: 2:");
+        .startsWith("spec.template.spec.containers[0].resources.limits[kastor.dev/slot]: ")
+        .contains("ask for 2 slots together", "spec.elastic.slotsPerReplica is 3");
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.crds.trainingjob.WorkSpec;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.family.FamilyStore;
@@ -21,12 +22,14 @@ import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Reason;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -46,6 +49,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 // What the test waits for is there; a null would fail it as it should.
@@ -162,6 +166,105 @@ class OperatorIT {
         "progress forgives the failure",
         () -> status().failuresSinceProgress() == 0 && pods().size() == 3);
     assertThat(phase()).isEqualTo(Phase.Running);
+  }
+
+  @Test
+  void aBatchThatDidNotFitIsNotGivenAgain() {
+    submit(1, 1);
+    await("it trains with its initial batch", () -> atomicBatch(name + "-0") == 32);
+    assertThat(largestPass(name + "-0")).as("as the job has it").isEqualTo(256);
+    agents.outOfMemory(NAMESPACE, name + "-0", 32);
+    await("its replacement has half of it", () -> atomicBatch(name + "-1") == 16);
+    agents.outOfMemory(NAMESPACE, name + "-1", 16);
+    await("the next has a quarter", () -> atomicBatch(name + "-2") == 8);
+    assertThat(largestPass(name + "-2")).as("what it may try while it starts").isEqualTo(8);
+    Membership membership = agents.membership(name + "-2").orElseThrow();
+    assertThat(membership.batchPlan().globalBatchSize(1)).as("in passes").isEqualTo(32);
+    await("it is stored", () -> fits(Map.of("", 8)));
+    assertThat(events())
+        .anySatisfy(event -> {
+          assertThat(event.getReason()).isEqualTo("OutOfMemory");
+          assertThat(event.getMessage())
+              .contains("ran out of memory at 32 examples a pass")
+              .contains("at most 16")
+              .contains("goodput.batchSize.perDevice.max");
+        });
+  }
+
+  private boolean fits(Map<String, Integer> most) {
+    TrainingStatus training = status().training();
+    return training != null && most.equals(training.mostExamples());
+  }
+
+  @Test
+  void membersGoOnWithABatchThatFitsAsSoonAsTheySayWhatDoes() {
+    submit(2, 2);
+    await("it trains with its initial batch", () -> atomicBatch(name + "-0") == 16);
+    agents.fits(name, 5);
+    await("it trains with less", () -> members() == 2 && atomicBatch(name + "-0") <= 5);
+    assertThat(agents.started()).as("nobody was replaced").hasSize(2);
+    await("it is stored", () -> fits(Map.of("", 5)));
+  }
+
+  @Test
+  void clientsAreNamedInTheStatus() {
+    agents.client(name, "mine/3%20protocol/9");
+    submit(1, 1);
+    await("it runs", () -> phase() == Phase.Running);
+    assertThat(status().clients()).containsExactly("mine/3 protocol/9");
+    await("a newer one is told of", () -> told("ClientNewer").contains("version 2"));
+    assertThat(told("ClientUnknown")).isEmpty();
+  }
+
+  @Test
+  void aClientWithoutANameIsToldOf() {
+    agents.client(name, "");
+    submit(1, 1);
+    await("it is told of", () -> told("ClientUnknown").contains("client of the agent protocol"));
+    await("it runs all the same", () -> phase() == Phase.Running);
+    assertThat(status().clients()).isNull();
+  }
+
+  /** Largest batch of a pass in the spec that a pod was given. */
+  private int largestPass(String pod) {
+    String spec =
+        client
+            .pods()
+            .inNamespace(NAMESPACE)
+            .withName(pod)
+            .get()
+            .getSpec()
+            .getContainers()
+            .getFirst()
+            .getEnv()
+            .stream()
+            .filter(variable -> variable.getName().equals("KASTOR_JOB_SPEC"))
+            .findFirst()
+            .orElseThrow()
+            .getValue();
+    return Serialization.unmarshal(spec, TrainingJobSpec.class)
+        .goodputOrThrow()
+        .batchSize()
+        .perDevice()
+        .max();
+  }
+
+  private int atomicBatch(String pod) {
+    return agents.membership(pod).map(now -> now.batchPlan().atomicBatchSize()).orElse(0);
+  }
+
+  private List<Event> events() {
+    return client.v1().events().inNamespace(NAMESPACE).list().getItems().stream()
+        .filter(event -> name.equals(event.getInvolvedObject().getName()))
+        .toList();
+  }
+
+  private String told(String reason) {
+    return events().stream()
+        .filter(event -> reason.equals(event.getReason()))
+        .map(Event::getMessage)
+        .findFirst()
+        .orElse("");
   }
 
   /** Exit code 0 without a word is no success: its replacement would end so again, at once. */
@@ -322,15 +425,22 @@ class OperatorIT {
     assertThat(metrics.body()).contains("kastor_jobs").contains("kastor_decision_seconds");
   }
 
-  /** Run with {@code -Dkastor.golden.write=true} to rewrite the copy in the documentation. */
-  @Test
-  void documentationHasTheApiAsServed() throws Exception {
+  /**
+   * The copies are those of the documentation and of the kit that tests clients. Run with {@code
+   * -Dkastor.golden.write=true} to rewrite them.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "yaml, docs/agent-api.yaml",
+    "json, python/src/kastor/conformance/agent-api.json",
+  })
+  void copiesOfTheApiAreAsServed(String format, String file) throws Exception {
     var served =
         HttpClient.newHttpClient()
             .send(
-                HttpRequest.newBuilder(plain.resolve("/q/openapi")).build(),
+                HttpRequest.newBuilder(plain.resolve("/q/openapi?format=" + format)).build(),
                 HttpResponse.BodyHandlers.ofString());
-    Path copy = Path.of(System.getProperty("kastor.root", ".."), "docs", "agent-api.yaml");
+    Path copy = Path.of(System.getProperty("kastor.root", "..")).resolve(file);
     if (Boolean.getBoolean("kastor.golden.write")) {
       Files.writeString(copy, served.body());
     }

@@ -28,6 +28,7 @@ final class PortTable {
           "GET /api/v1/jobs/{namespace}/{name}/history", NO_SUCH_JOB,
           "GET /api/v1/jobs/{namespace}/{name}/decision", NO_SUCH_JOB,
           "POST /v1/jobs/{namespace}/{name}/telemetry", AGENTS,
+          "POST /v1/jobs/{namespace}/{name}/steps", AGENTS,
           "GET /v1/jobs/{namespace}/{name}/membership", AGENTS);
 
   static final Map<String, Answers> EXTENSIONS =

@@ -157,11 +157,20 @@ final class ReportMutator {
           .put("cause", List.of("START", "RESCALE", "FAILURE").get(random.nextInt(3)))
           .put("pauseSeconds", random.nextDouble());
     }
+    if (random.nextBoolean()) {
+      ObjectNode scalars = report.putObject("scalars");
+      for (int i = random.nextInt(70); i > 0; i--) {
+        scalars.put("s" + random.nextInt(200), random.nextGaussian());
+      }
+    }
     if (random.nextInt(4) == 0) {
       // COMPLETED would end the job that the run needs.
       ObjectNode outcome = report.putObject("outcome");
       outcome.put("kind", List.of("STOPPED", "LEFT", "FAILED").get(random.nextInt(3)));
       outcome.put("lostOrRepeatedExamples", 0).put("message", "m".repeat(random.nextInt(3000)));
+      if (random.nextBoolean()) {
+        outcome.put("outOfMemoryAt", random.nextInt(-1, 1000));
+      }
     }
     return report;
   }

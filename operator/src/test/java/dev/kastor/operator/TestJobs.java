@@ -52,6 +52,14 @@ public final class TestJobs {
         null);
   }
 
+  /** A gang whose size changes by a restart. */
+  public static TrainingJob gang(String name, int min, int max) {
+    TrainingJob job = job(name, min, max, GoodputSpec.Mode.Fixed);
+    job.setSpec(
+        ofTemplate(new ElasticSpec(min, max, null, null, ElasticSpec.Rescale.Restart), null));
+    return job;
+  }
+
   /** The same with these parameters of its program. */
   public static TrainingJob job(
       String name, int min, int max, GoodputSpec.Mode mode, Map<String, String> parameters) {

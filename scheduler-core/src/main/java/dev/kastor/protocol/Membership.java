@@ -18,6 +18,9 @@ import java.util.function.UnaryOperator;
  */
 public record Membership(
     long generation, Action action, List<Member> members, BatchPlan batchPlan) {
+  /** Version of the agent API to which the records of this package belong. */
+  public static final int PROTOCOL = 2;
+
   /** What a generation asks of the replicas. */
   public enum Action {
     /** Nothing yet: the caller keeps polling (a joiner whose turn has not come). */

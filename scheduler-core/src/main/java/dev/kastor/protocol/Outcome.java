@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param metric its value on held-out data; absent unless completed
  * @param lostOrRepeatedExamples examples that the audit found missing or counted twice
  * @param message what a person should read
+ * @param outOfMemoryAt examples of a pass at which the device ran out of memory; absent where that
+ *     is not why it ended
  */
 public record Outcome(
     Kind kind,
@@ -18,7 +20,8 @@ public record Outcome(
     @Nullable String metricName,
     @Nullable Double metric,
     long lostOrRepeatedExamples,
-    String message) {
+    String message,
+    @Nullable Integer outOfMemoryAt) {
   /** The ways a replica ends by itself. */
   public enum Kind {
     /** The declared work is done. */
@@ -33,6 +36,17 @@ public record Outcome(
     FAILED
   }
 
+  /** An outcome that has nothing to do with memory. */
+  public Outcome(
+      Kind kind,
+      @Nullable Progress progress,
+      @Nullable String metricName,
+      @Nullable Double metric,
+      long lostOrRepeatedExamples,
+      String message) {
+    this(kind, progress, metricName, metric, lostOrRepeatedExamples, message, null);
+  }
+
   public Outcome {
     Check.atLeast("outcome.lostOrRepeatedExamples", lostOrRepeatedExamples, 0);
     Check.atMostChars("outcome.message", message, 2048);
@@ -41,6 +55,9 @@ public record Outcome(
     }
     if (metric != null) {
       Check.finite("outcome.metric", metric);
+    }
+    if (outOfMemoryAt != null) {
+      Check.atLeast("outcome.outOfMemoryAt", outOfMemoryAt, 1);
     }
   }
 }

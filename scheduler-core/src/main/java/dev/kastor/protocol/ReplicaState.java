@@ -1,10 +1,12 @@
 package dev.kastor.protocol;
 
+import dev.kastor.text.PrintableText;
+
 /**
  * What a replica says of itself each time it polls for membership.
  *
- * <p>Sent as query parameters {@code pod, address, generation, phase, step, waiting, doing} beside
- * {@code wait} (seconds, at most 30).
+ * <p>Sent as query parameters {@code pod, address, generation, phase, step, waiting, doing, client,
+ * mostExamples} beside {@code wait} (seconds, at most 30).
  *
  * @param pod its pod's name
  * @param address {@code host:port} of its ring listener
@@ -14,6 +16,10 @@ package dev.kastor.protocol;
  * @param waiting in training: whether it waits for the other members rather than computes. Where
  *     all others wait for long, the one that does not is the one that hangs
  * @param doing what it is busy with, which may make no step for long
+ * @param client names and versions of its software, as in {@code kastor-python/0.1 protocol/2
+ *     torch/2.15}; empty where it does not say. Cut to {@link #MAX_CLIENT_CHARS} printable
+ *     characters
+ * @param mostExamples largest batch of a pass that fits its device; 0 where it does not know
  */
 public record ReplicaState(
     String pod,
@@ -22,7 +28,12 @@ public record ReplicaState(
     Phase phase,
     long step,
     boolean waiting,
-    Doing doing) {
+    Doing doing,
+    String client,
+    int mostExamples) {
+  /** Longest name of a client that is kept. */
+  public static final int MAX_CLIENT_CHARS = 120;
+
   /** What a replica does. */
   public enum Phase {
     /** Loading data and warming up kernels; must not be made a member yet. */
@@ -65,8 +76,23 @@ public record ReplicaState(
     this(pod, address, generation, phase, step, false, Doing.TRAIN);
   }
 
+  /** A replica that says neither what it runs nor what fits it. */
+  public ReplicaState(
+      String pod,
+      String address,
+      long generation,
+      Phase phase,
+      long step,
+      boolean waiting,
+      Doing doing) {
+    this(pod, address, generation, phase, step, waiting, doing, "", 0);
+  }
+
   public ReplicaState {
     Check.atLeast("generation", generation, 0);
     Check.between("step", step, -1, Check.MOST_COUNTED);
+    Check.atLeast("mostExamples", mostExamples, 0);
+    String printable = PrintableText.line(client).strip();
+    client = printable.substring(0, Math.min(printable.length(), MAX_CLIENT_CHARS)).strip();
   }
 }

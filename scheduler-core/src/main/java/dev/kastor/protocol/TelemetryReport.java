@@ -1,6 +1,7 @@
 package dev.kastor.protocol;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param switches changes lived since the last report
  * @param outcome set in the last report only
  * @param slowest who computed slowest since the last report; absent where nobody can be compared
+ * @param scalars means of what the script logged since the last report, by name, see {@link
+ *     Scalars}; absent where it logged nothing but a loss
  */
 public record TelemetryReport(
     String namespace,
@@ -40,7 +43,8 @@ public record TelemetryReport(
     @Nullable CheckpointInfo checkpoint,
     List<Switch> switches,
     @Nullable Outcome outcome,
-    @Nullable Slowest slowest) {
+    @Nullable Slowest slowest,
+    @Nullable Map<String, Double> scalars) {
   /** Largest accepted body in bytes. */
   public static final int MAX_BYTES = 64 * 1024;
 
@@ -50,7 +54,7 @@ public record TelemetryReport(
   /** Most profiles, and most switches, in one report. */
   public static final int MAX_ENTRIES = 100;
 
-  /** A report that compares no members. */
+  /** A report that compares no members and has no scalars. */
   public TelemetryReport(
       String namespace,
       String job,
@@ -83,6 +87,7 @@ public record TelemetryReport(
         checkpoint,
         switches,
         outcome,
+        null,
         null);
   }
 
@@ -100,6 +105,7 @@ public record TelemetryReport(
     if (learningRate != null) {
       Check.nonNegative("learningRate", learningRate);
     }
+    scalars = scalars == null || scalars.isEmpty() ? null : Scalars.checked(scalars);
     profiles = List.copyOf(profiles);
     switches = List.copyOf(switches);
   }
@@ -122,6 +128,12 @@ public record TelemetryReport(
         checkpoint,
         others,
         outcome,
-        slowest);
+        slowest,
+        scalars);
+  }
+
+  /** What the script logged since the last report, by name; empty where it logged nothing. */
+  public Map<String, Double> scalarsOrNone() {
+    return scalars == null ? Map.of() : scalars;
   }
 }

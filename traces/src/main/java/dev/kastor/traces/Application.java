@@ -32,7 +32,7 @@ public interface Application {
   int maxReplicas();
 
   /** Largest atomic batch that was measured of a placement, or that the GPU type allows. */
-  default int maxAtomicBatch(String gpuType, int[] slotsByNode) {
+  default int maxAtomicBatch(String gpuType, int[] replicasByNode) {
     return batchLimits(gpuType).maxAtomicBatch();
   }
 
@@ -45,11 +45,11 @@ public interface Application {
    * Step time of a placement; {@link StepTime#UNKNOWN} outside of what was measured.
    *
    * @param gpuType type of all the nodes
-   * @param slotsByNode GPUs on each used node, in order; as many as replicas unless one replica
-   *     spans several
+   * @param replicasByNode replicas on each used node, in order, of as many GPUs as {@link #traits}
+   *     says
    * @param atomicBatchSize examples per replica and pass
    */
-  StepTime stepTime(String gpuType, int[] slotsByNode, int atomicBatchSize);
+  StepTime stepTime(String gpuType, int[] replicasByNode, int atomicBatchSize);
 
   /** Epochs until its work is done. */
   int epochs();

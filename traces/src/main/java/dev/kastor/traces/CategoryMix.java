@@ -45,7 +45,7 @@ public record CategoryMix(Map<Category, Double> weights) {
         weights.put(category, Double.parseDouble(part.substring(equals + 1)));
       } catch (IllegalArgumentException | StringIndexOutOfBoundsException e) {
         throw new IllegalArgumentException(
-            "'%s' must be CATEGORY=WEIGHT with adaptive, scale-gpus or rigid, joined by commas"
+            "'%s' must be CATEGORY=WEIGHT with adaptive, scale-gpus, rigid or restart, joined by commas"
                 .formatted(part),
             e);
       }

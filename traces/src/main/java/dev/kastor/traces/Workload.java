@@ -18,7 +18,10 @@ public record Workload(String name, List<Job> jobs) {
     SCALE_GPUS,
 
     /** Nothing. */
-    RIGID
+    RIGID,
+
+    /** The size, by a restart of all replicas; the global batch is the one asked for. */
+    RESTART
   }
 
   /** How a job ended where its trace was taken; a replay runs its work whichever it was. */
@@ -54,6 +57,7 @@ public record Workload(String name, List<Job> jobs) {
    * @param outcome how it ended where its trace was taken
    * @param queue name of the queue it is submitted to; empty for none
    * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
+   * @param slotsPerReplica GPUs of one node that each replica takes; 1 unless given
    */
   public record Job(
       String name,
@@ -67,8 +71,17 @@ public record Workload(String name, List<Job> jobs) {
       double durationSeconds,
       Outcome outcome,
       String queue,
-      int priority) {
-    /** A job of no queue and priority 0. */
+      int priority,
+      int slotsPerReplica) {
+    public Job {
+      if (slotsPerReplica < 1) {
+        throw new IllegalArgumentException(
+            "slotsPerReplica of job %s must be at least 1 but is %d"
+                .formatted(name, slotsPerReplica));
+      }
+    }
+
+    /** A job of no queue and priority 0 whose replicas take one slot each. */
     public Job(
         String name,
         double submitSeconds,
@@ -92,7 +105,8 @@ public record Workload(String name, List<Job> jobs) {
           durationSeconds,
           outcome,
           "",
-          0);
+          0,
+          1);
     }
 
     /** A job whose application says how much work it is. */
@@ -132,7 +146,8 @@ public record Workload(String name, List<Job> jobs) {
           durationSeconds,
           outcome,
           queue,
-          priority);
+          priority,
+          slotsPerReplica);
     }
 
     /** The same with another bound on its replicas. */
@@ -149,7 +164,8 @@ public record Workload(String name, List<Job> jobs) {
           durationSeconds,
           outcome,
           queue,
-          priority);
+          priority,
+          slotsPerReplica);
     }
 
     /** The same, submitted at another time. */
@@ -166,7 +182,8 @@ public record Workload(String name, List<Job> jobs) {
           durationSeconds,
           outcome,
           queue,
-          priority);
+          priority,
+          slotsPerReplica);
     }
 
     /** The same in a queue, with a priority. */
@@ -183,7 +200,35 @@ public record Workload(String name, List<Job> jobs) {
           durationSeconds,
           outcome,
           inQueue,
-          atPriority);
+          atPriority,
+          slotsPerReplica);
+    }
+
+    /** The same with replicas of so many slots. */
+    public Job withSlotsPerReplica(int slots) {
+      return new Job(
+          name,
+          submitSeconds,
+          application,
+          minReplicas,
+          maxReplicas,
+          requestedReplicas,
+          globalBatch,
+          category,
+          durationSeconds,
+          outcome,
+          queue,
+          priority,
+          slots);
+    }
+
+    /**
+     * Slots that each replica takes on a GPU type: those that the application was measured with
+     * there if these are several, else what the job asks for.
+     */
+    public int slotsPerReplica(Application measured, String gpuType) {
+      int there = measured.traits(gpuType).slotsPerReplica();
+      return there > 1 ? there : slotsPerReplica;
     }
 
     /** A rigid job of which only its size and duration are known. */

@@ -137,6 +137,28 @@ public final class Cluster implements AutoCloseable {
     return events(namespace).stream().filter(e -> e.concerns(job)).toList();
   }
 
+  /** Events of the job itself with that reason, oldest first; none if they cannot be read. */
+  public List<EventView> events(String namespace, String job, String reason) {
+    try {
+      return client
+          .v1()
+          .events()
+          .inNamespace(namespace)
+          .withField("involvedObject.kind", "TrainingJob")
+          .withField("involvedObject.name", job)
+          .withField("reason", reason)
+          .list()
+          .getItems()
+          .stream()
+          .map(EventView::of)
+          .sorted(Comparator.comparing(EventView::at))
+          .toList();
+    } catch (KubernetesClientException e) {
+      // Whoever may see jobs need not be allowed to see events.
+      return List.of();
+    }
+  }
+
   /** All events of a namespace, or of all, oldest first. */
   public List<EventView> events(@Nullable String namespace) {
     return call(() ->

@@ -62,6 +62,9 @@ final class Description {
       if (status.training() != null) {
         training(view, status.training());
       }
+      if (status.clients() != null && !status.clients().isEmpty()) {
+        line("Clients", String.join("; ", status.clients()));
+      }
       if (status.restarts() != null && status.restarts() > 0) {
         line("Restarts", status.restarts() + " from a checkpoint");
       }
@@ -101,7 +104,8 @@ final class Description {
     if (allocation == null) {
       line(
           "Replicas",
-          "none yet (may have %d to %d)".formatted(view.minReplicas(), view.maxReplicas()));
+          "none yet (may have %d to %d%s)"
+              .formatted(view.minReplicas(), view.maxReplicas(), view.each()));
       return;
     }
     String nodes =
@@ -111,9 +115,10 @@ final class Description {
             .collect(Collectors.joining(", "));
     line(
         "Replicas",
-        "%d (may have %d to %d)%s"
+        "%d%s (may have %d to %d)%s"
             .formatted(
                 allocation.replicas(),
+                view.each(),
                 view.minReplicas(),
                 view.maxReplicas(),
                 nodes.isEmpty() ? "" : ": " + nodes));
@@ -151,6 +156,7 @@ final class Description {
                 Format.number(training.throughput()),
                 Format.number(training.efficiency()),
                 Format.number(training.noiseScale())));
+    fits(training.mostExamples());
     predicted(training.predictedGoodput());
     view.gpuTypes().ifPresent(types -> line("GPU types", types));
     line("Loss", Format.number(training.loss()));
@@ -176,6 +182,17 @@ final class Description {
     }
     if (training.lostOrRepeatedExamples() != null) {
       line("Audit", training.lostOrRepeatedExamples() + " examples lost or trained twice");
+    }
+  }
+
+  private void fits(@Nullable Map<String, Integer> most) {
+    if (most != null && !most.isEmpty()) {
+      line(
+          "Memory",
+          most.entrySet().stream()
+              .sorted(Map.Entry.comparingByKey())
+              .map(e -> e.getValue() + (e.getKey().isEmpty() ? "" : " on " + e.getKey()))
+              .collect(Collectors.joining(", ", "fits examples a pass: ", "")));
     }
   }
 

@@ -50,8 +50,10 @@ final class Top {
             .sorted(Comparator.comparing(JobView::ended).thenComparing(JobView::name))
             .toList();
     int replicas = jobs.stream().filter(j -> !j.ended()).mapToInt(JobView::replicas).sum();
+    int slots = jobs.stream().filter(j -> !j.ended()).mapToInt(JobView::slots).sum();
     List<String> lines = new ArrayList<>();
-    lines.add("%d jobs, %d replicas".formatted(jobs.size(), replicas));
+    String held = slots == replicas ? "" : " on %d GPUs".formatted(slots);
+    lines.add("%d jobs, %d replicas%s".formatted(jobs.size(), replicas, held));
     lines.addAll(Reading.table(jobs, now));
     cluster.advice().forEach(sentence -> lines.add("advice: " + sentence));
     return lines;

@@ -28,6 +28,7 @@ public final class Waiting {
   /** Returns the exit status: whether all succeeded. */
   public int until(List<Job> jobs) throws InterruptedException {
     Map<Job, String> said = new HashMap<>();
+    Map<Job, ReplicaFailures> failures = new HashMap<>();
     while (true) {
       boolean allEnded = true;
       boolean allGood = true;
@@ -41,6 +42,11 @@ public final class Waiting {
         if (!line.equals(said.put(job, line))) {
           out.println(line);
           FailureReason.of(now).ifPresent(why -> out.println("  " + why));
+          out.flush();
+        }
+        if (!view.ended()) {
+          ReplicaFailures known = failures.computeIfAbsent(job, each -> new ReplicaFailures());
+          known.news(cluster, now).forEach(why -> out.println("  " + why));
           out.flush();
         }
         allEnded &= view.ended();
@@ -71,7 +77,8 @@ public final class Waiting {
     if (view.replicas() > 0) {
       line.append(", ")
           .append(view.replicas())
-          .append(view.replicas() == 1 ? " replica" : " replicas");
+          .append(view.replicas() == 1 ? " replica" : " replicas")
+          .append(view.each());
     }
     if (view.globalBatch() != null && view.globalBatch() > 0) {
       line.append(", batch ").append(view.globalBatch());

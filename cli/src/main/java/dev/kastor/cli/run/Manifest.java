@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the job's name
  * @param replicas how many it may have
+ * @param slotsPerReplica GPUs of each
+ * @param restart whether a change of their number stops all and starts all
  * @param batch global batch: the first, and the largest one that it may grow to if it is a range;
  *     empty for a gang, whose script nobody resizes
  * @param perReplica atomic batches of a replica, if they are bounded
@@ -34,6 +36,8 @@ import org.jspecify.annotations.Nullable;
 record Manifest(
     String name,
     Range replicas,
+    int slotsPerReplica,
+    boolean restart,
     Optional<Range> batch,
     Optional<Range> perReplica,
     Optional<String> image,
@@ -60,7 +64,15 @@ record Manifest(
   /** The job as the cluster takes it. */
   GenericKubernetesResource job() {
     Map<String, Object> spec = new LinkedHashMap<>();
-    spec.put("elastic", ordered("minReplicas", replicas.min(), "maxReplicas", replicas.max()));
+    Map<String, Object> elastic =
+        ordered("minReplicas", replicas.min(), "maxReplicas", replicas.max());
+    if (slotsPerReplica > 1) {
+      elastic.put("slotsPerReplica", slotsPerReplica);
+    }
+    if (restart) {
+      elastic.put("rescale", "Restart");
+    }
+    spec.put("elastic", elastic);
     batch.ifPresent(sizes -> spec.put("goodput", Map.of("batchSize", batchSize(sizes))));
     spec.put("template", Map.of("spec", Map.of("containers", List.of(container()))));
     GenericKubernetesResource job = new GenericKubernetesResource();

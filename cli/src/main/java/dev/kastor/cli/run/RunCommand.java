@@ -5,6 +5,7 @@ import dev.kastor.cli.local.Foreground;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Output;
+import dev.kastor.crds.trainingjob.ElasticSpec;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Runs a command as a TrainingJob and shows its output until it ends.",
       "With --batch the command is a script that uses the kastor package: replicas come and go and"
-          + " the batch changes while it trains. Without, it is a gang of one size.",
+          + " the batch changes while it trains. Without, it is a gang of one size; or, with"
+          + " --restart, one that starts again for each change of its size.",
       "On the cluster of this machine it runs in this folder, with this shell's interpreter (PATH,"
           + " VIRTUAL_ENV, CONDA_PREFIX, PYTHONPATH, LD_LIBRARY_PATH). Elsewhere --image is needed."
     },
@@ -35,6 +37,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor run --replicas 1-4 --batch 128 -- python train.py --epochs 30",
       "  kastor run --replicas 2 -- torchrun train.py",
+      "  kastor run --replicas 1-4 --gpus-per-replica 8 --batch 64 -- python train_fsdp.py",
       "  kastor run --replicas 1-8 --batch 256-8192 --image lab/resnet:3 --dry-run -- python"
           + " train.py",
       "",
@@ -60,8 +63,17 @@ public final class RunCommand implements Callable<Integer> {
       names = {"-r", "--replicas"},
       paramLabel = "N|MIN-MAX",
       defaultValue = "1",
-      description = "How many replicas, one GPU each (default: ${DEFAULT-VALUE}).")
+      description = "How many replicas (default: ${DEFAULT-VALUE}).")
   private String replicas = "1";
+
+  @Option(
+      names = "--gpus-per-replica",
+      paramLabel = "K",
+      defaultValue = "1",
+      description =
+          "GPUs (slots) of each replica, all of one node: for a model that is sharded over them"
+              + " (default: ${DEFAULT-VALUE}).")
+  private int gpusPerReplica = 1;
 
   @Option(
       names = {"-b", "--batch"},
@@ -76,6 +88,13 @@ public final class RunCommand implements Callable<Integer> {
       paramLabel = "MAX|MIN-MAX",
       description = "Examples that one replica takes at once (default: 1-256).")
   private @Nullable String perReplica;
+
+  @Option(
+      names = "--restart",
+      description =
+          "The command goes on from its own checkpoint in another number of replicas: a change of"
+              + " size stops all and starts all.")
+  private boolean restart;
 
   @Option(
       names = "--image",
@@ -122,11 +141,22 @@ public final class RunCommand implements Callable<Integer> {
 
   private Manifest manifest() {
     Range sizes = Range.of("--replicas", replicas);
-    if (batch == null && !sizes.fixed()) {
+    if (batch == null && !restart && !sizes.fixed()) {
       throw new CliException(
           ExitCode.USAGE,
-          "--replicas %s: only a script that uses the kastor package can be resized. Say its batch with --batch N, or give one number of replicas"
+          "--replicas %s: only a script that uses the kastor package can be resized while it trains. Say its batch with --batch N, or --restart if it goes on from its own checkpoint, or give one number of replicas"
               .formatted(replicas));
+    }
+    if (gpusPerReplica < 1 || gpusPerReplica > ElasticSpec.MOST_SLOTS) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--gpus-per-replica must be from 1 to %d but is %d"
+              .formatted(ElasticSpec.MOST_SLOTS, gpusPerReplica));
+    }
+    if (batch != null && restart) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--restart: a script with --batch is resized while it trains. Leave one of them out");
     }
     Map<String, String> shell = System.getenv();
     boolean here = image == null;
@@ -143,6 +173,8 @@ public final class RunCommand implements Callable<Integer> {
     return new Manifest(
         name == null ? Manifest.nameAfter(command, ThreadLocalRandom.current()) : name,
         sizes,
+        gpusPerReplica,
+        restart,
         Optional.ofNullable(batch).map(text -> Range.of("--batch", text)),
         Optional.ofNullable(perReplica)
             .map(text -> Range.of("--per-replica", text))

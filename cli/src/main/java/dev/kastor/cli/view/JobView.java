@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param replicas replicas that the scheduler gave it
  * @param minReplicas bound of its spec
  * @param maxReplicas bound of its spec
+ * @param slotsPerReplica GPUs of each replica
  * @param jctSeconds from creation to completion; absent before
  * @param pinned what its annotation asks: {@code here} or a number of replicas
  * @param nodes replicas by node
@@ -39,6 +40,7 @@ public record JobView(
     int replicas,
     int minReplicas,
     int maxReplicas,
+    int slotsPerReplica,
     @Nullable Integer globalBatch,
     @Nullable Integer percent,
     @Nullable Double goodput,
@@ -91,6 +93,9 @@ public record JobView(
         allocation == null ? 0 : allocation.replicas(),
         elastic == null || elastic.minReplicas() == null ? 1 : elastic.minReplicas(),
         elastic == null || elastic.maxReplicas() == null ? 1 : elastic.maxReplicas(),
+        allocation == null || allocation.slotsPerReplica() == null
+            ? job.getSpec().slotsPerReplica()
+            : allocation.slotsPerReplica(),
         training == null ? null : training.globalBatch(),
         training == null ? null : training.percent(),
         training == null ? null : training.goodput(),
@@ -149,6 +154,16 @@ public record JobView(
         : null;
   }
 
+  /** GPUs that it holds. */
+  public int slots() {
+    return replicas * slotsPerReplica;
+  }
+
+  /** The size of its replicas, where they have more than one GPU: {@code of 4 GPUs each}. */
+  public String each() {
+    return slotsPerReplica == 1 ? "" : " of %d GPUs each".formatted(slotsPerReplica);
+  }
+
   public boolean ended() {
     return phase.equals(Phase.Succeeded.name()) || phase.equals(Phase.Failed.name());
   }
@@ -166,7 +181,13 @@ public record JobView(
     List<String> cells = new ArrayList<>();
     cells.add(name);
     cells.add(coloured(phase));
-    cells.add(replicas + "/" + minReplicas + "-" + maxReplicas);
+    cells.add(
+        replicas
+            + "/"
+            + minReplicas
+            + "-"
+            + maxReplicas
+            + (slotsPerReplica == 1 ? "" : " x" + slotsPerReplica));
     cells.add(globalBatch == null || globalBatch == 0 ? "-" : globalBatch.toString());
     cells.add(percent == null ? "-" : percent + "%");
     cells.add(ended() ? "-" : Format.number(goodput));

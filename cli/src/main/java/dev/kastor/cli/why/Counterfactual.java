@@ -46,8 +46,14 @@ final class Counterfactual {
     }
     if (decision.reason().equals("NoFittingNodes")) {
       say(
-          "It needs at least %d replicas. Lower that with kastor scale %s --min N, or add nodes of a type that it runs on."
-              .formatted(job.minReplicas(), job.name()));
+          "It needs at least %d replicas%s. Lower that with kastor scale %s --min N, or add nodes of a type that it runs on%s."
+              .formatted(
+                  job.minReplicas(),
+                  job.each(),
+                  job.name(),
+                  job.slotsPerReplica() == 1
+                      ? ""
+                      : ", with at least %d GPUs each".formatted(job.slotsPerReplica())));
       return;
     }
     if (QuotaCounterfactual.sentences(job, decision).map(sentences::addAll).isPresent()) {

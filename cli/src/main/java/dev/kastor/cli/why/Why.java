@@ -130,10 +130,11 @@ final class Why {
   private static String size(JobView job) {
     return job.ended()
         ? ""
-        : " with %d %s (may have %d to %d)"
+        : " with %d %s%s (may have %d to %d)"
             .formatted(
                 job.replicas(),
                 job.replicas() == 1 ? "replica" : "replicas",
+                job.each(),
                 job.minReplicas(),
                 job.maxReplicas());
   }

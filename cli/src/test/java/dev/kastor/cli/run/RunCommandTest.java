@@ -31,6 +31,8 @@ final class RunCommandTest {
             "bert",
             "--replicas",
             "1-4",
+            "--gpus-per-replica",
+            "8",
             "--batch",
             "128-4096",
             "--per-replica",
@@ -47,7 +49,7 @@ final class RunCommandTest {
     JsonNode job = YAML.readTree(shown.out());
     assertThat(job.at("/metadata/name").asText()).isEqualTo("bert");
     assertThat(job.at("/spec/elastic"))
-        .isEqualTo(YAML.readTree("{minReplicas: 1, maxReplicas: 4}"));
+        .isEqualTo(YAML.readTree("{minReplicas: 1, maxReplicas: 4, slotsPerReplica: 8}"));
     assertThat(job.at("/spec/goodput/batchSize"))
         .isEqualTo(YAML.readTree("{initial: 128, max: 4096, perDevice: {min: 1, max: 64}}"));
     JsonNode container = job.at("/spec/template/spec/containers/0");
@@ -109,6 +111,21 @@ final class RunCommandTest {
   }
 
   @Test
+  void aCommandThatRestartsMayHaveSeveralSizes() throws Exception {
+    var result =
+        Terminal.runPlain(
+            "run", "--restart", "--replicas", "2-8", "--dry-run", "--", "sh", "-c", "true");
+    assertThat(result.err()).isEmpty();
+    assertThat(YAML.readTree(result.out()).at("/spec/elastic"))
+        .isEqualTo(YAML.readTree("{minReplicas: 2, maxReplicas: 8, rescale: Restart}"));
+    var both =
+        Terminal.runPlain(
+            "run", "--restart", "--batch", "32", "--dry-run", "--", "sh", "-c", "true");
+    assertThat(both.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(both.err()).contains("--restart: a script with --batch is resized");
+  }
+
+  @Test
   void elsewhereAnImageIsNeeded() throws Exception {
     try (Terminal terminal = new Terminal(folder)) {
       var result = terminal.run("run", "--", "sh", "-c", "true");
@@ -126,6 +143,8 @@ final class RunCommandTest {
           --replicas|4-2|must be a number such as 4
           --replicas|1-4|Say its batch with --batch N
           --batch|many|--batch: 'many'
+          --gpus-per-replica|0|--gpus-per-replica must be from 1 to 64 but is 0
+          --gpus-per-replica|65|--gpus-per-replica must be from 1 to 64 but is 65
           --env|NO_SUCH_VARIABLE_HERE|--env NO_SUCH_VARIABLE_HERE=VALUE
           """)
   void saysWhatIsWrong(String option, String value, String message) {

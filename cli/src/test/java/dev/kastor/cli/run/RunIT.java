@@ -66,6 +66,19 @@ final class RunIT {
   }
 
   @Test
+  void saysWhyAScriptWithoutThePackageIsTriedAgain() throws Exception {
+    try (KastorProcess run = new KastorProcess(folder.resolve("home"))) {
+      run.start(
+          folder.resolve("run"), "run", "--name", "plain", "--batch", "8", "--", "sh", "-c", ":");
+      run.await("it tells of two failures", () -> run.said().contains("plain-1 failed"));
+      assertThat(run.said())
+          .containsOnlyOnce("plain-0 failed (Unexplained): replica plain-0 ended with exit code 0")
+          .contains("job.finish()", "leave out goodput (kastor run: --batch)")
+          .containsOnlyOnce("End the job with: kastor stop plain");
+    }
+  }
+
+  @Test
   void whoLeavesLeavesTheJob() throws Exception {
     try (KastorProcess left = new KastorProcess(folder.resolve("home"));
         KastorProcess other = new KastorProcess(folder.resolve("home"))) {

@@ -30,6 +30,18 @@ public record BatchSizeSpec(
         @Default("true")
         @Nullable Boolean gradientAccumulation) {
 
+  /** The same where at most so many examples fit a device in one pass; the smallest batch stays. */
+  BatchSizeSpec fitting(int mostExamples) {
+    Integer least = perDevice == null ? null : perDevice.min();
+    Integer most = perDevice == null ? null : perDevice.max();
+    int largest = Math.max(least == null ? 1 : least, mostExamples);
+    return new BatchSizeSpec(
+        initial,
+        max,
+        new PerDevice(least, most == null ? largest : Math.min(most, largest)),
+        gradientAccumulation);
+  }
+
   /** Bounds on the atomic batch size. */
   @ValidationRule(
       value = "self.min <= self.max",

@@ -55,7 +55,10 @@ public final class SpecDefaults {
     return new ElasticSpec(
         or(given.minReplicas(), 1),
         or(given.maxReplicas(), 1),
-        or(given.allowedReplicas(), AllowedReplicasKind.Any));
+        or(given.allowedReplicas(), AllowedReplicasKind.Any),
+        // Left out it is what the template says.
+        given.slotsPerReplica(),
+        or(given.rescale(), ElasticSpec.Rescale.Live));
   }
 
   private static GoodputSpec goodput(GoodputSpec given) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the researcher asks for: a program of the engine with its {@code goodput}, or a {@code
- * template} of pods, which are resized if it has {@code goodput} as well and else are a gang; all
+ * template} of pods, which come and go if it has {@code goodput} as well and else are a gang; all
  * else has defaults.
  */
 @ValidationRule(
@@ -39,12 +39,22 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(
     value =
         "!has(self.template) || has(self.goodput) || self.elastic.minReplicas =="
-            + " self.elastic.maxReplicas",
+            + " self.elastic.maxReplicas || self.elastic.rescale == 'Restart'",
     messageExpression =
         "'a template without goodput runs as a gang of one size, but elastic.minReplicas is %d and"
-            + " elastic.maxReplicas %d. Set both to the same number, or give goodput if its script"
-            + " uses the kastor package.'.format([self.elastic.minReplicas,"
+            + " elastic.maxReplicas %d. Set both to the same number, or elastic.rescale to Restart"
+            + " if its script can go on from its own checkpoint in another number of pods, or give"
+            + " goodput if its script uses the kastor package.'.format([self.elastic.minReplicas,"
             + " self.elastic.maxReplicas])")
+@ValidationRule(
+    value = "self.elastic.rescale != 'Restart' || (has(self.template) && !has(self.goodput))",
+    fieldPath = ".elastic.rescale",
+    message =
+        "Restart is for a template without goodput: replicas of a program, or of a template with"
+            + " goodput, come and go while the others train. Leave it out.")
+@ValidationRule(
+    value = "self.elastic.rescale == oldSelf.elastic.rescale",
+    message = "elastic.rescale cannot change after creation: submit a new job")
 @ValidationRule(
     value = Unchanging.PROGRAM,
     message = "program cannot change after creation: submit a new job")
@@ -60,6 +70,9 @@ import org.jspecify.annotations.Nullable;
 @ValidationRule(
     value = Unchanging.PROFILE,
     message = "profile cannot change after creation: submit a new job")
+@ValidationRule(
+    value = Unchanging.SLOTS_PER_REPLICA,
+    message = "elastic.slotsPerReplica cannot change after creation: submit a new job")
 @ValidationRule(
     value = "self.managedBy == oldSelf.managedBy",
     message = "managedBy cannot change after creation: submit a new job")
@@ -103,8 +116,9 @@ public record TrainingJobSpec(
         @Pattern("^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
         @Size(max = 63)
         @Nullable String family,
-    @JsonPropertyDescription("How many replicas the job may run with.")
-        @Default("{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\"}")
+    @JsonPropertyDescription("How many replicas the job may run with, and how large each is.")
+        @Default(
+            "{\"minReplicas\":1,\"maxReplicas\":1,\"allowedReplicas\":\"Any\",\"rescale\":\"Live\"}")
         @Nullable ElasticSpec elastic,
     @JsonPropertyDescription(
             "Batch sizes, learning rate and declared work of a program, or of a template whose"
@@ -118,9 +132,9 @@ public record TrainingJobSpec(
         @Nullable ProgramSpec program,
     @JsonPropertyDescription(
             "A pod template of any container instead of a program. With goodput, each pod is a"
-                + " replica that comes and goes while the others train; without, a gang of"
-                + " elastic.minReplicas pods that start together, restart together and succeed"
-                + " together.")
+                + " replica that comes and goes while the others train; without, a gang of pods"
+                + " that start together, restart together and succeed together, in one number"
+                + " unless elastic.rescale is Restart.")
         @Nullable Map<String, Object> template,
     @JsonPropertyDescription(
             "Name of the ClusterTrainingProfile that completes the pods; without it, the profile"
@@ -177,9 +191,20 @@ public record TrainingJobSpec(
     return managedBy == null || managedBy.equals(OPERATOR);
   }
 
-  /** Whether the job is a gang: pods of any container, all or none, which nobody resizes. */
+  /** Whether the job is a gang: pods of any container, all or none. */
   public boolean gang() {
     return template != null && goodput == null;
+  }
+
+  /** Slots of each replica. */
+  public int slotsPerReplica() {
+    Integer slots = elastic == null ? null : elastic.slotsPerReplica();
+    return slots == null ? 1 : slots;
+  }
+
+  /** Whether the job is a gang whose size changes by a restart of all its pods. */
+  public boolean restartsToRescale() {
+    return gang() && elastic != null && elastic.rescale() == ElasticSpec.Rescale.Restart;
   }
 
   /** The program of a job that has one. */
@@ -195,6 +220,25 @@ public record TrainingJobSpec(
   /** What jobs that train the same have in common: the program, or image and command. */
   public String runsKey() {
     return program == null ? TemplateContainer.of(template).key() : program.name();
+  }
+
+  /** The same with replicas of so many slots. */
+  public TrainingJobSpec withSlotsPerReplica(int slots) {
+    ElasticSpec sizes = elastic == null ? new ElasticSpec(null, null, null) : elastic;
+    return new TrainingJobSpec(
+        suspend,
+        queue,
+        priority,
+        family,
+        sizes.withSlotsPerReplica(slots),
+        goodput,
+        checkpoint,
+        faultTolerance,
+        program,
+        template,
+        profile,
+        lifecycle,
+        managedBy);
   }
 
   /** The same without the template. */
@@ -213,6 +257,30 @@ public record TrainingJobSpec(
         profile,
         lifecycle,
         managedBy);
+  }
+
+  /** The same, with all defaults, where at most so many examples fit a device in one pass. */
+  public TrainingJobSpec fitting(int mostExamples) {
+    TrainingJobSpec complete = SpecDefaults.complete(this);
+    GoodputSpec asked = complete.goodputOrThrow();
+    return new TrainingJobSpec(
+        complete.suspend,
+        complete.queue,
+        complete.priority,
+        complete.family,
+        complete.elastic,
+        new GoodputSpec(
+            asked.mode(),
+            asked.batchSize().fitting(mostExamples),
+            asked.learningRate(),
+            asked.work()),
+        complete.checkpoint,
+        complete.faultTolerance,
+        complete.program,
+        complete.template,
+        complete.profile,
+        complete.lifecycle,
+        complete.managedBy);
   }
 
   /** The goodput section of a job that has one. */

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * What the operator reports.
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
- * generation} and {@code restarts}, the telemetry endpoint {@code training}, the reconciler all
- * else.
+ * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training}, the
+ * reconciler all else.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -45,7 +45,10 @@ public record TrainingJobStatus(
     @JsonPropertyDescription("Number of the next pod; never goes back, so names are not reused.")
         @Nullable Long nextPod,
     @JsonPropertyDescription("Whether it was suspended for Kueue, which happens once.")
-        @Nullable Boolean heldForKueue) {
+        @Nullable Boolean heldForKueue,
+    @JsonPropertyDescription(
+            "Names and versions of the software of its replicas, as of the newest generation.")
+        @Nullable List<String> clients) {
 
   /** Where a job is in its life. */
   public enum Phase {
@@ -70,7 +73,31 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Why, as a sentence with numbers.") String message,
       @JsonPropertyDescription("Queue whose quota it counts against; absent without a queue.")
           @Nullable String queue,
-      @JsonPropertyDescription("Replicas that the job held so far.") @Nullable HeldStatus held) {}
+      @JsonPropertyDescription("Replicas that the job held so far.") @Nullable HeldStatus held,
+      @JsonPropertyDescription("Slots (GPUs) of each replica; absent for 1.")
+          @Nullable Integer slotsPerReplica) {
+    /** Replicas of one slot. */
+    public AllocationStatus(
+        int replicas,
+        Map<String, Integer> nodes,
+        @Nullable Integer atMost,
+        long version,
+        String since,
+        String reason,
+        String message,
+        @Nullable String queue,
+        @Nullable HeldStatus held) {
+      this(replicas, nodes, atMost, version, since, reason, message, queue, held, null);
+    }
+
+    /** Slots on all nodes together. */
+    public int slots() {
+      return Math.clamp(
+          (long) replicas * Math.max(1, slotsPerReplica == null ? 1 : slotsPerReplica),
+          0,
+          Integer.MAX_VALUE);
+    }
+  }
 
   /** Replicas that a job held up to an allocation. */
   public record HeldStatus(
@@ -124,5 +151,9 @@ public record TrainingJobStatus(
       @JsonPropertyDescription("Name of the held-out metric.") @Nullable String metricName,
       @JsonPropertyDescription("Held-out metric at the end.") @Nullable Double finalMetric,
       @JsonPropertyDescription("Examples the audit found missing or trained twice.")
-          @Nullable Long lostOrRepeatedExamples) {}
+          @Nullable Long lostOrRepeatedExamples,
+      @JsonPropertyDescription(
+              "Largest batch per replica and pass that fits, by GPU type (empty where nodes have"
+                  + " no types); absent where no replica met a limit of memory.")
+          @Nullable Map<String, Integer> mostExamples) {}
 }

@@ -13,5 +13,8 @@ final class Unchanging {
   static final String PROFILE =
       "has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile)";
 
+  static final String SLOTS_PER_REPLICA =
+      "has(self.elastic.slotsPerReplica) == has(oldSelf.elastic.slotsPerReplica) && (!has(self.elastic.slotsPerReplica) || self.elastic.slotsPerReplica == oldSelf.elastic.slotsPerReplica)";
+
   private Unchanging() {}
 }

@@ -35,14 +35,10 @@ public enum Fault {
   AGENTS_APART {
     @Override
     Optional<Wound> at(Ground ground) throws IOException, InterruptedException {
-      Optional<Pod> one = ground.any(ground.replicas());
-      Optional<Pod> other =
-          one.flatMap(pod ->
-              ground.any(
-                  ground.replicas().stream()
-                      .filter(peer -> !nameOf(peer).equals(nameOf(pod)))
-                      .filter(peer -> jobOf(peer).equals(jobOf(pod)))
-                      .toList()));
+      List<Pod> replicas = ground.replicas();
+      Optional<Pod> one =
+          ground.any(replicas.stream().filter(pod -> !peers(pod, replicas).isEmpty()).toList());
+      Optional<Pod> other = one.flatMap(pod -> ground.any(peers(pod, replicas)));
       if (other.isEmpty()) {
         return Optional.empty();
       }
@@ -245,6 +241,13 @@ public enum Fault {
 
   private static String nameOf(io.fabric8.kubernetes.api.model.HasMetadata object) {
     return object.getMetadata().getName();
+  }
+
+  /** The other replicas of a replica's job. */
+  private static List<Pod> peers(Pod one, List<Pod> replicas) {
+    return replicas.stream()
+        .filter(peer -> !nameOf(peer).equals(nameOf(one)) && jobOf(peer).equals(jobOf(one)))
+        .toList();
   }
 
   private static String jobOf(Pod pod) {

@@ -80,8 +80,9 @@ final class FaultRun {
     int before = watcher.violations().size();
     List<String> names = List.of("mlp-" + run, "lm-" + run);
     try {
-      submit(names.getFirst(), "glyph-mlp", 1, 64, 16, 8_000);
-      submit(names.getLast(), "byte-lm", 2, 16, 4, 400);
+      // Four GPUs at the least, which is what one node has: no job waits for a node that is off.
+      submit(names.getFirst(), "glyph-mlp", 2, 1, 64, 16, 8_000);
+      submit(names.getLast(), "byte-lm", 1, 2, 16, 4, 400);
       for (String name : names) {
         until(name + " trains", () -> jobs.step(name) > 0);
       }
@@ -241,7 +242,14 @@ final class FaultRun {
             > 0;
   }
 
-  private void submit(String name, String program, int fewest, int batch, int smallest, int steps) {
+  private void submit(
+      String name,
+      String program,
+      int fewest,
+      int slotsPerReplica,
+      int batch,
+      int smallest,
+      int steps) {
     String yaml =
         """
         apiVersion: kastor.dev/v1alpha1
@@ -250,7 +258,7 @@ final class FaultRun {
         spec:
           program: {name: %s}
           queue: %s
-          elastic: {minReplicas: %d, maxReplicas: 4}
+          elastic: {minReplicas: %d, maxReplicas: 4, slotsPerReplica: %d}
           checkpoint: {intervalSeconds: 20}
           goodput:
             batchSize: {initial: %d, max: %d, perDevice: {min: %d, max: %d}}
@@ -258,7 +266,17 @@ final class FaultRun {
             work: {steps: %d}
         """
             .formatted(
-                name, team, program, QUEUE, fewest, batch, batch * 8, smallest, batch * 4, steps);
+                name,
+                team,
+                program,
+                QUEUE,
+                fewest,
+                slotsPerReplica,
+                batch,
+                batch * 8,
+                smallest,
+                batch * 4,
+                steps);
     client
         .resources(TrainingJob.class)
         .inNamespace(team)

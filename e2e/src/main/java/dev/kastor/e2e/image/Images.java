@@ -27,6 +27,7 @@ public final class Images {
   private static final String VERSION = "0.1.0-SNAPSHOT";
   private static final String LIBRARIES = "lib/x86_64-linux-gnu/";
   private static final String EXAMPLES = "/app";
+  private static final String PYTHON_PATH = "PATH=/opt/python/bin";
 
   /**
    * What the JVM, oneDNN and OR-Tools link against; nothing else of a distribution is in the
@@ -103,10 +104,11 @@ public final class Images {
    *
    * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
    *     packages; {@code --jre} folder; {@code --pause} program, if its image is wanted too; {@code
-   *     --pytorch} root folder of Python and PyTorch with {@code --wheel} of the Python client, if
-   *     the image of the PyTorch examples is; {@code --work} folder for what is of no use later;
-   *     {@code --caches} folder for what the next run can use again; {@code --bill} Maven's bill of
-   *     materials, if each image is to have its own
+   *     --python} root folder of Python, if its image is; {@code --pytorch} root folder of Python
+   *     and PyTorch with {@code --wheel} of the Python client, if the image of the PyTorch examples
+   *     is; {@code --work} folder for what is of no use later; {@code --caches} folder for what the
+   *     next run can use again; {@code --bill} Maven's bill of materials, if each image is to have
+   *     its own
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     Images images = new Images(Path.of(args[0]), option(args, "--base"), option(args, "--jre"));
@@ -115,6 +117,15 @@ public final class Images {
     List<Image> all = new ArrayList<>(List.of(images.operator(), agent));
     if (List.of(args).contains("--pause")) {
       all.add(pause(option(args, "--pause")));
+    }
+    if (List.of(args).contains("--python")) {
+      all.add(
+          new Image(
+              "kastor.dev/e2e/python:1",
+              List.of(python(option(args, "--python"))),
+              List.of(),
+              List.of(PYTHON_PATH),
+              "/"));
     }
     if (List.of(args).contains("--pytorch")) {
       Path client = option(args, "--work").resolve("client");
@@ -286,10 +297,6 @@ public final class Images {
 
   /** Image of the PyTorch examples, with the Python client as users install it. */
   private Image pytorch(Path rootFolder, Path wheel, Path client) throws IOException {
-    Layer python = new Layer().writable("tmp");
-    for (String part : List.of("etc", "lib", "lib64", "opt")) {
-      python.folder(rootFolder.resolve(part), part);
-    }
     unpack(wheel, name -> !name.endsWith("/"), client);
     Layer own =
         new Layer()
@@ -297,10 +304,18 @@ public final class Images {
             .folder(built("examples/pytorch"), EXAMPLES.substring(1));
     return new Image(
         "kastor.dev/e2e/pytorch-examples:1",
-        List.of(python, own),
+        List.of(python(rootFolder), own),
         List.of(),
-        List.of("PATH=/opt/python/bin", "PYTHONPATH=/opt/client:/opt/packages"),
+        List.of(PYTHON_PATH, "PYTHONPATH=/opt/client:/opt/packages"),
         EXAMPLES);
+  }
+
+  private static Layer python(Path rootFolder) throws IOException {
+    Layer python = new Layer().writable("tmp");
+    for (String part : List.of("etc", "lib", "lib64", "opt")) {
+      python.folder(rootFolder.resolve(part), part);
+    }
+    return python;
   }
 
   private Layer system() throws IOException {

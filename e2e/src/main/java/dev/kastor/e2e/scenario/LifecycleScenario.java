@@ -13,6 +13,7 @@ import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
+import dev.kastor.e2e.watch.Pods;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -109,6 +110,28 @@ final class LifecycleScenario {
 
   @Test
   @Order(3)
+  @DisplayName("pods of a gang that ask for two GPUs each get them, as many as their node has")
+  void severalGpusAPod() throws Exception {
+    submit("wide", "", 2, image(PAUSE) + ", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 2}}");
+    until("the gang runs", () -> jobs.in(Phase.Running, "wide"));
+    var allocation = requireNonNull(jobs.status("wide").orElseThrow().allocation());
+    assertThat(allocation.replicas()).isEqualTo(2);
+    assertThat(allocation.slots()).as("GPUs of both").isEqualTo(4);
+    assertThat(jobs.running("wide"))
+        .hasSize(2)
+        .allMatch(pod -> Pods.gpus(pod) == 2)
+        .allMatch(pod -> allocation.nodes().containsKey(pod.getSpec().getNodeName()))
+        .allMatch(pod ->
+            pod.getSpec().getContainers().getFirst().getEnv().stream()
+                .anyMatch(variable ->
+                    variable.getName().equals("PET_NPROC_PER_NODE")
+                        && variable.getValue().equals("2")));
+    client.resources(TrainingJob.class).inNamespace(TEAM).withName("wide").delete();
+    until("it is gone with its pods", () -> gone("wide"));
+  }
+
+  @Test
+  @Order(4)
   @DisplayName(
       "a gang succeeds when every rank did its part, and is deleted after its time to live")
   void succeedsAndGoes() throws Exception {
@@ -140,7 +163,7 @@ final class LifecycleScenario {
   }
 
   @Test
-  @Order(4)
+  @Order(5)
   @DisplayName("a template that the API server refuses is said by its field, or by the rule")
   void saysWhatIsWrong() throws Exception {
     submit("port", "", 1, image(PAUSE) + ", \"ports\": [{\"containerPort\": 70000}]");
@@ -164,7 +187,7 @@ final class LifecycleScenario {
   }
 
   @Test
-  @Order(5)
+  @Order(6)
   @DisplayName("a job waits for its profile, and its pods are what the profile makes of them")
   void profiles() throws Exception {
     submit("profiled", "\"profile\": \"gpu-pool\",", 1, image(PAUSE));
@@ -196,7 +219,7 @@ final class LifecycleScenario {
   }
 
   @Test
-  @Order(6)
+  @Order(7)
   @DisplayName("deadlines end jobs, with what the pods say; jobs of others are let alone")
   void deadlines() throws Exception {
     submit("others", "\"managedBy\": \"kueue.x-k8s.io/multikueue\",", 1, image(PAUSE));

@@ -6,6 +6,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,11 @@ import java.util.Optional;
  */
 public record AgentProcess(long pid, String pod, String jobUid, String node, String devices) {
   private static final Path PROC = Path.of("/proc");
+
+  /** The devices one by one; none where it was given none. */
+  List<String> deviceList() {
+    return Arrays.stream(devices.split(",", -1)).filter(device -> !device.isEmpty()).toList();
+  }
 
   /** All of them, on all nodes: their process numbers can be seen from here. */
   public static List<AgentProcess> all() throws IOException {

@@ -12,9 +12,9 @@ final class DevicesAreHeldOnce implements Rule {
     Map<String, AgentProcess> holders = new HashMap<>();
     List<Finding> findings = new ArrayList<>();
     for (AgentProcess process : world.processes()) {
-      for (String device : process.devices().split(",", -1)) {
+      for (String device : process.deviceList()) {
         String place = process.node() + " " + device;
-        AgentProcess other = device.isEmpty() ? null : holders.put(place, process);
+        AgentProcess other = holders.put(place, process);
         if (other != null) {
           findings.add(
               new Finding(

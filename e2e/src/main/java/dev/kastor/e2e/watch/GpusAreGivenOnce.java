@@ -2,7 +2,6 @@ package dev.kastor.e2e.watch;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,11 +16,8 @@ final class GpusAreGivenOnce implements Rule {
   @Override
   public List<Finding> broken(World world) {
     for (Node node : world.nodes().values()) {
-      Quantity has = node.getStatus().getCapacity().get(Pods.GPU);
       built.merge(
-          node.getMetadata().getName(),
-          has == null ? 0 : has.getNumericalAmount().intValue(),
-          Math::max);
+          node.getMetadata().getName(), Pods.gpus(node.getStatus().getCapacity()), Math::max);
     }
     Map<String, List<Pod>> holders = new TreeMap<>();
     for (Pod pod : world.pods().values()) {

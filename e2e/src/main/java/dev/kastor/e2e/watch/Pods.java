@@ -70,6 +70,12 @@ public final class Pods {
     return gpus;
   }
 
+  /** GPUs among the resources of a node. */
+  static int gpus(Map<String, Quantity> resources) {
+    Quantity has = resources.get(GPU);
+    return has == null ? 0 : has.getNumericalAmount().intValue();
+  }
+
   /** What its containers wrote as their last words. */
   static List<String> lastWords(Pod pod) {
     return pod.getStatus().getContainerStatuses().stream()

@@ -34,7 +34,7 @@ final class QuotasAreKept implements Rule {
       String queue = job.getSpec().queue();
       var allocation = job.getStatus() == null ? null : job.getStatus().allocation();
       if (queue != null && allocation != null) {
-        given.merge(queue, allocation.replicas(), Integer::sum);
+        given.merge(queue, allocation.slots(), Integer::sum);
       }
     }
     for (Pod pod : world.jobPods()) {

@@ -38,7 +38,9 @@ public final class Watcher {
   private final List<Rule> rules =
       List.of(
           new GpusAreGivenOnce(),
+          new SchedulerAgrees(),
           new DevicesAreHeldOnce(),
+          new ReplicasAreWhole(),
           new JobsStay(),
           new NumbersGrow(),
           new QuotasAreKept(),

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Duration;
@@ -48,6 +49,74 @@ final class RulesTest {
   }
 
   @Test
+  void countsAllGpusOfAReplica() {
+    Rule rule = new GpusAreGivenOnce();
+    node("alpha", 4);
+    pod("a-0", "Running", "alpha", null, 2);
+    job("u1", "{nextPod: 3, allocation: " + allocation(1, "{alpha: 3}") + "}");
+    pod("a-1", "Pending", null, "alpha", 2);
+    assertThat(broken(rule)).isEmpty();
+
+    pod("a-2", "Pending", null, "alpha", 2);
+    assertThat(broken(rule))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.evidence()).contains("6 GPUs of 4"));
+  }
+
+  @Test
+  void seesThatKubeSchedulerFindsNoRoomOnANodeThatIsWhole() {
+    Rule rule = new SchedulerAgrees();
+    node("alpha", 4);
+    job("u1", "{nextPod: 2, allocation: " + allocation(1, "{alpha: 2}") + "}");
+    refused(pod("a-1", "Pending", null, "alpha", 2), "1 Insufficient nvidia.com/gpu.");
+    assertThat(broken(rule)).as("it may not know yet which pods have gone").isEmpty();
+
+    now = START.plusSeconds(9);
+    assertThat(broken(rule))
+        .singleElement()
+        .satisfies(
+            finding -> assertThat(finding.evidence()).contains("2 GPUs of alpha", "Insufficient"));
+    pod("a-1", "Running", "alpha", null, 2);
+    assertThat(broken(rule)).isEmpty();
+  }
+
+  @Test
+  void bearsThatANodeThatIsNotWholeTakesNoPods() {
+    Rule rule = new SchedulerAgrees();
+    node("alpha", 4);
+    job("u1", "{nextPod: 3, allocation: " + allocation(1, "{alpha: 2}") + "}");
+    assertThat(broken(rule)).isEmpty();
+
+    refused(pod("a-1", "Pending", null, "alpha", 2), "1 Insufficient nvidia.com/gpu.");
+    refused(pod("a-2", "Pending", null, "alpha", 2), "1 node(s) had untolerated taint.");
+    node("alpha", 0);
+    assertThat(broken(rule)).isEmpty();
+    now = START.plusSeconds(60);
+    assertThat(broken(rule)).as("its kubelet starts anew").isEmpty();
+    node("alpha", 4);
+    assertThat(broken(rule)).as("kube-scheduler has only just seen its GPUs").isEmpty();
+    now = START.plusSeconds(69);
+    assertThat(broken(rule)).extracting(Finding::subject).containsExactly("team/a-1");
+  }
+
+  @Test
+  void seesAReplicaWithLessGpusThanItsAllocationSays() {
+    Rule rule = new ReplicasAreWhole();
+    job(
+        "u1",
+        "{allocation: "
+            + allocation(1, "{alpha: 1}").replace("}, s", "}, slotsPerReplica: 2, s")
+            + "}");
+    processes = List.of(process(1, "a-0", "fake-00,fake-01"));
+    assertThat(broken(rule)).isEmpty();
+
+    processes = List.of(process(1, "a-0", "fake-00,fake-01"), process(2, "a-1", "fake-02"));
+    assertThat(broken(rule))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.evidence()).contains("'fake-02'", "2 GPUs"));
+  }
+
+  @Test
   void believesNodesOnlyOfPodsThatTheOperatorCanHaveMade() {
     Rule rule = new GpusAreGivenOnce();
     node("alpha", 1);
@@ -82,6 +151,9 @@ final class RulesTest {
 
     processes = List.of(process(1, "a-0", "fake-00"), process(2, "a-1", "fake-00"));
     assertThat(broken(rule)).hasSize(1);
+
+    processes = List.of(process(1, "a-0", "fake-00,fake-01"), process(2, "a-1", "fake-01,fake-02"));
+    assertThat(broken(rule)).extracting(Finding::subject).containsExactly("alpha fake-01");
   }
 
   @Test
@@ -154,6 +226,31 @@ final class RulesTest {
   }
 
   @Test
+  void countsTheGpusOfAQueuesReplicas() {
+    Rule rule = new QuotasAreKept();
+    queues.put(
+        "q1",
+        Serialization.unmarshal(
+            """
+            apiVersion: kastor.dev/v1alpha1
+            kind: Queue
+            metadata: {name: research, uid: q1}
+            spec: {quota: {gpus: 3}}
+            """,
+            Queue.class));
+    job(
+        "u1",
+        "{allocation: "
+            + allocation(1, "{alpha: 2}").replace("s: 1", "s: 2, slotsPerReplica: 2")
+            + "}");
+    assertThat(broken(rule)).isEmpty();
+    now = START.plusSeconds(4);
+    assertThat(broken(rule))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.evidence()).contains("4 GPUs of at most 3"));
+  }
+
+  @Test
   void hearsOfLostExamplesFromReplicasAndStatus() {
     Rule rule = new ExamplesCount();
     Pod pod = pod("a-0", "Succeeded", "alpha", null);
@@ -195,12 +292,22 @@ final class RulesTest {
             .endMetadata()
             .withNewStatus()
             .withCapacity(Map.of(Pods.GPU, new Quantity(Integer.toString(gpus))))
+            .withAllocatable(Map.of(Pods.GPU, new Quantity(Integer.toString(gpus))))
+            .addNewCondition()
+            .withType("Ready")
+            .withStatus("True")
+            .endCondition()
             .endStatus()
             .build());
   }
 
   /** A replica of the job with uid u1 that holds one GPU. */
   private Pod pod(String name, String phase, @Nullable String node, @Nullable String meantFor) {
+    return pod(name, phase, node, meantFor, 1);
+  }
+
+  private Pod pod(
+      String name, String phase, @Nullable String node, @Nullable String meantFor, int gpus) {
     Pod pod =
         new PodBuilder()
             .withNewMetadata()
@@ -216,7 +323,7 @@ final class RulesTest {
             .withNodeName(node)
             .addNewContainer()
             .withNewResources()
-            .withLimits(Map.of(Pods.GPU, new Quantity("1")))
+            .withLimits(Map.of(Pods.GPU, new Quantity(Integer.toString(gpus))))
             .endResources()
             .endContainer()
             .endSpec()
@@ -229,6 +336,16 @@ final class RulesTest {
     }
     pods.put(name, pod);
     return pod;
+  }
+
+  /** What kube-scheduler says of a pod that it finds no node for. */
+  private static void refused(Pod pod, String why) {
+    PodCondition condition = new PodCondition();
+    condition.setType("PodScheduled");
+    condition.setStatus("False");
+    condition.setReason("Unschedulable");
+    condition.setMessage("0/2 nodes are available: " + why);
+    pod.getStatus().setConditions(List.of(condition));
   }
 
   private static void lastWords(Pod pod, String words) {

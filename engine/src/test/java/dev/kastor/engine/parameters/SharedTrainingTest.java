@@ -192,11 +192,10 @@ class SharedTrainingTest {
     CountDownLatch late = new CountDownLatch(1);
     var graph = training.synchronous(this::loss);
     HostCall pause =
-        pause(
-            () -> {
-              hasRead.countDown();
-              late.await();
-            });
+        pause(() -> {
+          hasRead.countDown();
+          late.await();
+        });
     var slow = training.synchronous(read -> loss(late(read.getFirst(), pause, "worker2")));
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Integer> first = threads.submit(() -> work(0, steps, graph));

@@ -107,6 +107,62 @@ final class TrainingJobRulesTest {
   }
 
   @Test
+  void theSizeOfAReplicaIsBoundedAndCannotChange() {
+    Resource<TrainingJob> sized =
+        create("sized", PROGRAM + ", \"elastic\": {\"maxReplicas\": 4, \"slotsPerReplica\": 8}");
+    assertThat(sized.get().getSpec().slotsPerReplica()).isEqualTo(8);
+    Resource<TrainingJob> plain = create("plain", PROGRAM);
+    assertThat(Objects.requireNonNull(plain.get().getSpec().elastic()).slotsPerReplica())
+        .as("left to the template, if there is one")
+        .isNull();
+    for (String other : new String[] {"4", "null"}) {
+      assertThatThrownBy(
+              () -> patch(sized, "{\"elastic\": {\"slotsPerReplica\": %s}}".formatted(other)))
+          .hasMessageContaining("elastic.slotsPerReplica cannot change after creation");
+    }
+    assertThatThrownBy(() -> patch(plain, "{\"elastic\": {\"slotsPerReplica\": 2}}"))
+        .hasMessageContaining("elastic.slotsPerReplica cannot change after creation");
+    patch(sized, "{\"elastic\": {\"maxReplicas\": 6}}");
+    for (String bad : new String[] {"0", "65"}) {
+      assertThatThrownBy(() ->
+              create("bad", PROGRAM + ", \"elastic\": {\"slotsPerReplica\": %s}".formatted(bad)))
+          .hasMessageContaining("spec.elastic.slotsPerReplica");
+    }
+  }
+
+  @Test
+  void aGangHasSeveralSizesOnlyWhereItSaysThatItRestartsForThem() {
+    Resource<TrainingJob> gang =
+        create(
+            "restarts",
+            TEMPLATE
+                + ", \"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 8, \"rescale\":"
+                + " \"Restart\"}");
+    assertThat(gang.get().getSpec().restartsToRescale()).isTrue();
+    patch(gang, "\"elastic\": {\"maxReplicas\": 4}");
+    assertThatThrownBy(() -> patch(gang, "\"elastic\": {\"rescale\": \"Live\"}"))
+        .hasMessageContaining("elastic.rescale cannot change");
+    Resource<TrainingJob> one = create("one", TEMPLATE);
+    assertThat(one.get().getSpec().restartsToRescale()).as("as it comes").isFalse();
+    assertThatThrownBy(() -> patch(one, "\"elastic\": {\"rescale\": \"Restart\"}"))
+        .hasMessageContaining("elastic.rescale cannot change");
+    assertThatThrownBy(() -> create("live", TEMPLATE + ", \"elastic\": {\"maxReplicas\": 2}"))
+        .hasMessageContaining("or elastic.rescale to Restart");
+    assertThatThrownBy(
+            () -> create("program", PROGRAM + ", \"elastic\": {\"rescale\": \"Restart\"}"))
+        .hasMessageContaining("Restart is for a template without goodput");
+    assertThatThrownBy(() ->
+            create(
+                "goodput",
+                TEMPLATE
+                    + ", \"goodput\": {\"batchSize\": {\"initial\": 32}}, \"elastic\":"
+                    + " {\"rescale\": \"Restart\"}"))
+        .hasMessageContaining("Restart is for a template without goodput");
+    assertThatThrownBy(() -> patch(one, "\"elastic\": {\"rescale\": \"Often\"}"))
+        .hasMessageContaining("spec.elastic.rescale: Unsupported value");
+  }
+
+  @Test
   void whatAJobRunsAndWhoRunsItCannotChange() {
     Resource<TrainingJob> gang = create("gang", TEMPLATE + ", \"profile\": \"a100\"");
     assertThat(gang.get().getSpec().managedBy()).isEqualTo(TrainingJobSpec.OPERATOR);

@@ -211,6 +211,20 @@ final class KubeletTest {
   }
 
   @Test
+  void aPodOfSeveralSlotsNeedsThemAllOnOneNode() throws Exception {
+    String two = script("sleep 60").replace("slot: \"1\"", "slot: \"2\"");
+    create("wide", two);
+    assertThat(await("wide", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("b");
+    create("narrow", script("sleep 60"));
+    assertThat(await("narrow", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("a");
+    create("second", two);
+    ObjectNode waits = await("second", pod -> !pod.at("/status/conditions").isEmpty());
+    assertThat(waits.at("/status/conditions/0/message").asText()).contains("has 2 free slots");
+    resources.delete(ResourceTypes.POD, "default", "wide", Deletion.DEFAULT);
+    assertThat(await("second", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("b");
+  }
+
+  @Test
   void letsADeletedPodFinishAndKillsOneThatDoesNotListen() throws Exception {
     create("polite", script("trap \"exit 0\" TERM; echo up; while :; do sleep 0.1; done"));
     create("deaf", script("trap \"\" TERM; echo up; while :; do sleep 0.1; done"));

@@ -127,7 +127,8 @@ public final class AllocationWriter {
         reason.code(),
         PrintableText.line(reason.message()),
         queue.isEmpty() ? null : queue,
-        StoredHistory.held(StoredHistory.of(before).next(allocation, since)));
+        StoredHistory.held(StoredHistory.of(before).next(allocation, since)),
+        allocation.slotsPerReplica() == 1 ? null : allocation.slotsPerReplica());
   }
 
   private boolean writeAlone(

@@ -1,12 +1,14 @@
 package dev.kastor.operator.api;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.gang.GangProgress;
 import dev.kastor.operator.http.Connections;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SecuritySchemeType;
@@ -51,9 +54,16 @@ public final class AgentApi {
   private static final long LONGEST_WAIT_SECONDS = 30;
   private static final Pattern ADDRESS = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,260}:[0-9]{1,5}");
 
+  /** Who may ask what a route answers. */
+  private interface Check {
+    AgentIdentity.Caller caller(@Nullable String authorization, JobId id, String remote)
+        throws ApiException;
+  }
+
   private final AgentIdentity identity;
   private final TelemetryStore telemetry;
   private final MembershipService membership;
+  private final GangProgress gangs;
   private final Quarantine quarantine;
   private final Connections connections;
   private final Metrics metrics;
@@ -62,6 +72,7 @@ public final class AgentApi {
       AgentIdentity identity,
       TelemetryStore telemetry,
       MembershipService membership,
+      GangProgress gangs,
       Quarantine quarantine,
       Connections connections,
       Metrics metrics) {
@@ -70,6 +81,7 @@ public final class AgentApi {
     this.connections = connections;
     this.telemetry = telemetry;
     this.membership = membership;
+    this.gangs = gangs;
     this.metrics = metrics;
   }
 
@@ -102,7 +114,7 @@ public final class AgentApi {
       InputStream body)
       throws ApiException, IOException {
     JobId id = new JobId(namespace, name);
-    AgentIdentity.Caller caller = caller(id, request);
+    AgentIdentity.Caller caller = caller(id, request, identity::replica);
     quarantine.admit(id);
     try {
       telemetry.accept(caller.job(), checked(ReportReader.read(body, length(request)), caller, id));
@@ -138,6 +150,58 @@ public final class AgentApi {
     }
   }
 
+  /** Takes in how many steps a gang has taken. */
+  @POST
+  @Path("/steps")
+  @Consumes(MediaType.APPLICATION_JSON)
+  @RunOnVirtualThread
+  @Operation(
+      operationId = "steps",
+      summary = "Say how many steps a gang with elastic.rescale: Restart has taken",
+      description =
+          "The pod of rank 0 counts for all. Its speed is what the counts grow by in the time"
+              + " between them.")
+  @RequestBody(content = @Content(schema = @Schema(implementation = StepCount.class)))
+  @APIResponse(responseCode = "204", description = "Taken in")
+  @APIResponse(responseCode = "400", description = "Bad body; the error names the field")
+  @APIResponse(responseCode = "401", description = "No token or a bad one")
+  @APIResponse(responseCode = "403", description = "Token of another job, or the job counts none")
+  @APIResponse(responseCode = "404", description = "No such job")
+  @APIResponse(responseCode = "409", description = "Of another rank or of a start that is over")
+  @APIResponse(responseCode = "411", description = "Without a Content-Length")
+  @APIResponse(responseCode = "413", description = "Too large")
+  @APIResponse(responseCode = "415", description = "Not plain application/json")
+  @APIResponse(responseCode = "429", description = "Too often, or too many bad counts of the job")
+  public void steps(
+      @PathParam("namespace") String namespace,
+      @PathParam("name") String name,
+      @Context HttpServerRequest request,
+      InputStream body)
+      throws ApiException, IOException {
+    JobId id = new JobId(namespace, name);
+    AgentIdentity.Caller caller = caller(id, request, identity::gangPod);
+    quarantine.admit(id);
+    Optional<String> refusal;
+    try {
+      refusal = count(caller, ReportReader.readCount(body, length(request)));
+    } catch (ApiException e) {
+      quarantine.bad(id, String.valueOf(e.getMessage()));
+      throw e;
+    }
+    // Nothing bad: a pod that is told to end may still count.
+    if (refusal.isPresent()) {
+      throw ApiException.conflict(refusal.get());
+    }
+  }
+
+  private Optional<String> count(AgentIdentity.Caller caller, StepCount count) throws ApiException {
+    try {
+      return gangs.count(caller.job(), caller.pod(), count);
+    } catch (IllegalArgumentException e) {
+      throw ApiException.badRequest(String.valueOf(e.getMessage()));
+    }
+  }
+
   /** Waits for the next generation. */
   @GET
   @Path("/membership")
@@ -166,11 +230,13 @@ public final class AgentApi {
       @QueryParam("step") @DefaultValue("-1") String step,
       @QueryParam("waiting") @DefaultValue("false") boolean waiting,
       @QueryParam("doing") @DefaultValue("TRAIN") String doing,
+      @QueryParam("client") @DefaultValue("") String client,
+      @QueryParam("mostExamples") @DefaultValue("0") String mostExamples,
       @QueryParam("wait") @DefaultValue("0") String wait,
       @Context HttpServerRequest request)
       throws ApiException, InterruptedException {
     JobId id = new JobId(namespace, name);
-    AgentIdentity.Caller caller = caller(id, request);
+    AgentIdentity.Caller caller = caller(id, request, identity::replica);
     if (!caller.pod().equals(pod)) {
       throw ApiException.forbidden(
           "the request is of pod %s, the token of pod %s".formatted(pod, caller.pod()));
@@ -185,7 +251,9 @@ public final class AgentApi {
               oneOf("phase", ReplicaState.Phase.values(), phase),
               number("step", step),
               waiting,
-              oneOf("doing", ReplicaState.Doing.values(), doing));
+              oneOf("doing", ReplicaState.Doing.values(), doing),
+              client,
+              Math.toIntExact(Math.min(Integer.MAX_VALUE, number("mostExamples", mostExamples))));
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }
@@ -200,10 +268,11 @@ public final class AgentApi {
   }
 
   /** Checks who asks; the token is not kept with a request that may be held for half a minute. */
-  private AgentIdentity.Caller caller(JobId id, HttpServerRequest request) throws ApiException {
+  private AgentIdentity.Caller caller(JobId id, HttpServerRequest request, Check check)
+      throws ApiException {
     String authorization = request.getHeader(HttpHeaders.AUTHORIZATION);
     request.headers().remove(HttpHeaders.AUTHORIZATION);
-    AgentIdentity.Caller caller = identity.check(authorization, id, remote(request));
+    AgentIdentity.Caller caller = check.caller(authorization, id, remote(request));
     connections.vouch(request, id.namespace() + "/" + caller.pod());
     return caller;
   }

@@ -1,6 +1,7 @@
 package dev.kastor.operator.api;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
@@ -10,6 +11,7 @@ import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -39,11 +41,42 @@ public final class AgentIdentity {
   }
 
   /**
-   * The caller behind a request for the job.
+   * The replica behind a request for the job, which is no gang.
    *
    * @param remote address that it came from
    */
-  public Caller check(@Nullable String authorization, JobId id, String remote) throws ApiException {
+  public Caller replica(@Nullable String authorization, JobId id, String remote)
+      throws ApiException {
+    return check(
+        authorization,
+        id,
+        remote,
+        spec -> !spec.gang(),
+        "is a gang: its pods have no membership and send no telemetry");
+  }
+
+  /**
+   * The pod behind a request for the job, which is a gang whose size changes.
+   *
+   * @param remote address that it came from
+   */
+  public Caller gangPod(@Nullable String authorization, JobId id, String remote)
+      throws ApiException {
+    return check(
+        authorization,
+        id,
+        remote,
+        TrainingJobSpec::restartsToRescale,
+        "counts no steps: only a gang with elastic.rescale: Restart does");
+  }
+
+  private Caller check(
+      @Nullable String authorization,
+      JobId id,
+      String remote,
+      Predicate<TrainingJobSpec> may,
+      String why)
+      throws ApiException {
     if (!NAMESPACE.matcher(id.namespace()).matches() || !NAME.matcher(id.name()).matches()) {
       throw ApiException.notFound("no job can have that name");
     }
@@ -58,9 +91,8 @@ public final class AgentIdentity {
     }
     TrainingJob job =
         cache.job(id).orElseThrow(() -> ApiException.notFound("there is no job " + id));
-    if (job.getSpec().gang()) {
-      throw ApiException.forbidden(
-          "job %s is a gang: its pods have no membership and report nothing".formatted(id));
+    if (!may.test(job.getSpec())) {
+      throw ApiException.forbidden("job %s %s".formatted(id, why));
     }
     String pod =
         pod(user.get(), job)

@@ -18,6 +18,7 @@ import com.fasterxml.jackson.databind.introspect.AnnotatedMember;
 import com.fasterxml.jackson.databind.introspect.AnnotatedParameter;
 import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.TelemetryReport;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,7 +36,8 @@ final class ReportReader {
   private static final int LONGEST_NUMBER = 64;
   private static final int LONGEST_TEXT = 8192;
 
-  private static final ObjectReader READER = reader();
+  private static final ObjectReader REPORTS = reader();
+  private static final ObjectReader COUNTS = REPORTS.forType(StepCount.class);
 
   private ReportReader() {}
 
@@ -45,6 +47,16 @@ final class ReportReader {
    * @param length of the body in bytes; negative if that is not known
    */
   static TelemetryReport read(InputStream body, long length) throws ApiException, IOException {
+    return read(REPORTS, TelemetryReport.class, body, length);
+  }
+
+  /** The count in a body, as {@link #read(InputStream, long)}. */
+  static StepCount readCount(InputStream body, long length) throws ApiException, IOException {
+    return read(COUNTS, StepCount.class, body, length);
+  }
+
+  private static <T> T read(ObjectReader reader, Class<T> type, InputStream body, long length)
+      throws ApiException, IOException {
     // A reader that does not know makes room for many times what most reports take.
     boolean small = length >= 0 && length <= TelemetryReport.MAX_BYTES;
     byte[] bytes = new byte[small ? (int) length : TelemetryReport.MAX_BYTES + 1];
@@ -56,7 +68,7 @@ final class ReportReader {
           "a report may have at most %d bytes".formatted(TelemetryReport.MAX_BYTES));
     }
     try {
-      TelemetryReport report = READER.readValue(bytes, 0, read);
+      T report = type.cast(reader.readValue(bytes, 0, read));
       if (report == null) {
         throw ApiException.badRequest("the body must be a report, not null");
       }

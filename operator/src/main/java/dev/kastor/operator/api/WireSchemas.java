@@ -7,6 +7,7 @@ import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.Scalars;
 import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.eclipse.microprofile.openapi.OASFactory;
 import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.media.Schema;
@@ -76,6 +78,7 @@ public final class WireSchemas implements OASFilter {
           Map.entry("Outcome.lostOrRepeatedExamples", AT_LEAST_0),
           Map.entry("Outcome.message", new Bound(0, 2048)),
           Map.entry("Outcome.metricName", new Bound(0, 64)),
+          Map.entry("Outcome.outOfMemoryAt", AT_LEAST_1),
           Map.entry("Progress.step", COUNTED),
           Map.entry("Progress.scaleInvariantSteps", COUNTED),
           Map.entry("Progress.totalScaleInvariantSteps", COUNTED),
@@ -104,6 +107,9 @@ public final class WireSchemas implements OASFilter {
           "TelemetryReport.profiles", TelemetryReport.MAX_ENTRIES,
           "TelemetryReport.switches", TelemetryReport.MAX_ENTRIES);
 
+  /** Maps by name, with the most entries that one may have. */
+  static final Map<String, Integer> MOST_NAMES = Map.of("TelemetryReport.scalars", Scalars.MOST);
+
   @Override
   public void filterOpenAPI(OpenAPI document) {
     Map<String, Schema> schemas = document.getComponents().getSchemas();
@@ -128,6 +134,11 @@ public final class WireSchemas implements OASFilter {
         bound(property, bound, component.getType() == String.class);
       }
       property.setMaxItems(MOST_ENTRIES.get(type.getSimpleName() + "." + name));
+      Integer mostNames = MOST_NAMES.get(type.getSimpleName() + "." + name);
+      if (mostNames != null) {
+        property.setMaxProperties(mostNames);
+        property.setPropertyNames(OASFactory.createSchema().pattern("^" + Scalars.NAME + "$"));
+      }
     }
     schema.setRequired(required);
   }

@@ -1,5 +1,6 @@
 package dev.kastor.operator.family;
 
+import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
@@ -79,7 +80,11 @@ public final class FamilyStore {
     String family =
         spec.id().namespace()
             + "/"
-            + (declared == null ? image + " " + job.getSpec().runsKey() : declared);
+            + (declared == null ? image + " " + job.getSpec().runsKey() : declared)
+            // Replicas of another size have other step times.
+            + (spec.slotsPerReplica() == 1 ? "" : " of %d slots".formatted(spec.slotsPerReplica()))
+            // What a script counts is not comparable with what agents measure.
+            + (job.getSpec().restartsToRescale() ? " " + ElasticSpec.Rescale.Restart : "");
     return new Learner(
         spec.ofFamily(family),
         new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, learning),

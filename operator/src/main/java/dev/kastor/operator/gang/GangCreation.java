@@ -58,7 +58,7 @@ final class GangCreation {
     this.named = named;
     this.profiles = profiles;
     this.writer = writer;
-    template = new GangTemplate(config.slotResource());
+    template = new GangTemplate(config);
   }
 
   /**

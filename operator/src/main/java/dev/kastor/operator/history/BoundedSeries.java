@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The first and the newest point are always there. Not thread-safe.
  */
 final class BoundedSeries<T> {
-  private static final int LEAST = 4;
+  /** Fewest points that a series can be bounded to. */
+  static final int LEAST = 4;
 
   private int capacity;
   private List<T> kept = new ArrayList<>();

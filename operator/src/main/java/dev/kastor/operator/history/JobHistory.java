@@ -40,6 +40,11 @@ public final class JobHistory implements JobObserver {
 
   private static final int FEWEST_SAMPLES = 10;
 
+  /** Points of what the scripts of all jobs together log, beyond the fewest of each. */
+  private static final int MOST_POINTS = 200_000;
+
+  private static final int FEWEST_POINTS = 10;
+
   private final Map<JobId, JobTrack> tracks = new ConcurrentHashMap<>();
 
   /** Jobs that ended, the oldest first; one that lives again under its name may be among them. */
@@ -60,7 +65,7 @@ public final class JobHistory implements JobObserver {
     JobTrack track = tracks.computeIfAbsent(job, id -> new JobTrack(id, at));
     // A last report may overtake the deletion of its job; it must not bring the job back.
     if (!track.isDeleted()) {
-      track.reported(report, gradient, at, fairSamples());
+      track.reported(report, gradient, at, fairSamples(), fairPoints());
     }
     forgetSurplus();
   }
@@ -163,6 +168,11 @@ public final class JobHistory implements JobObserver {
   private int fairSamples() {
     int samples = MOST_SAMPLES / Math.max(1, tracks.size());
     return Math.clamp(samples, FEWEST_SAMPLES, JobTrack.MOST_SAMPLES);
+  }
+
+  /** The same for what scripts log. */
+  private int fairPoints() {
+    return Math.max(FEWEST_POINTS, MOST_POINTS / Math.max(1, tracks.size()));
   }
 
   private void remember(JobId job, boolean wasEnded) {

@@ -4,7 +4,9 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.model.JobId;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
+import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param deleted whether the resource is gone
  * @param progress newest reported progress; absent before the first report
  * @param samples reports, oldest first
+ * @param scalars what the script logged, by name in order, oldest first
  * @param segments allocations, oldest first
  */
 public record JobStory(
@@ -25,6 +28,7 @@ public record JobStory(
     boolean deleted,
     @Nullable Progress progress,
     List<Sample> samples,
+    SequencedMap<String, List<ScalarPoint>> scalars,
     List<Segment> segments) {
   public JobStory {
     samples = List.copyOf(samples);
@@ -33,6 +37,7 @@ public record JobStory(
 
   /** The story of a job of which nothing was heard. */
   public static JobStory empty(JobId job) {
-    return new JobStory(job, null, null, false, null, List.of(), List.of());
+    return new JobStory(
+        job, null, null, false, null, List.of(), Collections.emptySortedMap(), List.of());
   }
 }

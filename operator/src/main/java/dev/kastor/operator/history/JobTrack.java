@@ -19,6 +19,7 @@ final class JobTrack {
 
   private final JobId job;
   private final BoundedSeries<Sample> samples = new BoundedSeries<>(MOST_SAMPLES);
+  private final ScalarSeries scalars = new ScalarSeries();
   private final Timeline timeline = new Timeline(MOST_SEGMENTS);
   private final RateMeter meter = new RateMeter();
   private TrainingJobStatus.@Nullable Phase phase;
@@ -41,27 +42,34 @@ final class JobTrack {
     }
   }
 
-  /** Takes in a report; from now on at most so many samples are kept. */
+  /** Takes in a report; from now on at most so many samples and points of scalars are kept. */
   synchronized void reported(
-      TelemetryReport report, Optional<GradientStats> known, Instant at, int mostSamples) {
+      TelemetryReport report,
+      Optional<GradientStats> known,
+      Instant at,
+      int mostSamples,
+      int mostPoints) {
     touched = at;
     samples.bound(mostSamples);
     progress = report.progress();
     RateMeter.Rates rates = meter.mark(at, report.progress());
     int globalBatch = report.batch().globalBatchSize(report.replicas());
     GradientStats gradient = report.gradient() == null ? known.orElse(null) : report.gradient();
-    Double loss = report.trainingLoss();
     // One scale-invariant step is worth the initial batch, so steps per second times M0 are
     // effective examples per second: goodput as achieved (Pollux, OSDI 2021, section 3).
     Sample sample =
         new Sample(
             at,
-            loss == null ? Double.NaN : loss,
+            report.progress().step(),
+            orUnknown(report.trainingLoss()),
             rates.examples(),
             gradient == null ? Double.NaN : rates.scaleInvariantSteps() * gradient.initialBatch(),
             gradient == null || globalBatch == 0
                 ? Double.NaN
                 : Math.min(1, gradient.efficiency(globalBatch)),
+            rates.steps(),
+            gradient == null ? Double.NaN : gradient.noiseScale(),
+            orUnknown(report.learningRate()),
             // Mostly the same for hours.
             newest != null && newest.batch().equals(report.batch())
                 ? newest.batch()
@@ -70,7 +78,12 @@ final class JobTrack {
     if (newest == null || !at.isBefore(newest.at())) {
       newest = sample;
       samples.add(sample);
+      scalars.add(report, at, mostPoints);
     }
+  }
+
+  private static double orUnknown(@Nullable Double value) {
+    return value == null ? Double.NaN : value;
   }
 
   synchronized void phase(TrainingJobStatus.Phase entered, Instant at) {
@@ -124,6 +137,13 @@ final class JobTrack {
 
   synchronized JobStory story() {
     return new JobStory(
-        job, phase, ended, deleted, progress, samples.points(), timeline.segments());
+        job,
+        phase,
+        ended,
+        deleted,
+        progress,
+        samples.points(),
+        scalars.points(),
+        timeline.segments());
   }
 }

@@ -19,9 +19,9 @@ final class RateMeter {
 
   private record Mark(Instant at, Progress progress) {}
 
-  /** Examples and scale-invariant steps per second; {@code NaN} before two reports are known. */
-  record Rates(double examples, double scaleInvariantSteps) {
-    private static final Rates UNKNOWN = new Rates(Double.NaN, Double.NaN);
+  /** Examples and steps per second; {@code NaN} before two reports are known. */
+  record Rates(double examples, double steps, double scaleInvariantSteps) {
+    private static final Rates UNKNOWN = new Rates(Double.NaN, Double.NaN, Double.NaN);
   }
 
   Rates mark(Instant at, Progress progress) {
@@ -40,6 +40,7 @@ final class RateMeter {
     }
     return new Rates(
         (progress.examples() - first.progress().examples()) / seconds,
+        (progress.step() - first.progress().step()) / seconds,
         (progress.scaleInvariantSteps() - first.progress().scaleInvariantSteps()) / seconds);
   }
 

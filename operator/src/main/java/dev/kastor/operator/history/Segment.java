@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param from when it was decided
  * @param to when it ended; absent while it lasts
  * @param replicas replicas on all nodes together; 0 while the job waits
+ * @param slots slots that these take
  * @param replicasByNode replicas by node
  * @param reason why, as one word
  * @param message why, as a sentence
@@ -20,6 +21,7 @@ public record Segment(
     Instant from,
     @Nullable Instant to,
     int replicas,
+    int slots,
     SequencedMap<String, Integer> replicasByNode,
     String reason,
     String message) {
@@ -29,6 +31,6 @@ public record Segment(
 
   /** The same stretch with another end. */
   Segment until(@Nullable Instant end) {
-    return new Segment(from, end, replicas, replicasByNode, reason, message);
+    return new Segment(from, end, replicas, slots, replicasByNode, reason, message);
   }
 }

@@ -38,6 +38,7 @@ final class Timeline {
             at,
             null,
             allocation.replicas(),
+            allocation.slots(),
             allocation.replicasByNode(),
             reason.code(),
             reason.message()));

@@ -32,14 +32,21 @@ final class SharedJobs extends BeanDeserializerModifier {
     }
   }
 
+  private final String slotResource;
   private final transient Map<String, Version> newest = new ConcurrentHashMap<>();
   private final transient ReferenceQueue<TrainingJob> gone = new ReferenceQueue<>();
+
+  /** Jobs whose templates ask for slots by this resource. */
+  SharedJobs(String slotResource) {
+    this.slotResource = slotResource;
+  }
 
   @Override
   public JsonDeserializer<?> modifyDeserializer(
       DeserializationConfig config, BeanDescription type, JsonDeserializer<?> deserializer) {
     return type.getBeanClass() == TrainingJob.class
-        ? new AfterReading(deserializer, read -> shared((TrainingJob) read))
+        ? new AfterReading(
+            deserializer, read -> shared(TemplateSlots.written((TrainingJob) read, slotResource)))
         : deserializer;
   }
 

@@ -71,8 +71,10 @@ public final class SlotCount {
   }
 
   /**
-   * Slots that the pods of one job hold on each node: what those ask for that are there, and one
-   * for each that is on its way, as far as the job was given slots for it.
+   * Slots that the pods of one job hold on each node: what those ask for that are there, and what
+   * those ask for that are on their way, as far as the job was given slots for it.
+   *
+   * @param given slots that the job was given, by node
    */
   public Map<String, Integer> heldByNode(Collection<Pod> pods, Map<String, Integer> given) {
     Map<String, Long> held = new TreeMap<>();
@@ -82,11 +84,11 @@ public final class SlotCount {
         PodPlace.on(pod)
             .ifPresentOrElse(
                 node -> held.merge(node, (long) requested(pod), Long::sum),
-                () -> coming.merge(PodPlace.meant(pod), 1L, Long::sum));
+                () -> coming.merge(PodPlace.meant(pod), (long) coming(pod), Long::sum));
       }
     }
     coming.forEach(
-        (node, pod) -> held.merge(node, Math.min(pod, given.getOrDefault(node, 0)), Long::sum));
+        (node, slots) -> held.merge(node, Math.min(slots, given.getOrDefault(node, 0)), Long::sum));
     Map<String, Integer> saturated = new TreeMap<>();
     held.forEach((node, slots) -> {
       if (slots > 0) {
@@ -94,6 +96,11 @@ public final class SlotCount {
       }
     });
     return saturated;
+  }
+
+  /** Slots that a pod of ours takes once it is on its node, at least one. */
+  public int coming(Pod pod) {
+    return Math.max(1, requested(pod));
   }
 
   /** Slots of the node that are left beside these pods. */

@@ -76,13 +76,14 @@ public final class Unbound {
           job, statuses.times(job).failedStarts(), JobReason.PodUnschedulable, message, patience);
       return;
     }
-    var left = new TreeMap<>(JobMapper.allocation(current).replicasByNode());
+    Allocation given = JobMapper.allocation(current);
+    var left = new TreeMap<>(given.replicasByNode());
     unbound.keySet().forEach(pod -> left.merge(pod.node(), -1, Integer::sum));
     left.values().removeIf(count -> count < 1);
     if (!left.isEmpty()) {
       allocations.write(
           job,
-          new Allocation(left),
+          new Allocation(left, given.slotsPerReplica()),
           current.atMost(),
           Reason.of(JobReason.PodUnschedulable.name(), message));
     }

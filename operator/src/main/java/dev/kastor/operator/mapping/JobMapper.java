@@ -1,5 +1,6 @@
 package dev.kastor.operator.mapping;
 
+import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
@@ -25,6 +26,13 @@ public final class JobMapper {
    */
   private static final AssumedPauses ASSUMED =
       new AssumedPauses(Duration.ofSeconds(2), Duration.ofSeconds(15));
+
+  /**
+   * The same of a gang, for which any change is a start: its old pods first get the time that they
+   * have to end, and what its script had not saved is trained again.
+   */
+  private static final AssumedPauses ASSUMED_OF_GANG =
+      new AssumedPauses(Duration.ofSeconds(60), Duration.ofSeconds(60));
 
   private JobMapper() {}
 
@@ -62,7 +70,7 @@ public final class JobMapper {
     JobSpec inQueue = asNamed ? named : named.queued(queue, priority);
     JobSpec spec = gpuTypes.map(inQueue::onTypes).orElse(inQueue);
     return new JobFacts(spec, job.history(), training, measured, pinned, Optional.empty())
-        .state(ASSUMED, now);
+        .state(job.job().getSpec().restartsToRescale() ? ASSUMED_OF_GANG : ASSUMED, now);
   }
 
   /** The status' allocation as the scheduler's type. */
@@ -73,9 +81,15 @@ public final class JobMapper {
     var nodes = new TreeMap<>(allocation.nodes());
     // Not every server takes a key away for which a merge patch says null.
     nodes.values().removeIf(replicas -> replicas == null || replicas < 1);
+    Integer said = allocation.slotsPerReplica();
+    int slotsPerReplica = said == null ? 1 : said;
     long sum = nodes.values().stream().mapToLong(Integer::longValue).sum();
     // More than there can be was given by nobody.
-    return sum > Integer.MAX_VALUE ? Allocation.NONE : new Allocation(nodes);
+    return slotsPerReplica < 1
+            || slotsPerReplica > ElasticSpec.MOST_SLOTS
+            || sum > Integer.MAX_VALUE / slotsPerReplica
+        ? Allocation.NONE
+        : new Allocation(nodes, slotsPerReplica);
   }
 
   /**
@@ -84,7 +98,9 @@ public final class JobMapper {
    */
   public static boolean withinBounds(JobSpec spec, Allocation given) {
     int replicas = given.replicas();
-    return replicas >= spec.elasticity().min() && replicas <= spec.elasticity().max();
+    return replicas >= spec.elasticity().min()
+        && replicas <= spec.elasticity().max()
+        && (given.isEmpty() || given.slotsPerReplica() == spec.slotsPerReplica());
   }
 
   /** Whether the job's owner wants it to keep exactly what it has. */

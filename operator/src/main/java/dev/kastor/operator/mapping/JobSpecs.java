@@ -22,6 +22,12 @@ public final class JobSpecs {
   /** What Kubernetes allows for the value of a label. */
   private static final int LONGEST_NAME = 63;
 
+  /**
+   * Examples of what counts as one step of a gang whose size changes. Its script has a batch of its
+   * own; for the scheduler the gang is a job of one global batch, that so many pods can share.
+   */
+  private static final int GANG_BATCH = 4096;
+
   private static final String GANG_NAME = "[a-z]([-a-z0-9]{0,56}[a-z0-9])?";
 
   private JobSpecs() {}
@@ -58,12 +64,20 @@ public final class JobSpecs {
             elasticity(spec, Pin.of(job)),
             limits(spec),
             "");
-    if (spec.goodput() != null) {
+    int slots = spec.slotsPerReplica();
+    if (slots < 1 || slots > ElasticSpec.MOST_SLOTS) {
+      throw new IllegalArgumentException(
+          "a replica takes %d slots but may take 1 to %d. Lower spec.elastic.slotsPerReplica, or what the containers of spec.template ask for."
+              .formatted(slots, ElasticSpec.MOST_SLOTS));
+    }
+    if (spec.goodput() != null || spec.restartsToRescale()) {
       check(unqueued.elasticity(), unqueued.batchLimits());
     }
     String queue = spec.queue();
     Integer priority = spec.priority();
-    return unqueued.queued(queue == null ? "" : queue, priority == null ? 0 : priority);
+    return unqueued
+        .withSlotsPerReplica(slots)
+        .queued(queue == null ? "" : queue, priority == null ? 0 : priority);
   }
 
   /** What the CRD's rules say as well: a policy must not see a job of no possible size. */
@@ -131,10 +145,12 @@ public final class JobSpecs {
       min = at.replicas();
       max = at.replicas();
     }
-    if (spec.gang()) {
-      return new Elasticity.Rigid(min);
-    }
     AllowedReplicas allowed = allowed(elastic.allowedReplicas());
+    if (spec.gang()) {
+      return spec.restartsToRescale()
+          ? new Elasticity.Restarting(min, max, allowed)
+          : new Elasticity.Rigid(min);
+    }
     return switch (spec.goodputOrThrow().mode()) {
       case Adaptive -> new Elasticity.Adaptive(min, max, allowed);
       case Fixed ->
@@ -144,6 +160,9 @@ public final class JobSpecs {
 
   @SuppressWarnings("NullAway") // As above.
   private static BatchLimits limits(TrainingJobSpec spec) {
+    if (spec.restartsToRescale()) {
+      return new BatchLimits(GANG_BATCH, GANG_BATCH, 1, GANG_BATCH, false);
+    }
     if (spec.gang()) {
       // Nobody knows its batch: one example for each replica is as good as any number.
       int replicas = spec.elastic().minReplicas();

@@ -67,7 +67,7 @@ public final class BetterBatch {
 
   /** Where no batch fits the limits exactly, each replica takes what is nearest to the initial. */
   private static BatchPlan nearest(JobSpec spec, PlacementShape shape) {
-    BatchLimits limits = spec.batchLimits();
+    BatchLimits limits = spec.batchLimits(shape.gpuType());
     int share = Math.ceilDiv(limits.initialGlobalBatch(), shape.replicas());
     return new BatchPlan(Math.clamp(share, limits.minAtomicBatch(), limits.maxAtomicBatch()), 0);
   }

@@ -22,6 +22,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ReplicaState;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
@@ -127,6 +128,16 @@ final class GenerationPublisher {
     return situation.now().plus(config.batchInterval()).plus(apart);
   }
 
+  /** Takes note of what a replica says that fits its device. */
+  void fits(TrainingJob job, ReplicaState state) {
+    if (state.mostExamples() > 0) {
+      pods(job).stream()
+          .filter(pod -> pod.name().equals(state.pod()))
+          .findFirst()
+          .ifPresent(pod -> telemetry.fits(job, types.of(pod.node()), state.mostExamples()));
+    }
+  }
+
   private void recover(TrainingJob job, JobMembership membership, List<PodView> pods) {
     if (membership.recoverUntil == null || !cache.synced()) {
       return;
@@ -154,7 +165,7 @@ final class GenerationPublisher {
 
   private Situation situation(TrainingJob job, JobMembership membership, List<PodView> pods) {
     Instant now = clock.instant();
-    JobSpec spec = membership.spec(job);
+    JobSpec spec = membership.spec(job).fitting(telemetry.mostExamples(job));
     AllocationStatus allocation = allocations.current(job);
     Integer atMost = allocation == null ? null : allocation.atMost();
     Allocation target = target(job);
@@ -210,15 +221,21 @@ final class GenerationPublisher {
   private Optional<BatchPlan> betterBatch(
       TrainingJob job, JobSpec spec, JobMembership membership, Instant now) {
     Membership current = membership.current();
-    if (current == null
-        || current.action() != Action.RUN
-        || now.isBefore(membership.lastBatchChange.plus(config.batchInterval()))) {
+    if (current == null || current.action() != Action.RUN) {
       return Optional.empty();
     }
     long nodes = current.members().stream().map(Member::node).distinct().count();
     var shape =
         new PlacementShape(
             (int) nodes, current.members().size(), Member.gpuType(current.members()));
+    int most = spec.batchLimits(shape.gpuType()).maxAtomicBatch();
+    if (current.batchPlan().atomicBatchSize() > most) {
+      return Optional.of(
+          BetterBatch.initial(spec, telemetry.model(job), shape, globalBatch(current)));
+    }
+    if (now.isBefore(membership.lastBatchChange.plus(config.batchInterval()))) {
+      return Optional.empty();
+    }
     return BetterBatch.improvement(spec, telemetry.model(job), shape, current.batchPlan());
   }
 
@@ -226,6 +243,10 @@ final class GenerationPublisher {
     JobId id = Labels.id(job);
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("generation", next.generation());
+    if (next.action() == Action.RUN) {
+      List<String> clients = ClientNotices.of(next, membership.replicas);
+      fields.put("clients", clients.isEmpty() ? null : clients);
+    }
     TrainingJobStatus status = job.getStatus();
     boolean fromCheckpoint =
         next.action() == Action.RUN

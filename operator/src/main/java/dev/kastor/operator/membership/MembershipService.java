@@ -61,6 +61,7 @@ public final class MembershipService {
   private final InstantSource clock;
   private final Mandate mandate;
   private final GenerationPublisher publisher;
+  private final ClientNotices notices;
   private final AtomicInteger held = new AtomicInteger();
   private volatile boolean ending;
 
@@ -69,6 +70,7 @@ public final class MembershipService {
       ClusterCache cache,
       TelemetryStore telemetry,
       GenerationPublisher publisher,
+      ClientNotices notices,
       OperatorConfig config,
       Mandate mandate,
       InstantSource clock) {
@@ -76,6 +78,7 @@ public final class MembershipService {
     this.cache = cache;
     this.telemetry = telemetry;
     this.publisher = publisher;
+    this.notices = notices;
     this.config = config.agent();
     this.mandate = mandate;
     this.clock = clock;
@@ -96,9 +99,12 @@ public final class MembershipService {
     try {
       Replica before = membership.replicas.get(state.pod());
       long number = heard(membership, state);
+      if (before == null || before.state().mostExamples() != state.mostExamples()) {
+        publisher.fits(job, state);
+      }
       // Most polls only say that all is as it was, and ten thousand replicas say so all the time.
       if (before == null || !before.standsLike(state) || due(membership)) {
-        publisher.evaluate(job, membership);
+        evaluate(job, membership);
       }
       while (true) {
         Optional<Membership> answer = answer(job, membership, state);
@@ -163,7 +169,7 @@ public final class MembershipService {
     JobMembership membership = of(job);
     membership.lock.lock();
     try {
-      publisher.evaluate(job, membership);
+      evaluate(job, membership);
     } finally {
       membership.lock.unlock();
     }
@@ -182,6 +188,15 @@ public final class MembershipService {
       return generation != null && generation > 0;
     }
     return due(known);
+  }
+
+  private void evaluate(TrainingJob job, JobMembership membership) {
+    long before = membership.generation;
+    publisher.evaluate(job, membership);
+    Membership current = membership.current();
+    if (current != null && membership.generation > before) {
+      notices.tell(job, current, membership.replicas);
+    }
   }
 
   private boolean due(JobMembership membership) {

@@ -30,6 +30,7 @@ public record Replica(ReplicaState state, Instant seen, Instant brokenSince, lon
   boolean standsLike(ReplicaState newer) {
     return newer.phase() == state.phase()
         && newer.generation() == state.generation()
+        && newer.mostExamples() == state.mostExamples()
         && newer.address().equals(state.address());
   }
 

@@ -37,7 +37,7 @@ public enum FailureKind {
     return exitCode > FIRST_SIGNAL ? KILLED : EXITED;
   }
 
-  /** As the metrics call it, such as {@code Killed}. */
+  /** As metrics and events call it, such as {@code Killed}. */
   public String label() {
     return name().charAt(0) + name().substring(1).toLowerCase(Locale.ROOT);
   }

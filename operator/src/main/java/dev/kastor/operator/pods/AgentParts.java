@@ -9,7 +9,10 @@ import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.SpecDefaults;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.protocol.Membership;
 import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.ServiceAccountTokenProjection;
+import io.fabric8.kubernetes.api.model.ServiceAccountTokenProjectionBuilder;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -29,13 +32,12 @@ final class AgentParts {
   static final String TERMINATION_PATH = "/dev/termination-log";
 
   /** The highest version of the agent's protocol that this operator speaks. */
-  private static final int PROTOCOL = 1;
+  private static final int PROTOCOL = Membership.PROTOCOL;
 
   private static final String TOKEN_PATH = "/var/run/kastor/token";
   private static final String RING_PATH = "/etc/kastor/ring";
   private static final String CHECKPOINT_PATH = "/var/lib/kastor/checkpoints";
   private static final long TOKEN_SECONDS = 3600;
-  private static final int SLOTS = 1;
 
   private static final String TOKEN = "kastor-token";
   private static final String RING = "kastor-ring";
@@ -77,7 +79,7 @@ final class AgentParts {
         PodEnv.value("KASTOR_JOB_SPEC", spec(job)),
         PodEnv.value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),
         PodEnv.value("KASTOR_TERMINATION_GRACE_SECONDS", Long.toString(graceSeconds)),
-        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(SLOTS)),
+        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(job.getSpec().slotsPerReplica())),
         PodEnv.value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
   }
 
@@ -92,18 +94,12 @@ final class AgentParts {
   }
 
   List<Volume> volumes(TrainingJob job, ProfileSpec profile) {
-    String namespace = job.getMetadata().getNamespace();
-    String name = job.getMetadata().getName();
     Volume token =
         new VolumeBuilder()
             .withName(TOKEN)
             .withNewProjected()
             .addNewSource()
-            .withNewServiceAccountToken()
-            .withAudience(PodTemplate.audience(namespace, name))
-            .withExpirationSeconds(TOKEN_SECONDS)
-            .withPath("token")
-            .endServiceAccountToken()
+            .withServiceAccountToken(token(job, "token"))
             .endSource()
             .endProjected()
             .build();
@@ -111,10 +107,20 @@ final class AgentParts {
         new VolumeBuilder()
             .withName(RING)
             .withNewSecret()
-            .withSecretName(PodTemplate.ringSecret(name))
+            .withSecretName(JobObjects.secret(job))
             .endSecret()
             .build();
     return List.of(token, ring, checkpoints(job, profile));
+  }
+
+  /** The token with which a pod shows that it is one of the job. */
+  static ServiceAccountTokenProjection token(TrainingJob job, String path) {
+    return new ServiceAccountTokenProjectionBuilder()
+        .withAudience(
+            PodTemplate.audience(job.getMetadata().getNamespace(), job.getMetadata().getName()))
+        .withExpirationSeconds(TOKEN_SECONDS)
+        .withPath(path)
+        .build();
   }
 
   private Optional<String> claim(ProfileSpec profile) {

@@ -28,7 +28,15 @@ public sealed interface GangPlan {
    * @param pods those whose deletion was not asked for yet; may be empty while others still leave
    * @param why what broke the gang; empty if nothing did
    */
-  record Clear(List<PodView> pods, Optional<String> why) implements GangPlan {}
+  record Clear(List<PodView> pods, Optional<Fault> why) implements GangPlan {}
+
+  /**
+   * Cause for which the pods of a start cannot go on together.
+   *
+   * @param decided whether the scheduler gave the gang another size or other nodes; else something
+   *     befell a pod
+   */
+  record Fault(String message, boolean decided) {}
 
   /**
    * Pods have to be made.
@@ -50,7 +58,7 @@ public sealed interface GangPlan {
     if (whole && current.stream().allMatch(pod -> succeeded(pod))) {
       return new Succeeded(size);
     }
-    Optional<String> fault = fault(target, current, size);
+    Optional<Fault> fault = fault(target, current, size);
     List<PodView> going = new ArrayList<>(leftovers(pods, newest, fault.isPresent()));
     boolean occupied =
         pods.stream()
@@ -71,9 +79,31 @@ public sealed interface GangPlan {
     return gated.isEmpty() ? new Keep() : new Open(gated);
   }
 
+  /** Slots of the target, by node, that pods of the gang do not hold already. */
+  static Map<String, Integer> missingSlots(Allocation target, List<GangPod> pods) {
+    Map<String, Integer> missing = new TreeMap<>(target.replicasByNode());
+    pods.stream()
+        .map(GangPod::view)
+        .filter(pod -> !pod.ended())
+        .forEach(pod -> missing.computeIfPresent(pod.node(), (node, count) -> count - 1));
+    missing.values().removeIf(count -> count <= 0);
+    return missing;
+  }
+
   /** The failures that count: that which came first in each start. */
   static Failures failures(List<GangPod> pods) {
     return Failures.of(List.copyOf(causes(pods).values()), Instant.EPOCH);
+  }
+
+  /** The pods of the newest start by rank; none unless all of them were made. */
+  static List<GangPod> newestStart(List<GangPod> pods) {
+    long newest = pods.stream().mapToLong(GangPod::first).max().orElse(-1);
+    List<GangPod> current =
+        pods.stream()
+            .filter(pod -> pod.first() == newest)
+            .sorted(Comparator.comparingInt(GangPod::rank))
+            .toList();
+    return !current.isEmpty() && ranks(current, current.getFirst().size()) ? current : List.of();
   }
 
   /** How many pods work together: all of the newest start or none; those that are done count. */
@@ -89,7 +119,7 @@ public sealed interface GangPlan {
   }
 
   /** Why these pods cannot go on together; empty if they can. */
-  private static Optional<String> fault(Allocation target, List<GangPod> current, int size) {
+  private static Optional<Fault> fault(Allocation target, List<GangPod> current, int size) {
     if (current.isEmpty()) {
       return Optional.empty();
     }
@@ -99,12 +129,7 @@ public sealed interface GangPlan {
             .map(GangPod::view)
             .min(Comparator.comparing(PodView::finished).thenComparingLong(PodView::number));
     if (failed.isPresent()) {
-      return Optional.of(failed.get().failureMessage());
-    }
-    Optional<PodView> leaving =
-        current.stream().map(GangPod::view).filter(PodView::deleting).findFirst();
-    if (leaving.isPresent()) {
-      return Optional.of("pod %s is being deleted".formatted(leaving.get().name()));
+      return befell(failed.get().failureMessage());
     }
     Map<String, Integer> nodes = new TreeMap<>();
     current.forEach(pod -> nodes.merge(pod.view().node(), 1, Integer::sum));
@@ -115,12 +140,23 @@ public sealed interface GangPlan {
                     target.replicasByNode().getOrDefault(node.getKey(), 0) >= node.getValue());
     if (!placed) {
       return Optional.of(
-          "its place changed from %s to %s".formatted(nodes, target.replicasByNode()));
+          new Fault(
+              "its place changed from %s to %s".formatted(nodes, target.replicasByNode()), true));
+    }
+    // After the place: pods that leave because it changed were not deleted by anybody else.
+    Optional<PodView> leaving =
+        current.stream().map(GangPod::view).filter(PodView::deleting).findFirst();
+    if (leaving.isPresent()) {
+      return befell("pod %s is being deleted".formatted(leaving.get().name()));
     }
     // From here on the size is the target's: who may write to a pod may have said any number.
     return ranks(current, size) || current.stream().allMatch(GangPod::gated)
         ? Optional.empty()
-        : Optional.of("pods of ranks %s are gone".formatted(missing(current, size)));
+        : befell("pods of ranks %s are gone".formatted(missing(current, size)));
+  }
+
+  private static Optional<Fault> befell(String message) {
+    return Optional.of(new Fault(message, false));
   }
 
   /** Pods of older starts and, if the newest is broken, of it; one failed pod a start stays. */

@@ -2,6 +2,7 @@ package dev.kastor.operator.pods;
 
 import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Labels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -9,9 +10,11 @@ import io.fabric8.kubernetes.api.model.Pod;
 /** Pods of a gang: those of the job's template, which know their ranks and find each other. */
 public final class GangTemplate {
   private final UserTemplate user;
+  private final ReportParts reports;
 
-  public GangTemplate(String slotResource) {
-    user = new UserTemplate(slotResource);
+  public GangTemplate(OperatorConfig config) {
+    user = new UserTemplate(config.slotResource());
+    reports = new ReportParts(config.agent().operatorUrl());
   }
 
   /**
@@ -30,6 +33,13 @@ public final class GangTemplate {
     pod.getSpec().setSubdomain(GangService.name(job.getMetadata().getName()));
     for (Container container : pod.getSpec().getContainers()) {
       PodProfile.addMissing(container.getEnv(), GangEnvironment.of(job, rank, size));
+      if (job.getSpec().restartsToRescale()) {
+        PodProfile.addMissing(container.getEnv(), reports.env(job));
+        container.getVolumeMounts().add(reports.mount());
+      }
+    }
+    if (job.getSpec().restartsToRescale()) {
+      pod.getSpec().getVolumes().add(reports.volume(job));
     }
     PodProfile.apply(profile, pod);
     node.choose(pod);

@@ -21,7 +21,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What replicas need besides pods: a Secret with the key of their ring and whom they trust. */
+/**
+ * The Secret of a job that tells its pods whom they trust: beside it replicas find the key of their
+ * ring, and the pods of a gang the tool that reports its steps.
+ */
 @Singleton
 public final class JobObjects {
   private static final int SECRET_BYTES = 48;
@@ -30,13 +33,18 @@ public final class JobObjects {
   private final Authority authority;
   private final SecureRandom random = new SecureRandom();
 
-  /** The authority with which the ring of a job was last seen, by the job's uid. */
-  private final Map<String, String> ringsMade;
+  /** The authority with which the Secret of a job was last seen, by the job's uid. */
+  private final Map<String, String> made;
 
   public JobObjects(JobRecords records, KubernetesClient client, Authority authority) {
-    ringsMade = records.part();
+    made = records.part();
     this.client = client;
     this.authority = authority;
+  }
+
+  /** Name of the Secret. */
+  public static String secret(TrainingJob job) {
+    return job.getMetadata().getName() + (job.getSpec().gang() ? "-report" : "-ring");
   }
 
   /** Makes what is missing or out of date; what the job has to wait for if it has the name. */
@@ -45,36 +53,37 @@ public final class JobObjects {
       return Optional.empty();
     }
     String now = authority.certificates().orElse("");
-    Optional<Hold> taken = ensureRing(job);
+    Optional<Hold> taken = ensureSecret(job);
     if (taken.isEmpty()) {
-      ringsMade.put(job.getMetadata().getUid(), now);
+      made.put(job.getMetadata().getUid(), now);
     }
     return taken;
   }
 
   /** Whether nothing is missing or out of date, as far as is known here. */
   boolean ensured(TrainingJob job) {
-    return authority.certificates().orElse("").equals(ringsMade.get(job.getMetadata().getUid()));
+    return authority.certificates().orElse("").equals(made.get(job.getMetadata().getUid()));
   }
 
   /** Removes the secret of a job that is gone. */
   void removed(TrainingJob job) {
-    var secret = ring(job);
+    var secret = stored(job);
     Secret found = secret.get();
     if (found != null && Labels.ownedBy(found, job.getMetadata().getUid())) {
       secret.delete();
     }
   }
 
-  private Optional<Hold> ensureRing(TrainingJob job) {
+  private Optional<Hold> ensureSecret(TrainingJob job) {
     String uid = job.getMetadata().getUid();
-    if (neverHadPods(job) && made(job)) {
+    if (neverHadPods(job) && create(job)) {
       return Optional.empty();
     }
-    Secret found = ring(job).get();
+    Secret found = stored(job).get();
     if (found != null && Labels.ownedBy(found, uid)) {
       Map<String, String> wanted =
           content(
+              job,
               found.getData().getOrDefault(AgentParts.RING_KEY, ""),
               found.getData().get(AgentParts.CA_KEY));
       if (!wanted.equals(found.getData())) {
@@ -102,13 +111,11 @@ public final class JobObjects {
     return new Hold(
         JobReason.SecretNameTaken,
         "Secret %s of namespace %s is not the job's: delete it or submit the job under another name."
-            .formatted(
-                PodTemplate.ringSecret(job.getMetadata().getName()),
-                job.getMetadata().getNamespace()));
+            .formatted(secret(job), job.getMetadata().getNamespace()));
   }
 
   /** Makes the secret of a job that most likely has none; false if there is one of its name. */
-  private boolean made(TrainingJob job) {
+  private boolean create(TrainingJob job) {
     try {
       client.secrets().resource(fresh(job)).create();
       return true;
@@ -131,24 +138,26 @@ public final class JobObjects {
     return new SecretBuilder()
         .withNewMetadata()
         .withNamespace(job.getMetadata().getNamespace())
-        .withName(PodTemplate.ringSecret(name))
+        .withName(secret(job))
         .withLabels(Labels.of(name))
         .withOwnerReferences(PodTemplate.owner(job))
         .endMetadata()
         .withType("Opaque")
-        .withData(content(base64(bytes), null))
+        .withData(content(job, base64(bytes), null))
         .build();
   }
 
-  private io.fabric8.kubernetes.client.dsl.Resource<Secret> ring(TrainingJob job) {
-    return client
-        .secrets()
-        .inNamespace(job.getMetadata().getNamespace())
-        .withName(PodTemplate.ringSecret(job.getMetadata().getName()));
+  private io.fabric8.kubernetes.client.dsl.Resource<Secret> stored(TrainingJob job) {
+    return client.secrets().inNamespace(job.getMetadata().getNamespace()).withName(secret(job));
   }
 
-  private Map<String, String> content(String key, @Nullable String trusted) {
-    Map<String, String> content = new TreeMap<>(Map.of(AgentParts.RING_KEY, key));
+  private Map<String, String> content(TrainingJob job, String key, @Nullable String trusted) {
+    Map<String, String> content = new TreeMap<>();
+    if (job.getSpec().gang()) {
+      content.put(ReportParts.TOOL, base64(ReportParts.tool().getBytes(UTF_8)));
+    } else {
+      content.put(AgentParts.RING_KEY, key);
+    }
     authority
         .certificates()
         .map(now -> trusted == null ? now : Authority.succeeding(now, text(trusted)))

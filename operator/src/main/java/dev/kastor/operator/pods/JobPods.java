@@ -106,7 +106,7 @@ public final class JobPods {
   /**
    * Free slots for new pods of a job, which nobody else fills until the claim is closed.
    *
-   * @param wanted slots by node
+   * @param wanted pods by node
    * @param usable nodes that may be used; others have no free slots
    * @throws KubernetesClientException if it cannot be found out what is free
    */
@@ -115,6 +115,7 @@ public final class JobPods {
     boolean foundOwn = settle(Labels.id(job), wanted.keySet());
     return claims.claim(
         wanted,
+        job.getSpec().slotsPerReplica(),
         // Its own pods that are there after all: it has to look again at what it lacks.
         name -> foundOwn ? 0 : cache.node(name).filter(usable).map(this::freeSlots).orElse(0));
   }
@@ -122,17 +123,17 @@ public final class JobPods {
   private int freeSlots(Node node) {
     String name = node.getMetadata().getName();
     // Before the others: one that is found meanwhile counts twice for a moment, never not at all.
-    int doubtful = unanswered.on(name).size();
+    int doubtful = unanswered.on(name).stream().mapToInt(slots::coming).sum();
     List<Pod> there = new ArrayList<>();
     Map<JobId, Integer> coming = new HashMap<>();
     for (Pod pod : unseen.on(name, cached(() -> cache.podsOnOrMeantFor(name)))) {
       if (PodPlace.on(pod).isPresent()) {
         there.add(pod);
       } else {
-        coming.merge(Labels.job(pod).orElseThrow(), 1, Integer::sum);
+        coming.merge(Labels.job(pod).orElseThrow(), slots.coming(pod), Integer::sum);
       }
     }
-    // Each has one slot, and a job no more of them than it was given: the rest is about to go.
+    // A job holds no more than it was given: the rest is about to go.
     int reserved =
         coming.entrySet().stream()
             .mapToInt(job -> Math.min(job.getValue(), given(job.getKey(), name)))
@@ -144,7 +145,7 @@ public final class JobPods {
     return cache
         .job(id)
         .map(job -> JobMapper.allocation(allocations.current(job)))
-        .map(allocation -> allocation.replicasByNode().getOrDefault(node, 0))
+        .map(allocation -> allocation.slotsByNode().getOrDefault(node, 0))
         .orElse(0);
   }
 

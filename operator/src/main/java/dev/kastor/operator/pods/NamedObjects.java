@@ -11,15 +11,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Objects that the pods of a job need and whose names follow from the job's: the Secret of its ring
- * or the Service of its gang. Somebody else's object of that name stays as it is, and the job waits
- * until the name is free.
+ * Objects that the pods of a job need and whose names follow from the job's: its Secret and the
+ * Service of its gang. Somebody else's object of that name stays as it is, and the job waits until
+ * the name is free.
  */
 @Singleton
 public final class NamedObjects {
   private record Taken(Hold hold, Instant at) {}
 
-  private final JobObjects rings;
+  private final JobObjects secrets;
   private final GangService services;
   private final EventRecorder events;
   private final InstantSource clock;
@@ -27,12 +27,12 @@ public final class NamedObjects {
 
   public NamedObjects(
       JobRecords records,
-      JobObjects rings,
+      JobObjects secrets,
       GangService services,
       EventRecorder events,
       InstantSource clock) {
     taken = records.part();
-    this.rings = rings;
+    this.secrets = secrets;
     this.services = services;
     this.events = events;
     this.clock = clock;
@@ -45,7 +45,10 @@ public final class NamedObjects {
    */
   public boolean ensure(TrainingJob job) {
     String uid = job.getMetadata().getUid();
-    Optional<Hold> found = job.getSpec().gang() ? services.ensure(job) : rings.ensure(job);
+    Optional<Hold> found = job.getSpec().gang() ? services.ensure(job) : Optional.empty();
+    if (found.isEmpty() && hasSecret(job)) {
+      found = secrets.ensure(job);
+    }
     if (found.isEmpty()) {
       taken.remove(uid);
       return true;
@@ -57,7 +60,7 @@ public final class NamedObjects {
 
   /** Whether nothing is missing or out of date, as far as is known here. */
   public boolean ensured(TrainingJob job) {
-    return job.getSpec().gang() || rings.ensured(job);
+    return !hasSecret(job) || secrets.ensured(job);
   }
 
   /** The object that is in the way of the job; empty if none is, as far as is known. */
@@ -75,7 +78,13 @@ public final class NamedObjects {
 
   /** Removes the objects of a job that is gone. */
   public void removed(TrainingJob job) {
-    rings.removed(job);
+    if (hasSecret(job)) {
+      secrets.removed(job);
+    }
     services.removed(job);
+  }
+
+  private static boolean hasSecret(TrainingJob job) {
+    return !job.getSpec().gang() || job.getSpec().restartsToRescale();
   }
 }

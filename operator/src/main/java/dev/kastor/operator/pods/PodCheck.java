@@ -59,7 +59,7 @@ public final class PodCheck {
       JobRecords records, KubernetesClient client, OperatorConfig config, InstantSource clock) {
     asked = records.part();
     this.client = client;
-    gangs = new GangTemplate(config.slotResource());
+    gangs = new GangTemplate(config);
     agents = new PodTemplate(config);
     this.clock = clock;
   }

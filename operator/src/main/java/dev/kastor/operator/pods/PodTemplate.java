@@ -35,11 +35,6 @@ public final class PodTemplate {
     user = new UserTemplate(config.slotResource());
   }
 
-  /** Name of the Secret with what the rings of a job are keyed with and whom replicas trust. */
-  public static String ringSecret(String job) {
-    return job + "-ring";
-  }
-
   /** The audience of tokens that are good for this job and nothing else. */
   public static String audience(String namespace, String job) {
     return "kastor/" + namespace + "/" + job;
@@ -131,7 +126,10 @@ public final class PodTemplate {
         .withTerminationMessagePolicy("File")
         .withEnv(parts.env(job, agent.terminationGrace().toSeconds()))
         .withNewResources()
-        .withLimits(Map.of(config.slotResource(), new Quantity("1")))
+        .withLimits(
+            Map.of(
+                config.slotResource(),
+                new Quantity(Integer.toString(job.getSpec().slotsPerReplica()))))
         .endResources()
         .withNewSecurityContext()
         .withAllowPrivilegeEscalation(false)

@@ -86,7 +86,9 @@ public record PodView(
         .filter(text -> !text.isBlank())
         .orElse(
             state == State.SUCCEEDED
-                ? "replica %s ended with exit code 0 and without an outcome: a program has to say that its work is done"
+                ? ("replica %s ended with exit code 0 and without an outcome: a program has to say that its work is"
+                        + " done. A PyTorch script says it with job.finish() of the package kastor; a script"
+                        + " without the package runs as a gang: leave out goodput (kastor run: --batch).")
                     .formatted(name)
                 : "replica %s ended with exit code %d".formatted(name, exitCode));
   }

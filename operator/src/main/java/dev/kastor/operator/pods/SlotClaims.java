@@ -12,24 +12,26 @@ import java.util.function.ToIntFunction;
 public final class SlotClaims {
   private final Map<String, Integer> claimed = new HashMap<>();
 
-  /** Slots by node that nobody else fills until this is closed. */
+  /** Slots of replicas by node that nobody else fills until this is closed. */
   public final class Claim implements AutoCloseable {
-    private final Map<String, Integer> slots;
+    private final Map<String, Integer> replicas;
+    private final int slotsPerReplica;
     private final boolean whole;
 
-    private Claim(Map<String, Integer> slots, boolean whole) {
-      this.slots = slots;
+    private Claim(Map<String, Integer> replicas, int slotsPerReplica, boolean whole) {
+      this.replicas = replicas;
+      this.slotsPerReplica = slotsPerReplica;
       this.whole = whole;
     }
 
-    /** How many by node, 0 where none was free. */
-    public Map<String, Integer> slots() {
-      return slots;
+    /** Replicas by node whose slots these are, 0 where there was no room for one. */
+    public Map<String, Integer> replicas() {
+      return replicas;
     }
 
     /** All of them. */
     public int total() {
-      return slots.values().stream().mapToInt(Integer::intValue).sum();
+      return replicas.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     /** Whether it is all that was wanted. */
@@ -41,25 +43,31 @@ public final class SlotClaims {
     @Override
     public void close() {
       synchronized (SlotClaims.this) {
-        slots.forEach((node, count) -> claimed.merge(node, -count, Integer::sum));
-        claimed.values().removeIf(count -> count == 0);
+        add(replicas, -slotsPerReplica);
+        claimed.values().removeIf(slots -> slots == 0);
       }
     }
   }
 
   /**
-   * Claims as many of the wanted slots as there are.
+   * Claims the slots of as many of the wanted replicas as there is room for.
    *
-   * @param wanted slots by node
-   * @param free how many of a node nobody holds
+   * @param wanted replicas by node
+   * @param slotsPerReplica slots of a node that each of them takes
+   * @param free how many slots of a node nobody holds
    */
-  synchronized Claim claim(Map<String, Integer> wanted, ToIntFunction<String> free) {
-    Map<String, Integer> slots = new TreeMap<>();
+  synchronized Claim claim(
+      Map<String, Integer> wanted, int slotsPerReplica, ToIntFunction<String> free) {
+    Map<String, Integer> replicas = new TreeMap<>();
     wanted.forEach((node, count) -> {
       int left = free.applyAsInt(node) - claimed.getOrDefault(node, 0);
-      slots.put(node, Math.clamp(left, 0, count));
+      replicas.put(node, Math.clamp(left / slotsPerReplica, 0, count));
     });
-    slots.forEach((node, count) -> claimed.merge(node, count, Integer::sum));
-    return new Claim(slots, slots.equals(wanted));
+    add(replicas, slotsPerReplica);
+    return new Claim(replicas, slotsPerReplica, replicas.equals(wanted));
+  }
+
+  private void add(Map<String, Integer> replicas, int slotsPerReplica) {
+    replicas.forEach((node, count) -> claimed.merge(node, count * slotsPerReplica, Integer::sum));
   }
 }

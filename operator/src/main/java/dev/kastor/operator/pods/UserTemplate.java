@@ -25,6 +25,7 @@ final class UserTemplate {
   /** Path of templates in a job. */
   static final String AT = "spec.template.";
 
+  private static final BigDecimal MOST = BigDecimal.valueOf(Integer.MAX_VALUE);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final String slotResource;
@@ -34,7 +35,7 @@ final class UserTemplate {
   }
 
   /**
-   * A pod with one slot that is never restarted.
+   * A pod with the slots of a replica that is never restarted.
    *
    * @param number its number within the job
    * @throws InvalidTemplate if the template is not one of pods or asks for what the operator
@@ -45,7 +46,7 @@ final class UserTemplate {
     PodSpec spec = template.getSpec();
     check(spec);
     spec.setRestartPolicy("Never");
-    slot(spec.getContainers());
+    slots(spec.getContainers(), job.getSpec().slotsPerReplica());
     return new PodBuilder()
         .withMetadata(metadata(job, template.getMetadata(), number))
         .withSpec(spec)
@@ -93,19 +94,23 @@ final class UserTemplate {
     }
   }
 
-  /** Each pod takes one slot, the first container's unless one says that it is its own. */
-  private void slot(List<Container> containers) throws InvalidTemplate {
+  /**
+   * A pod takes the slots of a replica, the first container's unless some say that they have them.
+   */
+  private void slots(List<Container> containers, int slotsPerReplica) throws InvalidTemplate {
     int sum = 0;
+    int first = -1;
     for (int i = 0; i < containers.size(); i++) {
       int slots = slots(containers.get(i));
-      sum += slots;
-      if (slots > 1 || sum > 1) {
-        throw new InvalidTemplate(
-            "%sspec.containers[%d].resources.limits[%s]: %d: a replica has one slot. Raise spec.elastic.minReplicas and maxReplicas instead."
-                .formatted(AT, i, slotResource, slots));
-      }
+      first = first < 0 && slots > 0 ? i : first;
+      sum = Math.clamp((long) sum + slots, 0, Integer.MAX_VALUE);
     }
-    if (sum == 0) {
+    if (first >= 0 && sum != slotsPerReplica) {
+      throw new InvalidTemplate(
+          "%sspec.containers[%d].resources.limits[%s]: the containers ask for %d slots together, but spec.elastic.slotsPerReplica is %d. Make both the same, or leave one of them out."
+              .formatted(AT, first, slotResource, sum, slotsPerReplica));
+    }
+    if (first < 0) {
       Container container = containers.getFirst();
       ResourceRequirements resources = container.getResources();
       if (resources == null) {
@@ -113,7 +118,7 @@ final class UserTemplate {
         container.setResources(resources);
       }
       Map<String, Quantity> limits = new TreeMap<>(orEmpty(resources.getLimits()));
-      limits.put(slotResource, new Quantity("1"));
+      limits.put(slotResource, new Quantity(Integer.toString(slotsPerReplica)));
       resources.setLimits(limits);
     }
   }
@@ -126,7 +131,7 @@ final class UserTemplate {
           List.of(orEmpty(resources.getLimits()), orEmpty(resources.getRequests()))) {
         Quantity slots = amounts.get(slotResource);
         BigDecimal amount = slots == null ? BigDecimal.ZERO : slots.getNumericalAmount();
-        most = Math.max(most, amount.intValue());
+        most = Math.max(most, amount.min(MOST).intValue());
       }
     }
     return most;

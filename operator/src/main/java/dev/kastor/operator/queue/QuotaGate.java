@@ -44,8 +44,8 @@ public final class QuotaGate {
       int held = byNode.values().stream().mapToInt(Integer::intValue).sum();
       boolean moves =
           byNode.entrySet().stream()
-              .anyMatch(on -> on.getValue() > given.replicasByNode().getOrDefault(on.getKey(), 0));
-      int coming = moves && atMost != null ? atMost : given.replicas();
+              .anyMatch(on -> on.getValue() > given.slotsByNode().getOrDefault(on.getKey(), 0));
+      int coming = moves && atMost != null ? atMost * given.slotsPerReplica() : given.slots();
       return new Holding(queue, Math.max(held, coming), byNode);
     }
   }
@@ -73,7 +73,7 @@ public final class QuotaGate {
     for (Change change : changes) {
       Holding holding = holdings.get(change.job());
       QuotaAccount account = holding == null ? null : quotas.account(holding.queue());
-      int more = holding == null ? 0 : change.to().replicas() - holding.slots();
+      int more = holding == null ? 0 : change.to().slots() - holding.slots();
       if (holding == null || account == null || more <= 0 || more <= account.room()) {
         int extra = Math.max(0, more);
         held.put(change.job(), holding == null ? extra : holding.slots() + extra);
@@ -89,7 +89,10 @@ public final class QuotaGate {
         .toList();
   }
 
-  /** What it may hold at once: all of the old and the new if there is room, else what it has. */
+  /**
+   * Replicas that it may have at once: all of the old and the new if there is room, else as many as
+   * it has.
+   */
   private @Nullable Integer atMost(Change change, int held) {
     Holding holding = holdings.get(change.job());
     QuotaAccount account = holding == null ? null : quotas.account(holding.queue());
@@ -97,11 +100,11 @@ public final class QuotaGate {
       return null;
     }
     Map<String, Integer> both = new HashMap<>(holding.byNode());
-    change.to().replicasByNode().forEach((node, count) -> both.merge(node, count, Math::max));
+    change.to().slotsByNode().forEach((node, slots) -> both.merge(node, slots, Math::max));
     int wanted = both.values().stream().mapToInt(Integer::intValue).sum() - held;
     int granted = Math.clamp(account.room(), 0, Math.max(0, wanted));
     account.take(granted);
-    return held + granted;
+    return (held + granted) / change.to().slotsPerReplica();
   }
 
   private void take(String queue, int slots) {

@@ -37,14 +37,14 @@ final class FailureNotices {
           failuresSeen.computeIfAbsent(
               job.getMetadata().getUid(), uid -> ConcurrentHashMap.newKeySet());
       if (seen.add(pod.name())) {
-        String message = "%s failed: %s".formatted(pod.name(), pod.failureMessage());
+        FailureKind kind =
+            FailureKind.of(
+                pod.failedPermanently(), pod.state() == PodView.State.SUCCEEDED, pod.exitCode());
+        String message =
+            "%s failed (%s): %s".formatted(pod.name(), kind.label(), pod.failureMessage());
         events.warning(job, "ReplicaFailed", message);
         LOG.warn("{}: {}", Labels.id(job), message);
-        metrics.failed(
-            job.getMetadata().getNamespace(),
-            job.getMetadata().getName(),
-            FailureKind.of(
-                pod.failedPermanently(), pod.state() == PodView.State.SUCCEEDED, pod.exitCode()));
+        metrics.failed(job.getMetadata().getNamespace(), job.getMetadata().getName(), kind);
       }
     }
   }

@@ -52,7 +52,7 @@ final class JobGauges {
         oldest = age.compareTo(oldest) > 0 ? age : oldest;
       }
       AllocationStatus allocation = allocations.current(job);
-      allocated += allocation == null ? 0 : allocation.replicas();
+      allocated += allocation == null ? 0 : allocation.slots();
     }
     for (Phase phase : Phase.values()) {
       metrics.phase(phase.name(), phases.getOrDefault(phase, 0));

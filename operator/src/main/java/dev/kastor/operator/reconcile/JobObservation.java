@@ -29,6 +29,7 @@ final class JobObservation {
   private final AllocationWriter allocations;
   private final JobAdmission admission;
   private final JobLife life;
+  private final DeviceMemory memory;
   private final Signals signals;
 
   JobObservation(
@@ -37,12 +38,14 @@ final class JobObservation {
       AllocationWriter allocations,
       JobAdmission admission,
       JobLife life,
+      DeviceMemory memory,
       Signals signals) {
     this.telemetry = telemetry;
     this.statuses = statuses;
     this.allocations = allocations;
     this.admission = admission;
     this.life = life;
+    this.memory = memory;
     this.signals = signals;
   }
 
@@ -65,6 +68,7 @@ final class JobObservation {
     }
     boolean template = job.getSpec().gang();
     if (!template) {
+      memory.take(job, views);
       views.stream()
           .filter(PodView::completed)
           .flatMap(pod -> pod.outcome().stream())

@@ -101,7 +101,7 @@ final class PodCreation {
           live.size() + claim.total() > 1
               && live.stream().allMatch(pod -> gated.contains(pod.name()));
       long number = numbers.reserve(job, PodView.free(views), claim.total());
-      for (var entry : claim.slots().entrySet()) {
+      for (var entry : claim.replicas().entrySet()) {
         Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
         for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
           Pod pod = template.pod(job, profile.get().spec(), number++, node.get());

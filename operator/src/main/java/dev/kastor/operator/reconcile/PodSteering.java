@@ -32,6 +32,7 @@ public final class PodSteering {
   private final PodDepartures departures;
   private final SilentReplicas silent;
   private final FailureNotices notices;
+  private final DeviceMemory memory;
   private final InstantSource clock;
 
   PodSteering(
@@ -41,6 +42,7 @@ public final class PodSteering {
       PodDepartures departures,
       SilentReplicas silent,
       FailureNotices notices,
+      DeviceMemory memory,
       InstantSource clock) {
     this.pods = pods;
     this.gates = gates;
@@ -48,6 +50,7 @@ public final class PodSteering {
     this.departures = departures;
     this.silent = silent;
     this.notices = notices;
+    this.memory = memory;
     this.clock = clock;
   }
 
@@ -92,6 +95,6 @@ public final class PodSteering {
     if (now.isBefore(attempt)) {
       return Duration.between(now, attempt).plusMillis(10);
     }
-    return creation.fill(job, views, plan, atMost) ? LATER : SOON;
+    return creation.fill(memory.fitting(job), views, plan, atMost) ? LATER : SOON;
   }
 }

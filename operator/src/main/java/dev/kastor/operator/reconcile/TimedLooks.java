@@ -58,7 +58,7 @@ final class TimedLooks {
       } else {
         hangs.forget(job.getMetadata().getUid());
       }
-      if (!job.getSpec().gang() && (membership.due(job) || (holds && !named.ensured(job)))) {
+      if (membershipDue(job) || (holds && !named.ensured(job))) {
         due.add(job);
       }
     }
@@ -68,13 +68,18 @@ final class TimedLooks {
     }
   }
 
+  /** Nobody is a member of a gang. */
+  private boolean membershipDue(TrainingJob job) {
+    return !job.getSpec().gang() && membership.due(job);
+  }
+
   /** Some at a time: most looks wait for the API server. */
   private void look(List<TrainingJob> due) {
     try (ExecutorService threads =
         Executors.newFixedThreadPool(LOOKS_AT_ONCE, Thread.ofVirtual().factory())) {
       for (TrainingJob job : due) {
         threads.execute(() -> {
-          if (membership.due(job)) {
+          if (membershipDue(job)) {
             attempts.run(job, () -> membership.evaluate(job));
           }
           if (allocations.holds(job)) {

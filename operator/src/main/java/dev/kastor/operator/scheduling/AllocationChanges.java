@@ -129,7 +129,7 @@ final class AllocationChanges {
       JobId id = Labels.id(job);
       AllocationStatus current = allocations.current(job);
       Map<String, Integer> byNode =
-          slots.heldByNode(cache.pods(job), JobMapper.allocation(current).replicasByNode());
+          slots.heldByNode(cache.pods(job), JobMapper.allocation(current).slotsByNode());
       byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
       String queue = directory.of(job, current);
       QuotaGate.Holding given = holding(queue, current, byNode);

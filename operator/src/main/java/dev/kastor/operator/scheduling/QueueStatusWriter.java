@@ -85,7 +85,7 @@ public final class QueueStatusWriter {
         AllocationStatus allocation = allocations.current(job);
         counts
             .computeIfAbsent(directory.of(job), name -> new QueueStatuses.Count())
-            .add(allocation == null ? 0 : allocation.replicas(), JobMapper.wantsToRun(job));
+            .add(allocation == null ? 0 : allocation.slots(), JobMapper.wantsToRun(job));
       }
     }
     QueueStatuses.of(directory, counts, now)

@@ -69,11 +69,13 @@ public record RoundNodes(Set<String> open, Map<String, Integer> kept, Set<JobId>
                           && count(own, entry.getKey()) >= entry.getValue()));
       if (stays) {
         staying.add(id);
-        replicas.forEach((node, count) -> {
-          if (keep.contains(node)) {
-            kept.merge(node, count, Integer::sum);
-          }
-        });
+        job.allocation()
+            .slotsByNode()
+            .forEach((node, slots) -> {
+              if (keep.contains(node)) {
+                kept.merge(node, slots, Integer::sum);
+              }
+            });
       }
     }
     return new RoundNodes(open, kept, staying);

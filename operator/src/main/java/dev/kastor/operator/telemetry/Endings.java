@@ -10,7 +10,7 @@ final class Endings {
   private static final TrainingStatus NOTHING =
       new TrainingStatus(
           0, 0, 0, 0, 0, null, 0, 0, 0, null, null, null, null, null, null, null, null, null, null,
-          0, 0, 0, null, null, null, 0, 0, 0, 0, null, null, null);
+          0, 0, 0, null, null, null, 0, 0, 0, 0, null, null, null, null);
 
   private Endings() {}
 
@@ -52,6 +52,7 @@ final class Endings {
         before.maxGlobalBatch(),
         outcome.metricName(),
         outcome.metric(),
-        outcome.lostOrRepeatedExamples());
+        outcome.lostOrRepeatedExamples(),
+        before.mostExamples());
   }
 }

@@ -12,6 +12,7 @@ import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.Slowest;
+import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.Learner;
@@ -26,6 +27,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What one job's replicas reported; all methods lock the object. */
@@ -44,8 +46,10 @@ final class JobTelemetry {
   private final @Nullable TrainingStatus before;
   private final SeenBounds bounds;
   private final ClaimCheck claims;
+  private final MemoryLimits memory;
   private final Map<String, Long> sequences = new HashMap<>();
   private final UsualStep stepTimes = new UsualStep();
+  private final CountedSteps counted;
   private @Nullable Slowest slowest;
   private @Nullable Reported last;
   private @Nullable GradientStats gradient;
@@ -81,7 +85,9 @@ final class JobTelemetry {
             declared(job, spec.batchLimits().initialGlobalBatch()),
             before == null ? 0 : before.maxReplicas(),
             before == null ? Instant.EPOCH : now);
+    counted = new CountedSteps(spec, before == null ? 0 : before.examples());
     claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
+    memory = new MemoryLimits(spec.batchLimits(), before == null ? null : before.mostExamples());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
   }
 
@@ -134,18 +140,46 @@ final class JobTelemetry {
       return true;
     }
     report = changes.observe(bounds.cut(said, advanced, now));
-    if (last != null && report.progress().step() > last.progress().step()) {
-      advanced = now;
-    }
-    last = Reported.of(report, last);
-    measured = null;
-    learner.observe(report, now);
-    rates.observe(report.progress(), now);
+    take(report, now);
     stepTimes.observe(report);
     if (bounds.contradictory()) {
       claims.contradicted();
     }
     check(report, now);
+    return true;
+  }
+
+  /**
+   * Takes in how many steps the script of a gang has counted. Speed, place and pause are what the
+   * operator saw itself, and progress can be held against nothing else: so there is nothing to cut.
+   *
+   * @param seen the start that the sender belongs to
+   * @return the report that it amounts to
+   * @throws IllegalArgumentException if no job can have been so fast
+   */
+  synchronized TelemetryReport count(
+      TelemetryStore.Start seen, String pod, StepCount count, Instant now) {
+    SeenBounds.Published published =
+        bounds.generation(seen.generation()).orElseGet(() -> seen.published());
+    TelemetryStore.Start start = seen.allocated(published.allocated());
+    double pause = bounds.startSeconds(published, advanced, now);
+    TelemetryReport made = counted.report(start, pod, count, pause, now);
+    bounds.published(seen.generation(), published);
+    boolean known = published.at().isPresent();
+    TelemetryReport report = changes.observe(known ? made : made.withSwitches(List.of()));
+    take(report, now);
+    return report;
+  }
+
+  private void take(TelemetryReport report, Instant now) {
+    if (last != null && report.progress().step() > last.progress().step()) {
+      advanced = now;
+    }
+    last = Reported.of(report, last);
+    measured = null;
+    report.profiles().forEach(memory::trained);
+    learner.observe(report, now);
+    rates.observe(report.progress(), now);
     slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
     checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
@@ -156,7 +190,6 @@ final class JobTelemetry {
     }
     note(report.outcome(), now);
     dirty = true;
-    return true;
   }
 
   private void check(TelemetryReport report, Instant now) {
@@ -190,8 +223,42 @@ final class JobTelemetry {
         .map(saved -> Instant.ofEpochMilli(saved.savedAtEpochMillis()));
   }
 
+  /** Largest batch of a pass that fits a device, by GPU type. */
+  synchronized Map<String, Integer> mostExamples() {
+    return memory.most();
+  }
+
+  /** Takes note of what a replica on this GPU type says that fits its device. */
+  synchronized void fits(String gpuType, int examples) {
+    lowered(memory.fits(gpuType, examples));
+  }
+
+  /**
+   * Takes note of a replica on this GPU type that ran out of memory at a batch; the largest that is
+   * given from now on, empty where the job may have no smaller one.
+   */
+  synchronized OptionalInt outOfMemory(String gpuType, int examples) {
+    lowered(memory.outOfMemory(gpuType, examples));
+    int most = memory.most().getOrDefault(gpuType, Integer.MAX_VALUE);
+    return most < examples ? OptionalInt.of(most) : OptionalInt.empty();
+  }
+
+  private String gpuType(Reported report) {
+    return bounds.generation(report.generation()).map(SeenBounds.Published::gpuType).orElse("");
+  }
+
+  private void lowered(boolean anew) {
+    if (anew) {
+      measured = null;
+      dirty = true;
+    }
+  }
+
   /** Takes in the last words of a replica. */
   synchronized void note(@Nullable Outcome outcome, Instant now) {
+    if (outcome != null && outcome.outOfMemoryAt() != null && last != null) {
+      lowered(memory.outOfMemory(gpuType(last), outcome.outOfMemoryAt()));
+    }
     if (outcome != null && outcome.kind() == Outcome.Kind.COMPLETED && completed == null) {
       completed = outcome;
       measured = null;
@@ -263,7 +330,8 @@ final class JobTelemetry {
         told.rescalePause(),
         told.restartPause(),
         told.saved(),
-        told.outlook());
+        told.outlook(),
+        memory.most());
   }
 
   /** The same object for an equal model: rounds compare those of all jobs, and see that at once. */
@@ -300,8 +368,7 @@ final class JobTelemetry {
     BatchPlan batch = last.batch();
     int replicas = last.replicas();
     int global = replicas == 0 ? 0 : batch.globalBatchSize(replicas);
-    String type =
-        bounds.generation(last.generation()).map(SeenBounds.Published::gpuType).orElse("");
+    String type = gpuType(last);
     Instant eta = completed == null ? rates.eta(progress, now) : null;
     boolean noise = gradient != null && Double.isFinite(gradient.noiseScale());
     return Optional.of(
@@ -344,6 +411,7 @@ final class JobTelemetry {
             changes.maxGlobalBatch,
             completed == null ? null : completed.metricName(),
             completed == null ? null : completed.metric(),
-            completed == null ? null : completed.lostOrRepeatedExamples()));
+            completed == null ? null : completed.lostOrRepeatedExamples(),
+            memory.most().isEmpty() ? null : memory.most()));
   }
 }

@@ -134,7 +134,8 @@ final class SeenBounds {
         report.checkpoint() == null ? null : cut(report.checkpoint(), now),
         switches,
         report.outcome(),
-        report.slowest());
+        report.slowest(),
+        report.scalars());
   }
 
   /**
@@ -163,7 +164,7 @@ final class SeenBounds {
    * Time without training before a start: since the last step, or since slots were given where that
    * is later. 0 where the last step was reported to an earlier operator.
    */
-  private double startSeconds(Published published, Instant lastStep, Instant now) {
+  double startSeconds(Published published, Instant lastStep, Instant now) {
     Instant allocated = published.allocated().orElse(lastStep);
     Instant from = lastStep.isAfter(allocated) ? lastStep : allocated;
     return from.isBefore(knownSince) ? 0 : seconds(from, now);

@@ -17,6 +17,7 @@ import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Slowest;
+import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
@@ -28,11 +29,38 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What all jobs reported, in memory, and the one writer of {@code status.training}. */
 @Singleton
 public final class TelemetryStore {
+  /**
+   * A start of a gang as the operator saw it.
+   *
+   * @param generation its number: later starts have larger ones
+   * @param nodes distinct nodes of its pods
+   * @param replicas its pods
+   * @param gpuType GPU type of the nodes; empty where they have none
+   * @param at when its pods were made; empty by an earlier operator
+   * @param allocated when the job was given the slots
+   */
+  public record Start(
+      long generation,
+      int nodes,
+      int replicas,
+      String gpuType,
+      Optional<Instant> at,
+      Optional<Instant> allocated) {
+    SeenBounds.Published published() {
+      return new SeenBounds.Published(nodes, replicas, gpuType, at, allocated);
+    }
+
+    Start allocated(Optional<Instant> given) {
+      return new Start(generation, nodes, replicas, gpuType, at, given);
+    }
+  }
+
   private final Map<String, JobTelemetry> jobs;
   private final SummaryBudget budget = new SummaryBudget();
   private final FamilyStore families;
@@ -66,9 +94,24 @@ public final class TelemetryStore {
   public void accept(TrainingJob job, TelemetryReport report) {
     JobTelemetry telemetry = of(job);
     Instant now = clock.instant();
-    if (!telemetry.accept(report, now)) {
-      return;
+    if (telemetry.accept(report, now)) {
+      taken(job, telemetry, report, now);
     }
+  }
+
+  /**
+   * Takes in how many steps the script of a gang has counted.
+   *
+   * @param start the newest, which the sender is of
+   * @throws IllegalArgumentException if no job can have been so fast
+   */
+  public void count(TrainingJob job, Start start, String pod, StepCount count) {
+    JobTelemetry telemetry = of(job);
+    Instant now = clock.instant();
+    taken(job, telemetry, telemetry.count(start, pod, count, now), now);
+  }
+
+  private void taken(TrainingJob job, JobTelemetry telemetry, TelemetryReport report, Instant now) {
     metrics.reported();
     telemetry.takeSwitches().forEach(metrics::paused);
     observers.reported(Labels.id(job), report, telemetry.gradient(now), now);
@@ -107,6 +150,24 @@ public final class TelemetryStore {
   /** Takes in the last words of a replica whose last report may have been lost. */
   public void note(TrainingJob job, Outcome outcome) {
     of(job).note(outcome, clock.instant());
+  }
+
+  /** Largest batch of a pass that fits a device, by GPU type; nothing where no limit was met. */
+  public Map<String, Integer> mostExamples(TrainingJob job) {
+    return of(job).mostExamples();
+  }
+
+  /** Takes note of what a replica on this GPU type says that fits its device. */
+  public void fits(TrainingJob job, String gpuType, int examples) {
+    of(job).fits(gpuType, examples);
+  }
+
+  /**
+   * Takes note of a replica on this GPU type that ran out of memory at a batch of so many examples;
+   * the largest that is given from now on, empty where the job may have no smaller one.
+   */
+  public OptionalInt outOfMemory(TrainingJob job, String gpuType, int examples) {
+    return of(job).outOfMemory(gpuType, examples);
   }
 
   /** How the job ended, once a replica said that the work is done. */

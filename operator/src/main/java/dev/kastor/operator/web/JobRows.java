@@ -49,6 +49,7 @@ final class JobRows {
         now.map(Sample::replicas).orElse(null),
         orOne(get(elastic, ElasticSpec::minReplicas)),
         orOne(get(elastic, ElasticSpec::maxReplicas)),
+        job.getSpec().slotsPerReplica(),
         allocation == null || isOver(phase) ? Map.of() : allocation.nodes(),
         get(allocation, TrainingJobStatus.AllocationStatus::reason),
         get(allocation, TrainingJobStatus.AllocationStatus::message),

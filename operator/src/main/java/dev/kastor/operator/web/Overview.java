@@ -67,6 +67,7 @@ public record Overview(ClusterRow cluster, List<JobRow> jobs) {
    * @param trainingReplicas replicas that trained at the last report
    * @param minReplicas fewest it may have
    * @param maxReplicas most it may have
+   * @param slotsPerReplica slots of each of them
    * @param nodes given replicas by node
    * @param reason why this size, as one word
    * @param message why this size, as a sentence
@@ -107,6 +108,7 @@ public record Overview(ClusterRow cluster, List<JobRow> jobs) {
       @Nullable Integer trainingReplicas,
       int minReplicas,
       int maxReplicas,
+      int slotsPerReplica,
       Map<String, Integer> nodes,
       @Nullable String reason,
       @Nullable String message,

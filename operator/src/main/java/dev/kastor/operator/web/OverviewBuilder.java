@@ -106,7 +106,7 @@ final class OverviewBuilder {
       TrainingJobStatus status = job.getStatus();
       if (status != null && status.allocation() != null && !JobRows.isOver(status.phase())) {
         JobMapper.allocation(status.allocation())
-            .replicasByNode()
+            .slotsByNode()
             .forEach((node, n) -> used.merge(node, n, Integer::sum));
       }
     }

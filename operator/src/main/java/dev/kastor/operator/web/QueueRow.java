@@ -141,14 +141,13 @@ public record QueueRow(
 
     private void add(TrainingJob job) {
       TrainingJobStatus status = job.getStatus();
-      int holds =
-          status == null || status.allocation() == null ? 0 : status.allocation().replicas();
+      int holds = status == null || status.allocation() == null ? 0 : status.allocation().slots();
       running += holds > 0 ? 1 : 0;
       waiting += holds > 0 ? 0 : 1;
       held += holds;
       var elastic = job.getSpec().elastic();
       Integer max = elastic == null ? null : elastic.maxReplicas();
-      wanted += max == null ? 1 : max;
+      wanted += (max == null ? 1 : max) * job.getSpec().slotsPerReplica();
     }
   }
 }

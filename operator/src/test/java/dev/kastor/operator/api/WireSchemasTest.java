@@ -1,6 +1,7 @@
 package dev.kastor.operator.api;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,17 +13,23 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class WireSchemasTest {
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String LONGEST_NAME =
+      "0123456789012345678901234567890123456789012345678901234567890123";
 
   /** Numbers that may be any finite one. */
   private static final Set<String> FREE = Set.of("Outcome.metric", "TelemetryReport.trainingLoss");
@@ -55,9 +62,11 @@ final class WireSchemasTest {
        "checkpoint": {"step": 1, "bytes": 1, "savedAtEpochMillis": 1},
        "switches": [{"generation": 1, "replicasBefore": 0, "replicasAfter": 1, "cause": "START",
                      "pauseSeconds": 0.0}],
-       "outcome": {"kind": "LEFT", "metricName": "", "lostOrRepeatedExamples": 0, "message": ""},
+       "outcome": {"kind": "LEFT", "metricName": "", "lostOrRepeatedExamples": 0, "message": "",
+                   "outOfMemoryAt": 1},
        "trainingLoss": 0.5, "learningRate": 0.1,
-       "slowest": {"pod": "a-0", "passSeconds": 0.0, "othersSeconds": 0.0}}
+       "slowest": {"pod": "a-0", "passSeconds": 0.0, "othersSeconds": 0.0},
+       "scalars": {"accuracy": 0.5}}
       """;
 
   static Stream<String> bounds() {
@@ -97,6 +106,47 @@ final class WireSchemasTest {
             .filter(name -> !FREE.contains(name))
             .collect(Collectors.toSet());
     assertThat(WireSchemas.BOUNDS).containsKeys(numbers.toArray(String[]::new));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a", "Val/top-1_acc.mean", "kastor", "loss2", LONGEST_NAME})
+  void takesAScalarOfThatName(String name) {
+    assertThatCode(() -> scalars(Map.of(name, -1e308))).doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "a b", "ä", "a\n", "loss", "kastor/goodput", LONGEST_NAME + "x"})
+  void refusesAScalarOfThatName(String name) {
+    assertThatThrownBy(() -> scalars(Map.of(name, 1.0)))
+        .isInstanceOf(ApiException.class)
+        .hasMessageContaining("scalars");
+  }
+
+  @Test
+  void aScalarIsAFiniteNumberAndThereAreNotTooMany() {
+    Map<String, Object> most = new TreeMap<>();
+    for (int i = 0;
+        i < requireNonNull(WireSchemas.MOST_NAMES.get("TelemetryReport.scalars"));
+        i++) {
+      most.put("s" + i, 1.0);
+    }
+    assertThatCode(() -> scalars(most)).doesNotThrowAnyException();
+    most.put("more", 1.0);
+    assertThatThrownBy(() -> scalars(most)).hasMessageContaining("scalars: free entries");
+    for (Object value : new Object[] {Double.NaN, Double.POSITIVE_INFINITY, "1", true, List.of()}) {
+      assertThatThrownBy(() -> scalars(Map.of("a", value)))
+          .as("%s", value)
+          .isInstanceOf(ApiException.class);
+    }
+    assertThatThrownBy(() -> scalars(Collections.singletonMap("a", null)))
+        .hasMessageContaining("scalars.a must be a number");
+  }
+
+  private static void scalars(Map<String, ?> scalars) throws ApiException, IOException {
+    ObjectNode report = (ObjectNode) JSON.readTree(REPORT);
+    report.putPOJO("scalars", scalars);
+    byte[] bytes = JSON.writeValueAsString(report).getBytes(UTF_8);
+    ReportReader.read(new ByteArrayInputStream(bytes), bytes.length);
   }
 
   private static boolean isNumber(RecordComponent component) {

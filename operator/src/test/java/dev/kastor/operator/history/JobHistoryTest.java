@@ -1,18 +1,22 @@
 package dev.kastor.operator.history;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.protocol.Scalars;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Reason;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -80,6 +84,10 @@ class JobHistoryTest {
     assertThat(last.goodput()).isCloseTo(last.throughput() * last.efficiency(), within(1e-9));
     assertThat(last.loss()).isCloseTo(1.0, within(1e-9));
     assertThat(last.globalBatch()).isEqualTo(64);
+    assertThat(last.step()).isEqualTo(50);
+    assertThat(last.stepsPerSecond()).isCloseTo(5, within(1e-9));
+    assertThat(last.noiseScale()).isCloseTo(96, within(1e-9));
+    assertThat(last.learningRate()).isEqualTo(0.05);
     assertThat(history.latest(JOB).progress().orElseThrow().step()).isEqualTo(50);
   }
 
@@ -201,6 +209,89 @@ class JobHistoryTest {
     assertThat(story(JOB).samples()).hasSizeBetween(5, 10);
     assertThat(story(JOB).samples().getFirst().at()).isEqualTo(START);
     assertThat(story(JOB).samples().getLast().at()).isEqualTo(START.plusSeconds(100));
+  }
+
+  @Test
+  void whatIsLoggedSeldomIsNotThinnedOutWithWhatIsLoggedOften() {
+    for (int i = 0; i < 5000; i++) {
+      report(i, i % 1000 == 0 ? Map.of("lr", 0.1, "val/acc", i / 1e4) : Map.of("lr", 0.1));
+    }
+
+    assertThat(story(JOB).scalars().keySet()).containsExactly("lr", "val/acc");
+    assertThat(story(JOB).scalars().get("val/acc"))
+        .containsExactly(
+            point(0, 0), point(1000, 0.1), point(2000, 0.2), point(3000, 0.3), point(4000, 0.4));
+    List<ScalarPoint> often = requireNonNull(story(JOB).scalars().get("lr"));
+    assertThat(often).hasSizeBetween(250, ScalarSeries.MOST_POINTS);
+    assertThat(often.getFirst()).isEqualTo(point(0, 0.1));
+    assertThat(often.getLast()).isEqualTo(point(4999, 0.1));
+  }
+
+  @Test
+  void keepsTheScalarsThatCameFirstWhereThereAreTooMany() {
+    report(0, Map.of("first", 1.0));
+    for (int i = 1; i <= 2 * Scalars.MOST; i++) {
+      report(i, Map.of("other-" + i, 1.0));
+    }
+    report(500, Map.of("first", 2.0));
+
+    assertThat(story(JOB).scalars()).hasSize(Scalars.MOST).doesNotContainKey("other-64");
+    assertThat(story(JOB).scalars().get("first")).containsExactly(point(0, 1), point(500, 2));
+  }
+
+  @Test
+  void remembersFewerScalarsTheMoreJobsThereAre() {
+    for (int i = 0; i < 100; i++) {
+      report(i, names(Scalars.MOST));
+    }
+    assertThat(pointsOfAllNames()).isEqualTo(100L * Scalars.MOST);
+    for (int i = 0; i < 10_000; i++) {
+      history.created(new JobId("default", "job-" + i), START);
+    }
+    report(100, names(Scalars.MOST));
+
+    assertThat(pointsOfAllNames()).isBetween(1L, 20L);
+    assertThat(story(JOB).scalars()).hasSizeBetween(1, 5).containsKey("s0");
+    assertThat(requireNonNull(story(JOB).scalars().get("s0")).getLast()).isEqualTo(point(100, 1));
+  }
+
+  @Test
+  void aRestartedJobGoesOnWithItsSeriesAndANewOneBeginsAnew() {
+    report(100, Map.of("acc", 0.5));
+    history.allocated(JOB, Allocation.NONE, REASON, START.plusSeconds(101));
+    history.reported(
+        JOB,
+        Reports.of(JOB).step(60).logged(1.0, Map.of("acc", 0.4)),
+        Optional.empty(),
+        START.plusSeconds(110));
+    assertThat(story(JOB).scalars().get("acc"))
+        .extracting(ScalarPoint::step)
+        .containsExactly(100L, 60L);
+
+    history.deleted(JOB, START.plusSeconds(120));
+    history.created(JOB, START.plusSeconds(121));
+
+    assertThat(story(JOB).scalars()).isEmpty();
+  }
+
+  private void report(int second, Map<String, Double> scalars) {
+    history.reported(
+        JOB,
+        Reports.of(JOB).step(second).logged(1.0, scalars),
+        Optional.empty(),
+        START.plusSeconds(second));
+  }
+
+  private static Map<String, Double> names(int count) {
+    return IntStream.range(0, count).boxed().collect(Collectors.toMap(i -> "s" + i, i -> 1.0));
+  }
+
+  private long pointsOfAllNames() {
+    return story(JOB).scalars().values().stream().mapToLong(List::size).sum();
+  }
+
+  private static ScalarPoint point(int second, double value) {
+    return new ScalarPoint(START.plusSeconds(second).toEpochMilli(), second, value);
   }
 
   @Test

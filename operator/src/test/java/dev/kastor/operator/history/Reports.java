@@ -6,6 +6,7 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reports that hold what a test cares about. */
@@ -61,6 +62,11 @@ public record Reports(
 
   /** The report, with this loss. */
   public TelemetryReport loss(@Nullable Double loss) {
+    return logged(loss, null);
+  }
+
+  /** The report, with this loss and what else the script logged. */
+  public TelemetryReport logged(@Nullable Double loss, @Nullable Map<String, Double> scalars) {
     return new TelemetryReport(
         job.namespace(),
         job.name(),
@@ -76,6 +82,8 @@ public record Reports(
         0.05,
         null,
         List.of(),
-        null);
+        null,
+        null,
+        scalars);
   }
 }

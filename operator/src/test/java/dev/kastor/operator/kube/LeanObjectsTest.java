@@ -25,7 +25,7 @@ final class LeanObjectsTest {
 
   private static KubernetesSerialization serialization() {
     ObjectMapper mapper = new ObjectMapper();
-    new LeanObjects().customize(mapper);
+    new LeanObjects("kastor.dev/slot").customize(mapper);
     return new KubernetesSerialization(mapper, true);
   }
 
@@ -51,6 +51,32 @@ final class LeanObjectsTest {
     assertThat(read("u1", "2")).isSameAs(second);
     // One who is late must not get what is newer.
     assertThat(read("u1", "1").getMetadata().getResourceVersion()).isEqualTo("1");
+  }
+
+  @Test
+  void whatATemplateAsksForIsTheSizeOfAReplica() {
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": 4}}", "{}")).isEqualTo(4);
+    assertThat(slots("{\"requests\": {\"kastor.dev/slot\": \"2\"}}", "{}")).isEqualTo(2);
+    assertThat(slots("{\"limits\": {\"nvidia.com/gpu\": 4}}", "{}")).isEqualTo(1);
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": \"many\"}}", "{}")).isEqualTo(1);
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": \"9E\"}}", "{}"))
+        .isEqualTo(Integer.MAX_VALUE);
+    assertThat(slots("3", "{}")).isEqualTo(1);
+    // What the owner says is left as it is, right or wrong.
+    assertThat(slots("{\"limits\": {\"kastor.dev/slot\": 4}}", "{\"slotsPerReplica\": 2}"))
+        .isEqualTo(2);
+  }
+
+  private int slots(String resources, String elastic) {
+    String job =
+        """
+        {"apiVersion": "kastor.dev/v1alpha1", "kind": "TrainingJob",
+         "metadata": {"name": "a", "namespace": "b"},
+         "spec": {"elastic": %s, "template": {"spec": {"containers": [
+           {"name": "c", "image": "d", "resources": %s}, {"name": "e"}]}}}}
+        """
+            .formatted(elastic, resources);
+    return serialization.unmarshal(job, TrainingJob.class).getSpec().slotsPerReplica();
   }
 
   @Test

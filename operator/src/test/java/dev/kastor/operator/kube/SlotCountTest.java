@@ -71,6 +71,16 @@ class SlotCountTest {
   }
 
   @Test
+  void aPodOnItsWayCountsForTheSlotsOfItsReplica() {
+    Pod comes =
+        new PodBuilder(pod(true, "Pending", 4)).editSpec().withNodeName(null).endSpec().build();
+    comes.getMetadata().setAnnotations(Map.of(Labels.NODE, "n1"));
+    assertThat(slots.coming(comes)).isEqualTo(4);
+    assertThat(slots.heldByNode(List.of(comes, pod(true, "Running", 4)), Map.of("n1", 8)))
+        .isEqualTo(Map.of("n1", 8));
+  }
+
+  @Test
   void cordonedAndUnreadyNodesAreNotUsable() {
     assertThat(SlotCount.usable(node(8))).isTrue();
     Node cordoned =

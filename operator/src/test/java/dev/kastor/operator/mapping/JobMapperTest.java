@@ -144,6 +144,49 @@ class JobMapperTest {
   }
 
   @Test
+  void replicasOfSeveralSlotsAreOfTheSpecAndOfWhatWasGiven() {
+    TrainingJob job = TestJobs.job("bert", 1, 4, Mode.Fixed);
+    assertThat(JobSpecs.of(job).slotsPerReplica()).isEqualTo(1);
+    job.setSpec(job.getSpec().withSlotsPerReplica(4));
+    assertThat(JobSpecs.of(job).slotsPerReplica()).isEqualTo(4);
+    assertThat(JobSpecs.of(job).elasticity().max()).isEqualTo(4);
+    Allocation given = JobMapper.allocation(given(2, 4));
+    assertThat(given).isEqualTo(Allocation.on("n1", 2, 4));
+    assertThat(given.slots()).isEqualTo(8);
+    assertThat(JobMapper.withinBounds(JobSpecs.of(job), given)).isTrue();
+    assertThat(JobMapper.withinBounds(JobSpecs.of(job), Allocation.on("n1", 2)))
+        .as("replicas of another size")
+        .isFalse();
+  }
+
+  @Test
+  void sizesThatNoReplicaCanHaveAreOfNobody() {
+    assertThat(JobMapper.allocation(given(2, 0))).isEqualTo(Allocation.NONE);
+    assertThat(JobMapper.allocation(given(2, 65))).isEqualTo(Allocation.NONE);
+    assertThat(JobMapper.allocation(given(Integer.MAX_VALUE, 2))).isEqualTo(Allocation.NONE);
+    assertThat(given(Integer.MAX_VALUE, 64).slots()).isEqualTo(Integer.MAX_VALUE);
+    TrainingJob job = TestJobs.job("bert", 1, 4, Mode.Fixed);
+    job.setSpec(job.getSpec().withSlotsPerReplica(65));
+    assertThatThrownBy(() -> JobSpecs.of(job))
+        .hasMessageContaining("65 slots but may take 1 to 64")
+        .hasMessageContaining("spec.elastic.slotsPerReplica");
+  }
+
+  private static AllocationStatus given(int replicas, int slotsPerReplica) {
+    return new AllocationStatus(
+        replicas,
+        Map.of("n1", replicas),
+        null,
+        1,
+        "2026-01-01T00:00:00Z",
+        "Started",
+        ".",
+        null,
+        null,
+        slotsPerReplica);
+  }
+
+  @Test
   void noAllocationIsNothing() {
     assertThat(JobMapper.allocation(null)).isEqualTo(Allocation.NONE);
   }

@@ -13,6 +13,7 @@ import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobSpec;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +64,22 @@ class BetterBatchTest {
         .isEqualTo(32);
     assertThat(BetterBatch.improvement(ADAPTIVE, Optional.empty(), TWO, new BatchPlan(16, 0)))
         .isEmpty();
+  }
+
+  @Test
+  void aBatchThatDoesNotFitIsMadeUpForByPasses() {
+    JobSpec fitting = ADAPTIVE.fitting(Map.of("", 10));
+    BatchPlan start = BetterBatch.initial(fitting, Optional.empty(), TWO, 0);
+    assertThat(start.atomicBatchSize()).isLessThanOrEqualTo(10);
+    assertThat(start.globalBatchSize(2)).isEqualTo(32);
+    BatchPlan better =
+        BetterBatch.improvement(fitting, Optional.of(model(1000)), TWO, start).orElseThrow();
+    assertThat(better.atomicBatchSize()).isLessThanOrEqualTo(10);
+    JobSpec single =
+        ADAPTIVE.withBatchLimits(new BatchLimits(32, 1024, 1, 256, false)).fitting(Map.of("", 10));
+    assertThat(BetterBatch.initial(single, Optional.empty(), TWO, 0))
+        .as("without accumulation what fits")
+        .isEqualTo(new BatchPlan(10, 0));
   }
 
   private static GoodputModel model(double variance) {

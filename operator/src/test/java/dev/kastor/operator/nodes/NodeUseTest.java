@@ -127,7 +127,8 @@ final class NodeUseTest {
                     "Started",
                     ".",
                     null,
-                    null))),
+                    null,
+                    allocation.slotsPerReplica()))),
         id -> pods);
   }
 
@@ -142,6 +143,13 @@ final class NodeUseTest {
     assertThat(round(both).staying()).as("evicted").isEmpty();
     assertThat(round(both).kept()).isEmpty();
     assertThat(round(both).there(Labels.id(job), both)).isFalse();
+  }
+
+  @Test
+  void whatStaysIsKeptInSlots() {
+    pod("n2");
+    Allocation both = new Allocation(new java.util.TreeMap<>(Map.of("n1", 2, "n2", 1)), 4);
+    assertThat(round(both).kept()).containsExactly(Map.entry("n2", 4));
   }
 
   @Test

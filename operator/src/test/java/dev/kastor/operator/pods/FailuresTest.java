@@ -45,7 +45,8 @@ class FailuresTest {
     PodView spoke = ended(PodView.State.SUCCEEDED, Optional.of(left));
     assertThat(Failures.of(List.of(silent, spoke), Instant.EPOCH).counted())
         .containsExactly(silent);
-    assertThat(silent.failureMessage()).contains("without an outcome");
+    assertThat(silent.failureMessage())
+        .contains("without an outcome", "job.finish()", "leave out goodput");
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -44,7 +45,8 @@ class GangPlanTest {
             GangPlan.Clear.class,
             clear -> {
               assertThat(clear.pods()).hasSize(2);
-              assertThat(clear.why()).hasValue("pods of ranks [1] are gone");
+              assertThat(clear.why())
+                  .hasValue(new GangPlan.Fault("pods of ranks [1] are gone", false));
             });
   }
 
@@ -85,6 +87,77 @@ class GangPlanTest {
     assertThat(GangPlan.of(Allocation.on("n2", 3), gang)).isInstanceOf(GangPlan.Clear.class);
     assertThat(GangPlan.of(Allocation.on("n1", 4), gang)).isInstanceOf(GangPlan.Clear.class);
     assertThat(GangPlan.of(Allocation.NONE, gang)).isInstanceOf(GangPlan.Clear.class);
+  }
+
+  /**
+   * Two of three go at once, one lingers; the next start has as many pods as it is to have then.
+   */
+  @Test
+  void aGangOfAnotherSizeIsMadeOnceTheLastPodIsGone() {
+    List<GangPod> three =
+        List.of(
+            pod(0, 0, State.RUNNING, false),
+            pod(1, 0, State.RUNNING, false),
+            pod(2, 0, State.RUNNING, false));
+    Allocation two = Allocation.on("n1", 2);
+    assertThat(GangPlan.of(two, three))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear -> {
+              assertThat(clear.pods()).hasSize(3);
+              assertThat(clear.why().orElseThrow().decided()).isTrue();
+              assertThat(clear.why().orElseThrow().message()).contains("{n1=3} to {n1=2}");
+            });
+    List<GangPod> leaving = List.of(leaving(2));
+    assertThat(GangPlan.of(two, leaving))
+        .as("another size again meanwhile")
+        .isEqualTo(new GangPlan.Clear(List.of(), Optional.empty()));
+    assertThat(GangPlan.of(Allocation.on("n1", 5), leaving))
+        .isEqualTo(new GangPlan.Clear(List.of(), Optional.empty()));
+    assertThat(GangPlan.of(Allocation.on("n1", 5), List.of()))
+        .isEqualTo(new GangPlan.Create(Optional.empty(), List.of(0, 1, 2, 3, 4)));
+  }
+
+  @Test
+  void podsThatLeaveForAnotherSizeWereNotDeletedByAnybodyElse() {
+    List<GangPod> gang =
+        List.of(leaving(0), pod(1, 0, State.RUNNING, false), pod(2, 0, State.RUNNING, false));
+    assertThat(GangPlan.of(Allocation.on("n1", 4), gang))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear -> {
+              assertThat(clear.pods()).extracting(PodView::number).containsExactly(1L, 2L);
+              assertThat(clear.why())
+                  .hasValueSatisfying(why -> assertThat(why.decided()).as(why.message()).isTrue());
+            });
+    assertThat(GangPlan.of(THREE, gang))
+        .isInstanceOfSatisfying(
+            GangPlan.Clear.class,
+            clear ->
+                assertThat(clear.why())
+                    .hasValue(new GangPlan.Fault("pod job-0 is being deleted", false)));
+  }
+
+  @Test
+  void aGangThatMovesNeedsWhatItDoesNotHoldYet() {
+    List<GangPod> two = List.of(pod(0, 0, State.RUNNING, false), pod(1, 0, State.RUNNING, false));
+    assertThat(GangPlan.missingSlots(Allocation.on("n1", 4), two)).isEqualTo(Map.of("n1", 2));
+    assertThat(GangPlan.missingSlots(Allocation.on("n1", 1), two)).isEmpty();
+    assertThat(GangPlan.missingSlots(Allocation.on("n2", 2), two)).isEqualTo(Map.of("n2", 2));
+    List<GangPod> done = List.of(pod(0, 0, State.FAILED, false), leaving(1));
+    assertThat(GangPlan.missingSlots(Allocation.on("n1", 2), done)).isEqualTo(Map.of("n1", 1));
+  }
+
+  @Test
+  void aStartIsKnownByItsRanksOnceAllOfItsPodsWereMade() {
+    List<GangPod> two = List.of(pod(4, 3, State.RUNNING, false), pod(3, 3, State.PENDING, false));
+    assertThat(GangPlan.newestStart(two)).isEmpty();
+    List<GangPod> all = new ArrayList<>(two);
+    all.add(pod(0, 0, State.FAILED, false));
+    all.add(pod(5, 3, State.RUNNING, false));
+    assertThat(GangPlan.newestStart(all))
+        .extracting(pod -> pod.view().number())
+        .containsExactly(3L, 4L, 5L);
   }
 
   @Test
@@ -140,7 +213,8 @@ class GangPlanTest {
             GangPlan.Clear.class,
             clear ->
                 assertThat(clear.why())
-                    .hasValueSatisfying(why -> assertThat(why).startsWith("its place changed")));
+                    .hasValueSatisfying(
+                        why -> assertThat(why.message()).startsWith("its place changed")));
     assertThat(GangPlan.training(gang)).isZero();
   }
 
@@ -206,6 +280,26 @@ class GangPlanTest {
             state == State.FAILED ? 1 : 0,
             Optional.empty());
     return new GangPod(view, first, 3, gated, false);
+  }
+
+  private static GangPod leaving(long number) {
+    GangPod runs = pod(number, 0, State.RUNNING, false);
+    PodView view = runs.view();
+    return new GangPod(
+        new PodView(
+            view.name(),
+            number,
+            view.node(),
+            view.state(),
+            true,
+            view.created(),
+            view.finished(),
+            0,
+            Optional.empty()),
+        runs.first(),
+        runs.size(),
+        false,
+        true);
   }
 
   /** A container that ended at START, in a pod that may go until {@code deadline}. */

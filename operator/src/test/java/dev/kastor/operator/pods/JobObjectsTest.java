@@ -50,6 +50,18 @@ final class JobObjectsTest {
   }
 
   @Test
+  void givesTheGangThatRestartsTheToolAndTheAuthorityAndNoKey() throws IOException {
+    TrainingJob gang = TestJobs.gang("bert", 2, 8);
+    objects(pem("one")).ensure(gang);
+    Secret made = client.secrets().inNamespace("team").withName("bert-report").require();
+    assertThat(made.getData()).containsOnlyKeys("ca.crt", "report.py");
+    assertThat(new String(Base64.getDecoder().decode(made.getData().get("report.py")), UTF_8))
+        .contains("python3 \"$KASTOR_REPORT\" steps=1200 batch=256");
+    objects(pem("one")).removed(gang);
+    assertThat(client.secrets().inNamespace("team").list().getItems()).isEmpty();
+  }
+
+  @Test
   void keepsTheKeyOfAJobThatRunsWhenTheAuthorityChanges() throws IOException {
     objects(pem("one")).ensure(job);
     String key = secret().get("secret");

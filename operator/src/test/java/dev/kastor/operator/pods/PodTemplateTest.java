@@ -12,6 +12,7 @@ import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.smallrye.config.SmallRyeConfigBuilder;
@@ -102,7 +103,7 @@ class PodTemplateTest {
         .hasSameSizeAs(container.getEnv())
         .containsEntry("DATA", "/data")
         .containsEntry("KASTOR_JOB", "bert")
-        .containsEntry("KASTOR_PROTOCOL", "1")
+        .containsEntry("KASTOR_PROTOCOL", "2")
         .doesNotContainKeys("RANK", "WORLD_SIZE", "MASTER_ADDR");
     assertThat(env.get("KASTOR_JOB_SPEC"))
         .contains("\"initial\":32")
@@ -111,6 +112,66 @@ class PodTemplateTest {
         .extracting(VolumeMount::getMountPath)
         .containsExactly(
             "/var/run/kastor/token", "/etc/kastor/ring", "/var/lib/kastor/checkpoints");
+  }
+
+  @Test
+  void aReplicaTakesItsSlotsOfOneNode() throws Exception {
+    var job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+    job.setSpec(job.getSpec().withSlotsPerReplica(2));
+    Pod program =
+        template(Map.of("kastor.slot-resource", "nvidia.com/gpu"))
+            .pod(job, ProfileSpec.NONE, 7, new PodNode("n1", "host-1"));
+    var container = program.getSpec().getContainers().getFirst();
+    assertThat(container.getResources().getLimits())
+        .isEqualTo(Map.of("nvidia.com/gpu", new Quantity("2")));
+    assertThat(container.getEnv()).contains(new EnvVar("KASTOR_LOCAL_SLOTS", "2", null));
+  }
+
+  @Test
+  void aTemplateMayAskForTheSlotsOfItsReplicaAndForNoOthers() throws Exception {
+    assertThat(limits(ofTemplate(2, template -> {})))
+        .isEqualTo(Map.of("kastor.dev/slot", new Quantity("2")));
+    assertThat(limits(ofTemplate(2, asks("2"))))
+        .isEqualTo(Map.of("kastor.dev/slot", new Quantity("2")));
+    for (String other : List.of("1", "3", "9E")) {
+      assertThatThrownBy(() -> ofTemplate(2, asks(other)))
+          .isInstanceOf(InvalidTemplate.class)
+          .hasMessageStartingWith(
+              "spec.template.spec.containers[0].resources.limits[kastor.dev/slot]: ")
+          .hasMessageContaining("spec.elastic.slotsPerReplica is 2");
+    }
+  }
+
+  private static Map<String, Quantity> limits(Pod pod) {
+    return pod.getSpec().getContainers().getFirst().getResources().getLimits();
+  }
+
+  private static Consumer<Map<String, Object>> asks(String slots) {
+    Map<String, Object> container =
+        Map.of(
+            "name",
+            "train",
+            "image",
+            "trainer:1",
+            "resources",
+            Map.of("limits", Map.of("kastor.dev/slot", slots)));
+    return spec -> spec.put("containers", List.of(container));
+  }
+
+  @Test
+  void aGangsPodSaysHowManyProcessesItHasSlotsFor() throws Exception {
+    var job = TestJobs.job("bert", 2, 2, GoodputSpec.Mode.Adaptive);
+    job.setSpec(TestJobs.ofTemplate(new ElasticSpec(2, 2, null).withSlotsPerReplica(4), null));
+    Pod pod =
+        new GangTemplate(config(Map.of("kastor.slot-resource", "kastor.dev/slot")))
+            .pod(job, ProfileSpec.NONE, 0, 1, 2, new PodNode("n1", "host-1"));
+    assertThat(limits(pod)).containsEntry("kastor.dev/slot", new Quantity("4"));
+    assertThat(pod.getSpec().getContainers().getFirst().getEnv())
+        .contains(
+            new EnvVar("WORLD_SIZE", "2", null),
+            new EnvVar("PET_NNODES", "2", null),
+            new EnvVar("PET_NPROC_PER_NODE", "4", null),
+            new EnvVar("KASTOR_LOCAL_SLOTS", "4", null));
   }
 
   @Test
@@ -133,10 +194,15 @@ class PodTemplateTest {
   }
 
   private static Pod ofTemplate(Consumer<Map<String, Object>> change) throws InvalidTemplate {
+    return ofTemplate(1, change);
+  }
+
+  private static Pod ofTemplate(int slotsPerReplica, Consumer<Map<String, Object>> change)
+      throws InvalidTemplate {
     var job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
     var given =
         TestJobs.ofTemplate(
-            new ElasticSpec(1, 4, null),
+            new ElasticSpec(1, 4, null).withSlotsPerReplica(slotsPerReplica),
             new GoodputSpec(null, new BatchSizeSpec(32, null, null, null), null, null));
     Map<String, Object> template = Objects.requireNonNull(given.template());
     Map<String, Object> spec = new TreeMap<>();
@@ -159,16 +225,18 @@ class PodTemplateTest {
   }
 
   private static PodTemplate template(Map<String, String> settings) {
-    OperatorConfig config =
-        new SmallRyeConfigBuilder()
-            .withMapping(OperatorConfig.class)
-            .addDefaultInterceptors()
-            .addDiscoveredConverters()
-            .withValidateUnknown(false)
-            .withDefaultValues(settings)
-            .withDefaultValue("kastor.agent.operator-url", "https://kastor:8443")
-            .build()
-            .getConfigMapping(OperatorConfig.class);
-    return new PodTemplate(config);
+    return new PodTemplate(config(settings));
+  }
+
+  private static OperatorConfig config(Map<String, String> settings) {
+    return new SmallRyeConfigBuilder()
+        .withMapping(OperatorConfig.class)
+        .addDefaultInterceptors()
+        .addDiscoveredConverters()
+        .withValidateUnknown(false)
+        .withDefaultValues(settings)
+        .withDefaultValue("kastor.agent.operator-url", "https://kastor:8443")
+        .build()
+        .getConfigMapping(OperatorConfig.class);
   }
 }

@@ -16,8 +16,8 @@ class SlotClaimsTest {
 
   @Test
   void aClaimIsAsLargeAsWhatIsFree() {
-    try (var claim = claims.claim(Map.of("a", 3, "b", 1), node -> 2)) {
-      assertThat(claim.slots()).containsOnly(Map.entry("a", 2), Map.entry("b", 1));
+    try (var claim = claims.claim(Map.of("a", 3, "b", 1), 1, node -> 2)) {
+      assertThat(claim.replicas()).containsOnly(Map.entry("a", 2), Map.entry("b", 1));
       assertThat(claim.total()).isEqualTo(3);
       assertThat(claim.whole()).isFalse();
     }
@@ -25,20 +25,38 @@ class SlotClaimsTest {
 
   @Test
   void whatIsClaimedIsNotFreeForOthersUntilItIsClosed() {
-    try (var first = claims.claim(Map.of("a", 1), node -> 1)) {
+    try (var first = claims.claim(Map.of("a", 1), 1, node -> 1)) {
       assertThat(first.whole()).isTrue();
-      try (var second = claims.claim(Map.of("a", 1), node -> 1)) {
+      try (var second = claims.claim(Map.of("a", 1), 1, node -> 1)) {
         assertThat(second.total()).isZero();
       }
     }
-    try (var third = claims.claim(Map.of("a", 1), node -> 1)) {
+    try (var third = claims.claim(Map.of("a", 1), 1, node -> 1)) {
       assertThat(third.whole()).isTrue();
     }
   }
 
   @Test
+  void aReplicaOfSeveralSlotsIsClaimedWholeOrNotAtAll() {
+    try (var first = claims.claim(Map.of("a", 3, "b", 1), 2, node -> 5)) {
+      assertThat(first.replicas()).containsOnly(Map.entry("a", 2), Map.entry("b", 1));
+      assertThat(first.whole()).isFalse();
+      // Of five slots four are claimed: one is left, for a replica of one.
+      try (var other = claims.claim(Map.of("a", 1), 2, node -> 5)) {
+        assertThat(other.total()).isZero();
+      }
+      try (var small = claims.claim(Map.of("a", 2), 1, node -> 5)) {
+        assertThat(small.replicas()).containsOnly(Map.entry("a", 1));
+      }
+    }
+    try (var all = claims.claim(Map.of("a", 2), 2, node -> 5)) {
+      assertThat(all.whole()).isTrue();
+    }
+  }
+
+  @Test
   void moreThanAllIsHeldIsNothingFree() {
-    try (var claim = claims.claim(Map.of("a", 1), node -> -1)) {
+    try (var claim = claims.claim(Map.of("a", 1), 1, node -> -1)) {
       assertThat(claim.total()).isZero();
     }
   }
@@ -53,7 +71,7 @@ class SlotClaimsTest {
               .<Future<?>>mapToObj(i ->
                   threads.submit(() -> {
                     start.await();
-                    try (var claim = claims.claim(Map.of("a", 1), node -> free.get())) {
+                    try (var claim = claims.claim(Map.of("a", 1), 1, node -> free.get())) {
                       if (claim.whole()) {
                         Thread.sleep(1);
                         free.decrementAndGet();

@@ -103,6 +103,25 @@ final class QuotaGateTest {
     assertThat(Holding.of("red", there, null, Map.of("n1", 3)).slots()).isEqualTo(3);
   }
 
+  /** The cohort has four slots, of which a replica takes two. */
+  @Test
+  void roomIsInSlotsAndWhatAJobMayHoldInReplicas() {
+    Change grow = new Change.Start(BORROWER, Allocation.on("n1", 2, 2), WHY);
+    Change more = new Change.Start(BORROWER, Allocation.on("n1", 3, 2), WHY);
+    assertThat(gate(0).open(List.of(grow))).extracting(Open::atMost).containsExactly(2);
+    assertThat(gate(0).open(List.of(more))).isEmpty();
+    Change move =
+        new Change.Migrate(BORROWER, Allocation.on("n1", 1, 2), Allocation.on("n2", 1, 2), WHY);
+    assertThat(gate(2).open(List.of(move))).extracting(Open::atMost).containsExactly(2);
+  }
+
+  @Test
+  void whoMovesReplicasOfSeveralSlotsHoldsThemAll() {
+    Allocation there = Allocation.on("n2", 1, 2);
+    assertThat(Holding.of("red", there, 2, Map.of("n1", 2)).slots()).isEqualTo(4);
+    assertThat(Holding.of("red", there, null, Map.of("n2", 2)).slots()).isEqualTo(2);
+  }
+
   @Test
   void changesOfOneRoundShareTheRoom() {
     QuotaGate gate =

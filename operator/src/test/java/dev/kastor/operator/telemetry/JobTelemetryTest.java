@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.mapping.JobSpecs;
@@ -16,8 +17,10 @@ import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.GoodputEstimator;
 import dev.kastor.scheduler.estimate.Learner;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -96,6 +99,34 @@ class JobTelemetryTest {
     assertThat(summary.percent()).isEqualTo(100);
     assertThat(summary.finalMetric()).isEqualTo(0.9);
     assertThat(summary.step()).isEqualTo(9);
+  }
+
+  @Test
+  void whatFitsIsInTheSummaryAndKnownToTheNextOperator() {
+    telemetry.accept(report("a", 1, 100, 100, List.of(), null), START);
+    assertThat(summary(0).mostExamples()).isNull();
+    assertThat(telemetry.measured(START).mostExamples()).isEmpty();
+    assertThat(telemetry.outOfMemory("", 64)).as("32 were trained with").hasValue(48);
+    assertThat(telemetry.measured(START).mostExamples()).containsExactly(Map.entry("", 48));
+    telemetry.fits("", 40);
+    assertThat(summary(0).mostExamples()).containsExactly(Map.entry("", 40));
+    job.setStatus(
+        Serialization.unmarshal(
+            Serialization.asJson(Map.of("training", summary(0))), TrainingJobStatus.class));
+    JobTelemetry next =
+        new JobTelemetry(
+            job,
+            new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()),
+            START);
+    assertThat(next.measured(START).mostExamples()).containsExactly(Map.entry("", 40));
+  }
+
+  @Test
+  void theLastReportMayTellOfABatchThatDidNotFit() {
+    Outcome outcome = new Outcome(Outcome.Kind.FAILED, null, null, null, 0, "no memory", 40);
+    telemetry.accept(report("a", 1, 100, 100, List.of(), outcome), START);
+    assertThat(telemetry.mostExamples()).containsExactly(Map.entry("", 36));
+    assertThat(telemetry.completed()).isEmpty();
   }
 
   private TrainingStatus summary(int second) {

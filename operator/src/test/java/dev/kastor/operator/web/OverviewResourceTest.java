@@ -207,7 +207,11 @@ class OverviewResourceTest {
     history.allocated(id, Allocation.on("n1", 2), Reason.of("Start", "a slot was free"), CREATED);
     history.reported(
         id, Reports.of(id).step(5).loss(null), Optional.empty(), CREATED.plusMillis(7));
-    history.reported(id, Reports.of(id).step(9).loss(0.5), Optional.empty(), CREATED.plusMillis(9));
+    history.reported(
+        id,
+        Reports.of(id).step(9).logged(0.5, Map.of("val/acc", 0.75)),
+        Optional.empty(),
+        CREATED.plusMillis(9));
     history.phase(id, Phase.Succeeded, CREATED.plusMillis(10));
 
     JsonPath seen = given().get("/api/v1/jobs/default/past/history").jsonPath();
@@ -216,6 +220,14 @@ class OverviewResourceTest {
         .containsExactly(CREATED.toEpochMilli() + 7, CREATED.toEpochMilli() + 9);
     assertThat(seen.getList("series.loss", Double.class)).containsExactly(null, 0.5);
     assertThat(seen.getList("series.globalBatch", Integer.class)).containsExactly(64, 64);
+    assertThat(seen.getList("series.step", Long.class)).containsExactly(5L, 9L);
+    assertThat(seen.getList("series.stepsPerSecond", Double.class)).containsExactly(null, 2000.0);
+    assertThat(seen.getList("series.learningRate", Double.class)).containsExactly(0.05, 0.05);
+    assertThat(seen.getList("series.noiseScale", Double.class)).containsExactly(null, null);
+    assertThat(seen.getList("scalars.'val/acc'.epochMillis", Long.class))
+        .containsExactly(CREATED.toEpochMilli() + 9);
+    assertThat(seen.getList("scalars.'val/acc'.step", Long.class)).containsExactly(9L);
+    assertThat(seen.getList("scalars.'val/acc'.value", Double.class)).containsExactly(0.75);
     assertThat(seen.getString("timeline[0].message")).isEqualTo("a slot was free");
     assertThat(seen.getLong("timeline[0].to")).isEqualTo(CREATED.toEpochMilli() + 10);
     given()

@@ -140,6 +140,11 @@ class PageIT {
         .hasAttribute("aria-label", Pattern.compile("Predicted goodput by replicas: 1: .*"));
     assertThat(page.locator("#chart-allocation"))
         .hasAttribute("aria-label", Pattern.compile(".*glyphs 4.*of 12.*"));
+    assertThat(page.locator("#scalars figcaption"))
+        .hasText(new String[] {"grad/norm", "val/accuracy"});
+    assertThat(page.locator("#scalars canvas")).hasCount(2);
+    assertThat(page.locator("#chart-scalar-1"))
+        .hasAttribute("aria-label", Pattern.compile("val/accuracy over time: from .* to .*"));
     shoot(page, "running-light");
 
     scene.grow("glyphs", 6);
@@ -165,6 +170,7 @@ class PageIT {
     assertThat(row(page, "text")).hasAttribute("aria-current", "true");
     assertThat(page.locator("#chart-loss"))
         .hasAttribute("aria-label", Pattern.compile("Loss over time: from .* to .*"));
+    assertThat(page.locator("#scalars-block")).isHidden();
     shoot(page, "running-dark");
 
     row(page, "waiting").click();

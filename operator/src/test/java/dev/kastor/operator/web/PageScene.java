@@ -211,8 +211,22 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
       double ripple = 0.02 * Math.sin(second * 2.1) + 0.02 * Math.sin(second * 0.7);
       double loss = startLoss * (0.15 + 0.85 * Math.exp(-(second - from) / 60.0)) * (1 + ripple);
       now = now.advance(7 + second % 2);
-      history.reported(now.job(), now.loss(loss), Optional.empty(), begin.plusSeconds(second));
+      history.reported(
+          now.job(),
+          now.logged(loss, logged(now.job(), second, loss)),
+          Optional.empty(),
+          begin.plusSeconds(second));
     }
     return now;
+  }
+
+  /** An accuracy every 20 s and a gradient norm every second, by one of the jobs alone. */
+  private static Map<String, Double> logged(JobId job, int second, double loss) {
+    if (!job.equals(GLYPHS)) {
+      return Map.of();
+    }
+    return second % 20 == 0
+        ? Map.of("grad/norm", Math.sqrt(loss), "val/accuracy", Math.exp(-loss))
+        : Map.of("grad/norm", Math.sqrt(loss));
   }
 }

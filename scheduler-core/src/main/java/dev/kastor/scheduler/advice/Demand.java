@@ -38,7 +38,7 @@ final class Demand {
     int least = 0;
     for (JobWorth job : jobs) {
       gains.addAll(job.gains(type));
-      least = Math.max(least, Math.ceilDiv(job.leastSlots(type), type.slots()));
+      least = Math.max(least, job.leastNodes(type));
     }
     return new Demand(type, market.nodeCost(type), gains, least);
   }

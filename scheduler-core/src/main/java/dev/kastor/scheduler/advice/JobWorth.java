@@ -34,7 +34,7 @@ final class JobWorth {
     double rate = 0;
     NodeType found = null;
     for (NodeType type : market.types()) {
-      if (job.spec().runsOn(type.gpuType())) {
+      if (job.spec().runsOn(type.gpuType()) && perNode(type) > 0) {
         double here = model.map(known -> single(known, type)).orElse(0.0) / market.slotCost(type);
         if (found == null || here > rate) {
           rate = here;
@@ -51,17 +51,21 @@ final class JobWorth {
     return best;
   }
 
-  /** Slots that it needs at the least. */
-  int leastSlots(NodeType type) {
-    return job.spec().elasticity().min() * job.spec().gpusPerReplica(type.gpuType());
+  /** Nodes that it needs at the least. */
+  int leastNodes(NodeType type) {
+    return Math.ceilDiv(job.spec().elasticity().min(), Math.max(1, perNode(type)));
+  }
+
+  /** Replicas that a node of a type can hold. */
+  private int perNode(NodeType type) {
+    return type.slots() / job.spec().slotsPerReplica(type.gpuType());
   }
 
   /** What it has is worth, per hour. */
   double of(Allocation allocation, NodeType type) {
-    int replicas = allocation.replicas() / job.spec().gpusPerReplica(type.gpuType());
     return known(type)
-        ? goodput(type, allocation.nodes(), replicas) / bestRate
-        : allocation.replicas() * market.slotCost(type);
+        ? goodput(type, allocation.nodes(), allocation.replicas()) / bestRate
+        : allocation.slots() * market.slotCost(type);
   }
 
   /** Gains of more and more slots of a type, the best first: the concave hull of its worth. */
@@ -69,10 +73,10 @@ final class JobWorth {
     List<double[]> hull = new ArrayList<>();
     hull.add(new double[] {0, 0});
     for (int replicas : sizes()) {
-      int slots = replicas * job.spec().gpusPerReplica(type.gpuType());
+      int slots = replicas * job.spec().slotsPerReplica(type.gpuType());
       double worth =
           known(type)
-              ? goodput(type, Math.ceilDiv(slots, type.slots()), replicas) / bestRate
+              ? goodput(type, Math.ceilDiv(replicas, perNode(type)), replicas) / bestRate
               : slots * market.slotCost(type);
       add(hull, slots, worth);
     }
@@ -137,7 +141,7 @@ final class JobWorth {
       return 0;
     }
     JobSpec spec = job.spec();
-    int perReplica = spec.gpusPerReplica(type.gpuType());
+    int perReplica = spec.slotsPerReplica(type.gpuType());
     double one = BatchChoice.goodput(spec, known, new PlacementShape(1, 1, type.gpuType()));
     if (one > 0) {
       return one / perReplica;
@@ -148,7 +152,7 @@ final class JobWorth {
     return BatchChoice.goodput(
             spec,
             known,
-            new PlacementShape(Math.ceilDiv(slots, type.slots()), least, type.gpuType()))
+            new PlacementShape(Math.ceilDiv(least, perNode(type)), least, type.gpuType()))
         / slots;
   }
 
@@ -156,9 +160,7 @@ final class JobWorth {
     return model
         .map(known ->
             BatchChoice.goodput(
-                job.spec(),
-                known,
-                new PlacementShape(Math.min(nodes, replicas), replicas, type.gpuType())))
+                job.spec(), known, new PlacementShape(nodes, replicas, type.gpuType())))
         .orElse(0.0);
   }
 }

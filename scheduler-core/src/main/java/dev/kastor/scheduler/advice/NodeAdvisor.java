@@ -172,11 +172,7 @@ public final class NodeAdvisor {
       window.removeFirst();
     }
     double mean = window.stream().mapToDouble(Double::doubleValue).average().orElse(0);
-    int least =
-        now.jobs().stream()
-            .mapToInt(job -> Math.ceilDiv(job.leastSlots(now.type()), now.type().slots()))
-            .max()
-            .orElse(0);
+    int least = now.jobs().stream().mapToInt(job -> job.leastNodes(now.type())).max().orElse(0);
     if (now.nodes() < Math.clamp(least, now.range().min(), now.range().max())) {
       return advice(now, market, mean, "TooFewToRun");
     }
@@ -236,7 +232,8 @@ public final class NodeAdvisor {
                 now.range().max())
             : String.format(
                 Locale.ROOT,
-                "%d nodes%s should become %d: utility %.2f, wanted %.2f to %.2f, expected then %.2f; %d jobs, %d of them waiting.",
+                "%d nodes%s should become %d: utility %.2f, wanted %.2f to %.2f, expected then"
+                    + " %.2f; %d jobs, %d of them waiting.",
                 now.nodes(),
                 name,
                 advised,

@@ -59,6 +59,7 @@ public final class GoodputEstimator {
   private final Merging merging;
   private final Learning learning;
   private final boolean adaptive;
+  private final boolean restarting;
   private final int initialGlobalBatch;
   private final SequencedMap<String, TypeProfiles> types = new LinkedHashMap<>();
   private int maxProfiledReplicas;
@@ -80,6 +81,7 @@ public final class GoodputEstimator {
     this.merging = merging;
     this.learning = learning;
     adaptive = spec.elasticity() instanceof Elasticity.Adaptive;
+    restarting = spec.elasticity() instanceof Elasticity.Restarting;
     initialGlobalBatch = spec.batchLimits().initialGlobalBatch();
   }
 
@@ -167,11 +169,17 @@ public final class GoodputEstimator {
         factors.put(type, profiles.factors());
       }
     });
-    return Optional.of(
-        new GoodputModel(
-            params,
-            factors,
-            newest == null ? new GradientStats(1, 0, initialGlobalBatch) : newest));
+    return Optional.of(new GoodputModel(params, factors, newest == null ? assumedNoise() : newest));
+  }
+
+  /**
+   * Noise of a job that reports none. The batch of one that restarts is its script's, and nobody
+   * knows what its examples are worth at another: all count alike.
+   */
+  private GradientStats assumedNoise() {
+    return restarting
+        ? new GradientStats(0, 1, initialGlobalBatch)
+        : new GradientStats(1, 0, initialGlobalBatch);
   }
 
   /** What must be stored for {@link #from}: own reports only. */

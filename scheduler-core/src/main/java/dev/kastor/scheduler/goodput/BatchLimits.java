@@ -67,6 +67,25 @@ public record BatchLimits(
         targetGlobalBatch);
   }
 
+  /**
+   * The same where at most so many examples fit a device in one pass, but never fewer than the
+   * smallest batch that the job may have. A share just above what fits is split into two passes of
+   * half the size, which is therefore allowed.
+   */
+  public BatchLimits fitting(int mostExamples) {
+    if (mostExamples >= maxAtomicBatch) {
+      return this;
+    }
+    int largest = Math.max(minAtomicBatch, mostExamples);
+    return new BatchLimits(
+        initialGlobalBatch,
+        maxGlobalBatch,
+        Math.min(minAtomicBatch, Math.ceilDiv(largest, 2)),
+        largest,
+        accumulation,
+        targetGlobalBatch);
+  }
+
   /** The same with another largest global batch; the target comes down with it. */
   public BatchLimits withMaxGlobalBatch(int largest) {
     return new BatchLimits(

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.goodput;
 import dev.kastor.protocol.Progress;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -17,6 +18,8 @@ import java.util.Optional;
  * @param restartPause the same of starts after which nothing runs where it ran
  * @param saved when it last saved its state; empty before the first time
  * @param outlook expectations from its family's past
+ * @param mostExamples largest batch of a pass that fits a device, by GPU type; types on which no
+ *     replica met a limit are not listed
  */
 public record Measured(
     Optional<GoodputModel> model,
@@ -25,7 +28,8 @@ public record Measured(
     Optional<Duration> rescalePause,
     Optional<Duration> restartPause,
     Optional<Instant> saved,
-    Outlook outlook) {
+    Outlook outlook,
+    Map<String, Integer> mostExamples) {
   /** Measurements of a job that has not reported yet. */
   public static final Measured NOTHING =
       new Measured(
@@ -36,4 +40,21 @@ public record Measured(
           Optional.empty(),
           Optional.empty(),
           Outlook.NONE);
+
+  public Measured {
+    mostExamples = Map.copyOf(mostExamples);
+  }
+
+  /** Measurements of a job whose replicas met no limit of memory. */
+  public Measured(
+      Optional<GoodputModel> model,
+      int maxProfiledReplicas,
+      Optional<Progress> progress,
+      Optional<Duration> rescalePause,
+      Optional<Duration> restartPause,
+      Optional<Instant> saved,
+      Outlook outlook) {
+    this(
+        model, maxProfiledReplicas, progress, rescalePause, restartPause, saved, outlook, Map.of());
+  }
 }

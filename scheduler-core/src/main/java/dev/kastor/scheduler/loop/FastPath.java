@@ -181,8 +181,8 @@ public final class FastPath {
     return changes
         .values()
         .removeIf(change -> {
-          Map<String, Integer> before = change.from().replicasByNode();
-          return change.to().replicasByNode().entrySet().stream()
+          Map<String, Integer> before = change.from().slotsByNode();
+          return change.to().slotsByNode().entrySet().stream()
               .filter(to -> to.getValue() > before.getOrDefault(to.getKey(), 0))
               .anyMatch(
                   to -> use.getOrDefault(to.getKey(), 0) > slots.getOrDefault(to.getKey(), 0));
@@ -191,7 +191,7 @@ public final class FastPath {
 
   private static void add(Map<String, Integer> use, Allocation allocation) {
     for (int i = 0; i < allocation.nodes(); i++) {
-      use.merge(allocation.node(i), allocation.count(i), Integer::sum);
+      use.merge(allocation.node(i), allocation.slots(i), Integer::sum);
     }
   }
 
@@ -201,7 +201,7 @@ public final class FastPath {
       return Optional.empty();
     }
     Allocation all = new Allocation(new LinkedHashMap<>(taken));
-    int slots = all.replicas();
+    int slots = all.slots();
     JobSpec spec =
         new JobSpec(
             TAKEN,

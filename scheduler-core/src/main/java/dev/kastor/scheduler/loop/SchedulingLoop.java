@@ -7,6 +7,7 @@ import dev.kastor.scheduler.plan.PlanCheck;
 import dev.kastor.scheduler.plan.PlanDiff;
 import dev.kastor.scheduler.plan.PlanViolation;
 import dev.kastor.scheduler.plan.Policy;
+import dev.kastor.scheduler.plan.UnknownSpeeds;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -62,7 +63,7 @@ public final class SchedulingLoop {
    * Decides once. Exceptions of the cluster or the policy pass through; nothing is applied then.
    */
   public Round tick() {
-    Snapshot snapshot = cluster.observe();
+    Snapshot snapshot = UnknownSpeeds.keepSizes(cluster.observe());
     Plan plan = policy.plan(snapshot);
     List<PlanViolation> violations = PlanCheck.violations(snapshot, plan);
     if (!violations.isEmpty()) {

@@ -45,7 +45,7 @@ public record AllocationHistory(
   /** GPU-seconds held up to {@code now}. */
   public double attainedService(Instant now) {
     return servedSeconds
-        + since.map(given -> seconds(sinceOrZero(given, now))).orElse(0.0) * allocation.replicas();
+        + since.map(given -> seconds(sinceOrZero(given, now))).orElse(0.0) * allocation.slots();
   }
 
   /** Times that the job went from one allocation to another with a pause. */

@@ -45,6 +45,16 @@ public sealed interface Elasticity {
     }
   }
 
+  /**
+   * Replicas may change by a restart of all of them, the global batch may not: nothing runs on
+   * while the size changes.
+   */
+  record Restarting(int min, int max, AllowedReplicas allowed) implements Elasticity {
+    public Restarting {
+      Bounds.check(min, max);
+    }
+  }
+
   /** Replicas and batch may change: the job is sized by its goodput. */
   record Adaptive(int min, int max, AllowedReplicas allowed) implements Elasticity {
     public Adaptive {

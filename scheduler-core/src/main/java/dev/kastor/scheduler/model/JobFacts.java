@@ -1,9 +1,12 @@
 package dev.kastor.scheduler.model;
 
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.Measured;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * Facts of one job as a host knows them, from which every host builds what a policy sees: a replay
@@ -26,10 +29,11 @@ public record JobFacts(
   /** The job as a policy sees it at {@code now}. */
   public JobState state(AssumedPauses assumed, Instant now) {
     Allocation current = allocations.allocation();
-    Duration rescale = measured.rescalePause().orElse(assumed.rescale());
-    Duration restart = measured.restartPause().orElseGet(() -> longer(assumed.restart(), rescale));
+    boolean restarts = spec.elasticity() instanceof Elasticity.Restarting;
+    Duration live = measured.rescalePause().orElse(assumed.rescale());
+    Duration restart = measured.restartPause().orElseGet(() -> longer(assumed.restart(), live));
     return new JobState(
-        spec,
+        fitting(),
         current,
         measured.model(),
         measured.maxProfiledReplicas(),
@@ -37,8 +41,8 @@ public record JobFacts(
         AllocationHistory.sinceOrZero(spec.submitted(), now),
         allocations.attainedService(now),
         allocations.restarts(),
-        // The next change of a job that holds nothing is a start.
-        current.isEmpty() ? restart : rescale,
+        // The next change of a job that holds nothing is a start, as is any of one that restarts.
+        current.isEmpty() || restarts ? restart : live,
         restart,
         allocations.since().map(at -> AllocationHistory.sinceOrZero(at, now)).orElse(Duration.ZERO),
         unsaved(now),
@@ -46,6 +50,24 @@ public record JobFacts(
         !current.isEmpty() && !training,
         measured.outlook(),
         foresight);
+  }
+
+  /**
+   * What was asked for, with batches that fit. A job that may not accumulate needs its share of the
+   * initial batch in one pass: its sizes all stay possible, and its replicas get less than that.
+   */
+  private JobSpec fitting() {
+    if (measured.mostExamples().isEmpty()) {
+      return spec;
+    }
+    BatchLimits limits = spec.batchLimits();
+    int share =
+        limits.accumulation()
+            ? 1
+            : Math.ceilDiv(limits.initialGlobalBatch(), spec.elasticity().min());
+    Map<String, Integer> most = new TreeMap<>(measured.mostExamples());
+    most.replaceAll((type, fits) -> Math.max(fits, share));
+    return spec.fitting(most);
   }
 
   /** Time since the newest checkpoint, or since it was given slots where that is later. */

@@ -2,9 +2,11 @@ package dev.kastor.scheduler.model;
 
 import dev.kastor.scheduler.goodput.BatchLimits;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.SequencedMap;
 
 /**
@@ -22,6 +24,10 @@ import java.util.SequencedMap;
  * @param byGpuType what differs by GPU type; if not empty, the job runs on the listed types only
  * @param queue name of the queue it was submitted to; empty for none
  * @param priority jobs of a higher one come before jobs of a lower one; 0 unless given
+ * @param slotsPerReplica slots of one node that each replica takes on any GPU type that {@code
+ *     byGpuType} does not list
+ * @param mostExamples largest batch of a pass that fits a device, by GPU type (empty where nodes
+ *     have none), as its replicas found out; beyond it no limit allows anything
  */
 public record JobSpec(
     JobId id,
@@ -33,11 +39,14 @@ public record JobSpec(
     String gpuType,
     SequencedMap<String, GpuTraits> byGpuType,
     String queue,
-    int priority) {
+    int priority,
+    int slotsPerReplica,
+    Map<String, Integer> mostExamples) {
   private static final SequencedMap<String, GpuTraits> ALIKE =
       Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
 
   public JobSpec {
+    mostExamples = Map.copyOf(mostExamples);
     // One empty map for all: planning looks at it for each of thousands of jobs.
     byGpuType =
         byGpuType.isEmpty()
@@ -48,6 +57,37 @@ public record JobSpec(
           "requestedReplicas of job %s must be at least 1 but are %d"
               .formatted(id, requestedReplicas));
     }
+    if (slotsPerReplica < 1) {
+      throw new IllegalArgumentException(
+          "slotsPerReplica of job %s must be at least 1 but is %d".formatted(id, slotsPerReplica));
+    }
+  }
+
+  /** A job whose replicas take one slot each and met no limit of memory. */
+  public JobSpec(
+      JobId id,
+      Instant submitted,
+      String family,
+      Elasticity elasticity,
+      int requestedReplicas,
+      BatchLimits batchLimits,
+      String gpuType,
+      SequencedMap<String, GpuTraits> byGpuType,
+      String queue,
+      int priority) {
+    this(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        1,
+        Map.of());
   }
 
   /** A job of no queue and priority 0. */
@@ -87,6 +127,21 @@ public record JobSpec(
         new LinkedHashMap<>());
   }
 
+  /** The same where something else may change. */
+  public JobSpec withElasticity(Elasticity other) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        other,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority);
+  }
+
   /** The same with other batches. */
   public JobSpec withBatchLimits(BatchLimits limits) {
     return new JobSpec(
@@ -99,7 +154,9 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority);
+        priority,
+        slotsPerReplica,
+        mostExamples);
   }
 
   /** The same of a family. */
@@ -114,7 +171,9 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority);
+        priority,
+        slotsPerReplica,
+        mostExamples);
   }
 
   /** The same in a queue, with a priority. */
@@ -129,14 +188,33 @@ public record JobSpec(
         gpuType,
         byGpuType,
         inQueue,
-        atPriority);
+        atPriority,
+        slotsPerReplica,
+        mostExamples);
+  }
+
+  /** The same with replicas of so many slots. */
+  public JobSpec withSlotsPerReplica(int slots) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        slots,
+        mostExamples);
   }
 
   /** The same on these GPU types only, with the same batches on each. */
   public JobSpec onTypes(Collection<String> types) {
     SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
     for (String type : types) {
-      traits.put(type, new GpuTraits(batchLimits, 1, 0));
+      traits.put(type, new GpuTraits(batchLimits, slotsPerReplica, 0));
     }
     return new JobSpec(
         id,
@@ -148,7 +226,28 @@ public record JobSpec(
         gpuType,
         traits,
         queue,
-        priority);
+        priority,
+        slotsPerReplica,
+        mostExamples);
+  }
+
+  /** The same where its replicas found out what fits a device, by GPU type. */
+  public JobSpec fitting(Map<String, Integer> most) {
+    return most.equals(mostExamples)
+        ? this
+        : new JobSpec(
+            id,
+            submitted,
+            family,
+            elasticity,
+            requestedReplicas,
+            batchLimits,
+            gpuType,
+            byGpuType,
+            queue,
+            priority,
+            slotsPerReplica,
+            most);
   }
 
   /** Whether the job can run on nodes of this type. */
@@ -160,12 +259,25 @@ public record JobSpec(
   /** The batches it may use on this GPU type. */
   public BatchLimits batchLimits(String type) {
     GpuTraits traits = byGpuType.get(type);
-    return traits == null ? batchLimits : traits.batchLimits();
+    BatchLimits limits = traits == null ? batchLimits : traits.batchLimits();
+    // Nearly no job has such a limit, and planning asks this for each of thousands.
+    return mostExamples.isEmpty() ? limits : limits.fitting(mostExamples(type));
+  }
+
+  /** What fits each device of replicas on this type, or on several joined by {@code +}. */
+  private int mostExamples(String type) {
+    return Arrays.stream(type.split("\\+", -1))
+        .mapToInt(each -> mostExamples.getOrDefault(each, Integer.MAX_VALUE))
+        .min()
+        .orElse(Integer.MAX_VALUE);
   }
 
   /** Slots that one replica takes on this GPU type. */
-  public int gpusPerReplica(String type) {
+  public int slotsPerReplica(String type) {
+    if (byGpuType.isEmpty()) {
+      return slotsPerReplica;
+    }
     GpuTraits traits = byGpuType.get(type);
-    return traits == null ? 1 : traits.gpusPerReplica();
+    return traits == null ? slotsPerReplica : traits.slotsPerReplica();
   }
 }

@@ -174,6 +174,27 @@ public record JobState(
         foresight);
   }
 
+  /** The same of another spec. */
+  public JobState withSpec(JobSpec other) {
+    return new JobState(
+        other,
+        allocation,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        rescaleCost,
+        restartCost,
+        sinceChange,
+        unsaved,
+        pinned,
+        restarting,
+        outlook,
+        foresight);
+  }
+
   public JobId id() {
     return spec.id();
   }

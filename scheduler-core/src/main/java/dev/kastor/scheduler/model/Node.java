@@ -1,11 +1,11 @@
 package dev.kastor.scheduler.model;
 
 /**
- * A machine that can hold replicas.
+ * A machine whose slots hold replicas.
  *
  * @param name unique in the cluster
  * @param gpuType type of its GPUs; {@code cpu} for a slot of processor cores
- * @param slots replicas it can hold for Kastor: its GPUs less those that others hold
+ * @param slots slots it has for Kastor: its GPUs less those that others hold
  * @param rack nodes of one rack reach each other faster than others; empty if not known
  * @param preemptible it may be taken away at any time
  * @param pricePerHour what the whole node costs in an hour, in any one currency; 0 if not known
@@ -22,6 +22,11 @@ public record Node(
           "pricePerHour of node %s must be a number of at least 0 but is %s"
               .formatted(name, pricePerHour));
     }
+  }
+
+  /** Replicas of so many slots that it can hold. */
+  public int replicas(int slotsPerReplica) {
+    return slots / slotsPerReplica;
   }
 
   /** A node of which nothing is known but what it holds. */

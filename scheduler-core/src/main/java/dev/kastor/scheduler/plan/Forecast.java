@@ -46,10 +46,10 @@ public record Forecast(Optional<Instant> start, Optional<Instant> finish, int ah
         waiting.add(job);
         continue;
       }
-      free -= given.replicas();
+      free -= given.slots();
       ReasonNumber.REMAINING_SECONDS
           .of(plan.reason(job.id()))
-          .ifPresent(seconds -> endings.add(new Ending(seconds, given.replicas())));
+          .ifPresent(seconds -> endings.add(new Ending(seconds, given.slots())));
       forecasts.put(job.id(), running(snapshot, plan, job.id()));
     }
     waiting.sort(

@@ -2,9 +2,11 @@ package dev.kastor.scheduler.plan;
 
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Snapshot;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,7 +77,7 @@ public record Pins(Snapshot snapshot, SequencedMap<JobId, String> broken) {
     if (outranked) {
       return "a job of a higher priority than %d may use its GPUs".formatted(priority);
     }
-    int slots = job.allocation().replicas();
+    int slots = job.allocation().slots();
     int together = pinnedSlots.getOrDefault(queue.name(), 0) + slots;
     if (queue.quota().isPresent() && together > queue.quota().get().gpus()) {
       return "pinned jobs of queue %s hold %d GPUs together with it, and the quota is %d"
@@ -88,21 +90,36 @@ public record Pins(Snapshot snapshot, SequencedMap<JobId, String> broken) {
   /** The highest priority of the jobs that could use more GPUs of a type, by that type. */
   private static Map<String, Integer> claims(Snapshot snapshot, Set<JobId> asked) {
     Quotas quotas = Quotas.of(snapshot);
-    snapshot.jobs().forEach(job -> quotas.take(job, job.allocation().replicas()));
-    Map<String, Integer> slots = new HashMap<>();
-    snapshot.nodes().forEach(node -> slots.merge(node.gpuType(), node.slots(), Integer::sum));
+    snapshot.jobs().forEach(job -> quotas.take(job, job.allocation().slots()));
+    Set<String> types = new HashSet<>();
+    snapshot.nodes().forEach(node -> types.add(node.gpuType()));
+    Map<Size, Integer> most = new HashMap<>();
     Map<String, Integer> claims = new HashMap<>();
     for (JobState job : snapshot.jobs()) {
       if (job.pinned() || asked.contains(job.id()) || !wantsMore(job, snapshot, quotas)) {
         continue;
       }
-      slots.forEach((type, count) -> {
-        if (job.spec().runsOn(type) && job.spec().elasticity().min() <= count) {
+      for (String type : types) {
+        Size size = new Size(type, job.spec().slotsPerReplica(type));
+        int replicas = most.computeIfAbsent(size, each -> replicas(snapshot, each));
+        if (job.spec().runsOn(type) && job.spec().elasticity().min() <= replicas) {
           claims.merge(type, job.spec().priority(), Math::max);
         }
-      });
+      }
     }
     return claims;
+  }
+
+  /** Replicas of a size on a GPU type. */
+  private record Size(String gpuType, int slotsPerReplica) {}
+
+  /** Most replicas of a size that all nodes of the type can hold. */
+  private static int replicas(Snapshot snapshot, Size size) {
+    int replicas = 0;
+    for (Node node : snapshot.nodes()) {
+      replicas += node.gpuType().equals(size.gpuType()) ? node.replicas(size.slotsPerReplica()) : 0;
+    }
+    return replicas;
   }
 
   private static boolean wantsMore(JobState job, Snapshot snapshot, Quotas quotas) {

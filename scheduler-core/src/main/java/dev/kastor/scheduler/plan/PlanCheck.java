@@ -82,13 +82,13 @@ public final class PlanCheck {
     for (int i = 0; i < planned.nodes(); i++) {
       Use use = nodes.get(planned.node(i));
       if (use != null) {
-        use.planned += planned.count(i);
+        use.planned += planned.slots(i);
       }
     }
     for (int i = 0; i < job.allocation().nodes(); i++) {
       Use use = nodes.get(job.allocation().node(i));
       if (use != null) {
-        use.pinned += job.allocation().count(i);
+        use.pinned += job.allocation().slots(i);
       }
     }
   }
@@ -97,9 +97,13 @@ public final class PlanCheck {
       JobState job, Allocation planned, Map<String, Use> nodes, List<PlanViolation> found) {
     JobSpec spec = job.spec();
     Use first = nodes.get(planned.node(0));
-    // Slots of a job that is not split over a pipeline are its replicas.
-    int unit = first == null ? 1 : spec.gpusPerReplica(first.node.gpuType());
-    if (planned.replicas() % unit != 0 || !spec.elasticity().allows(planned.replicas() / unit)) {
+    int slotsPerReplica = first == null ? 0 : spec.slotsPerReplica(first.node.gpuType());
+    if (first != null && planned.slotsPerReplica() != slotsPerReplica) {
+      found.add(
+          new PlanViolation.WrongSlotsPerReplica(
+              job.id(), slotsPerReplica, planned.slotsPerReplica()));
+    }
+    if (!spec.elasticity().allows(planned.replicas())) {
       found.add(
           new PlanViolation.ReplicasNotAllowed(job.id(), planned.replicas(), spec.elasticity()));
     }
@@ -110,7 +114,7 @@ public final class PlanCheck {
         found.add(new PlanViolation.UnknownNode(job.id(), name));
         continue;
       }
-      use.planned += planned.count(i);
+      use.planned += planned.slots(i);
       String type = use.node.gpuType();
       if (!spec.runsOn(type)) {
         found.add(new PlanViolation.WrongGpuType(job.id(), name, wanted(spec), type));

@@ -45,7 +45,7 @@ public final class PlanDiff {
   private static int rank(Change change) {
     return switch (change) {
       case Change.Stop stop -> 0;
-      case Change.Rescale rescale -> rescale.to().replicas() < rescale.from().replicas() ? 1 : 3;
+      case Change.Rescale rescale -> rescale.to().slots() < rescale.from().slots() ? 1 : 3;
       case Change.Migrate migrate -> 2;
       case Change.Start start -> 4;
     };

@@ -10,11 +10,11 @@ public sealed interface PlanViolation {
   /** One sentence for a person. */
   String message();
 
-  /** More replicas on a node than it has slots. */
+  /** More slots taken of a node than it has. */
   record OverCapacity(String node, int slots, int planned) implements PlanViolation {
     @Override
     public String message() {
-      return "the plan puts %d replicas on node %s, which has %d slots"
+      return "the plan takes %d slots of node %s, which has %d slots"
           .formatted(planned, node, slots);
     }
   }
@@ -54,6 +54,15 @@ public sealed interface PlanViolation {
     public String message() {
       return "the plan gives job %s %d replicas, which it does not allow: %s"
           .formatted(job, planned, elasticity);
+    }
+  }
+
+  /** Replicas of another size than the job's. */
+  record WrongSlotsPerReplica(JobId job, int wanted, int planned) implements PlanViolation {
+    @Override
+    public String message() {
+      return "a replica of job %s takes %d slots but the plan gives each %d"
+          .formatted(job, wanted, planned);
     }
   }
 

@@ -27,10 +27,10 @@ final class QuotaCheck {
     Quotas planned = Quotas.of(snapshot);
     Quotas pinned = Quotas.of(snapshot);
     for (JobState job : snapshot.jobs()) {
-      int slots = plan.allocation(job.id()).replicas();
+      int slots = plan.allocation(job.id()).slots();
       planned.take(job, slots);
       if (job.pinned()) {
-        pinned.take(job, job.allocation().replicas());
+        pinned.take(job, job.allocation().slots());
       } else if (slots > 0) {
         checkStop(job, snapshot.queue(job.spec().queue()), found);
       }

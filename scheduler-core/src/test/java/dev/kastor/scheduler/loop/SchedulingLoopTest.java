@@ -118,7 +118,29 @@ final class SchedulingLoopTest {
     assertRefused(
         tick(cluster, "a", Allocation.on("n0", 3), "b", Allocation.on("n0", 2)),
         cluster,
-        "5 replicas",
+        "5 slots",
+        "n0",
+        "4 slots");
+  }
+
+  @Test
+  void refusesReplicasOfAnotherSizeThanTheJobs() {
+    FakeCluster cluster = new FakeCluster(job("a").slotsPerReplica(2).build());
+    assertRefused(
+        tick(cluster, "a", Allocation.on("n0", 2)),
+        cluster,
+        "a replica of job test/a takes 2 slots but the plan gives each 1");
+    assertThat(tick(cluster, "a", Allocation.on("n0", 2, 2)).violations()).isEmpty();
+  }
+
+  @Test
+  void countsTheSlotsOfReplicasOfSeveral() {
+    FakeCluster cluster =
+        new FakeCluster(job("a").slotsPerReplica(2).build(), job("b").slotsPerReplica(2).build());
+    assertRefused(
+        tick(cluster, "a", Allocation.on("n0", 2, 2), "b", Allocation.on("n0", 1, 2)),
+        cluster,
+        "6 slots",
         "n0",
         "4 slots");
   }
@@ -164,6 +186,6 @@ final class SchedulingLoopTest {
             "b",
             Allocation.on("n0", 1)),
         new FakeCluster(),
-        "7 replicas");
+        "7 slots");
   }
 }

@@ -39,6 +39,20 @@ class JobFactsTest {
   }
 
   @Test
+  void anyChangeOfAJobThatRestartsForItIsAStart() {
+    JobSpec spec =
+        TestJob.job("bert")
+            .elasticity(new Elasticity.Restarting(1, 8, new AllowedReplicas.Any()))
+            .build()
+            .spec();
+    JobFacts facts =
+        new JobFacts(spec, RUNS, true, measured(1L, 30L, null), false, Optional.empty());
+    JobState state = facts.state(ASSUMED, at(60));
+    assertThat(state.rescaleCost()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(state.restartCost()).isEqualTo(Duration.ofSeconds(30));
+  }
+
+  @Test
   void aChangeIsUnderWayUntilTheJobTrainsWithIt() {
     assertThat(state(RUNS, Measured.NOTHING, false).restarting()).isTrue();
     assertThat(state(RUNS, Measured.NOTHING, true).restarting()).isFalse();

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,7 @@ public final class TestJob {
   private boolean pinned;
   private Duration unsaved = Duration.ZERO;
   private String gpuType = "";
+  private int slotsPerReplica = 1;
   private final SequencedMap<String, GpuTraits> byGpuType = new LinkedHashMap<>();
 
   private TestJob(String name) {
@@ -66,7 +68,7 @@ public final class TestJob {
   }
 
   public TestJob on(String node, int replicas) {
-    return on(Allocation.on(node, replicas));
+    return on(Allocation.on(node, replicas, slotsPerReplica));
   }
 
   public TestJob on(Allocation value) {
@@ -107,6 +109,12 @@ public final class TestJob {
     return this;
   }
 
+  /** Slots of each replica; before the job is put anywhere. */
+  public TestJob slotsPerReplica(int value) {
+    slotsPerReplica = value;
+    return this;
+  }
+
   public TestJob gpuType(String value) {
     gpuType = value;
     return this;
@@ -115,7 +123,7 @@ public final class TestJob {
   /** Profiled on these types, with the same batches on each. */
   public TestJob byGpuType(String... types) {
     for (String type : types) {
-      byGpuType.put(type, new GpuTraits(LIMITS, 1, 100));
+      byGpuType.put(type, new GpuTraits(LIMITS, slotsPerReplica, 100));
     }
     return this;
   }
@@ -164,7 +172,9 @@ public final class TestJob {
             gpuType,
             byGpuType,
             queue,
-            priority);
+            priority,
+            slotsPerReplica,
+            Map.of());
     return new JobState(
         spec,
         allocation,

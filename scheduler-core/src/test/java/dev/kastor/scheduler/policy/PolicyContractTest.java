@@ -15,6 +15,7 @@ import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.model.TestJob;
 import dev.kastor.scheduler.plan.Plan;
 import dev.kastor.scheduler.plan.PlanCheck;
+import dev.kastor.scheduler.plan.PlanViolation;
 import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.scheduler.policy.support.FreeSlots;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -61,9 +63,10 @@ final class PolicyContractTest {
       int min = 1 + random.nextInt(3);
       int max = min + random.nextInt(8);
       Elasticity elasticity =
-          switch (random.nextInt(4)) {
+          switch (random.nextInt(5)) {
             case 0 -> new Elasticity.Rigid(min);
             case 1 -> new Elasticity.Elastic(min, max, new AllowedReplicas.Any());
+            case 4 -> new Elasticity.Restarting(min, max, new AllowedReplicas.Any());
             case 2 -> new Elasticity.Adaptive(1, 8, new AllowedReplicas.PowersOfTwo());
             default -> new Elasticity.Adaptive(min, max, new AllowedReplicas.Any());
           };
@@ -98,6 +101,133 @@ final class PolicyContractTest {
             .as("seed %d round %d", seed, round)
             .isEmpty();
       }
+    }
+  }
+
+  /** Uneven nodes, as where strangers hold GPUs, and jobs with replicas of one to eight GPUs. */
+  private static Snapshot sizedScene(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    List<Node> nodes = new ArrayList<>();
+    boolean even = random.nextBoolean();
+    for (int n = 1 + random.nextInt(6); n > 0; n--) {
+      nodes.add(
+          new Node(
+              "node-%02d".formatted(nodes.size()),
+              random.nextInt(3) == 0 ? "b" : "a",
+              even ? 8 : random.nextInt(10)));
+    }
+    FreeSlots free = new FreeSlots(nodes);
+    List<JobState> jobs = new ArrayList<>();
+    for (int j = random.nextInt(12); j >= 0; j--) {
+      int min = 1 + random.nextInt(3);
+      int max = min + random.nextInt(6);
+      Elasticity elasticity =
+          switch (random.nextInt(4)) {
+            case 0 -> new Elasticity.Rigid(min);
+            case 1 -> new Elasticity.Elastic(min, max, new AllowedReplicas.Any());
+            case 2 -> new Elasticity.Adaptive(1, 8, new AllowedReplicas.PowersOfTwo());
+            default -> new Elasticity.Adaptive(min, max, new AllowedReplicas.Any());
+          };
+      TestJob job =
+          job("job-%03d".formatted(jobs.size()))
+              .slotsPerReplica(1 << random.nextInt(4))
+              .elasticity(elasticity)
+              .attainedService(random.nextInt(10_000));
+      if (random.nextInt(3) == 0) {
+        job.byGpuType("a", "b");
+      }
+      if (random.nextBoolean()) {
+        job.model(random.nextBoolean() ? TestJob.SCALABLE : TestJob.STUBBORN, elasticity.min());
+      }
+      if (random.nextBoolean() && elasticity.allows(elasticity.min())) {
+        free.place(job.build().spec(), elasticity.min()).ifPresent(job::on);
+        if (!job.build().allocation().isEmpty() && random.nextInt(6) == 0) {
+          job.pinned();
+        }
+      }
+      jobs.add(job.build());
+    }
+    return snapshot(nodes, jobs);
+  }
+
+  /** A minute later, when a plan has been carried out. */
+  private static Snapshot after(Snapshot before, Plan plan) {
+    List<JobState> jobs = new ArrayList<>();
+    for (JobState job : before.jobs()) {
+      Allocation given = plan.allocation(job.id());
+      jobs.add(
+          new JobState(
+              job.spec(),
+              given,
+              job.model(),
+              Math.max(job.maxProfiledReplicas(), given.replicas()),
+              job.progress(),
+              job.age().plusSeconds(60),
+              job.attainedService() + 60.0 * given.slots(),
+              job.restarts(),
+              job.rescaleCost(),
+              job.pinned()));
+    }
+    return new Snapshot(before.now().plusSeconds(60), before.nodes(), jobs, before.queues());
+  }
+
+  /** No node gives more than it has, and no replica lies on two nodes. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void overcommitsNoNodeAndSplitsNoReplicaOfSeveralSlots(String name) {
+    boolean searches = List.of("pollux", "sia", "shockwave", "gavel").contains(name);
+    int several = 0;
+    for (int seed = 0; seed < (searches ? 80 : 1000); seed++) {
+      Policy policy = create(name);
+      Snapshot snapshot = sizedScene(seed);
+      for (int round = 0; round < 3; round++) {
+        Plan plan = policy.plan(snapshot);
+        assertThat(PlanCheck.violations(snapshot, plan))
+            .extracting(PlanViolation::message)
+            .as("seed %d round %d", seed, round)
+            .isEmpty();
+        for (JobState job : snapshot.jobs()) {
+          several += plan.allocation(job.id()).slotsPerReplica() > 1 ? 1 : 0;
+        }
+        snapshot = after(snapshot, plan);
+      }
+    }
+    assertThat(several).isGreaterThan(50);
+  }
+
+  /** A replica takes its slots of one node, of whatever number of nodes and remainders. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void startsAJobWhoseReplicasTakeSeveralSlots(String name) {
+    JobState job = job("a").slotsPerReplica(4).replicas(3, 3).age(Duration.ZERO).build();
+    Snapshot snapshot =
+        snapshot(List.of(new Node("n0", "a", 7), new Node("n1", "a", 9)), List.of(job));
+    Allocation given = create(name).plan(snapshot).allocation(job.id());
+    assertThat(given.replicasByNode()).isEqualTo(Map.of("n0", 1, "n1", 2));
+    assertThat(given.slots()).isEqualTo(12);
+  }
+
+  /** FIFO alone lets the first in line hold up the others, whatever it asks for. */
+  private static Stream<String> namesThatPassTheFirst() {
+    return names().filter(name -> !name.equals("fifo"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("namesThatPassTheFirst")
+  void jobsThatNoNodeCanHoldKeepNobodyWaiting(String name) {
+    JobState wide = job("a").slotsPerReplica(8).elasticity(new Elasticity.Rigid(1)).build();
+    JobState remainders = job("b").slotsPerReplica(4).elasticity(new Elasticity.Rigid(3)).build();
+    JobState fits = job("c").slotsPerReplica(2).elasticity(new Elasticity.Rigid(4)).build();
+    List<Node> nodes =
+        List.of(new Node("n0", "a", 7), new Node("n1", "a", 7), new Node("n2", "a", 3));
+    Snapshot snapshot = snapshot(nodes, List.of(wide, remainders, fits));
+    Policy policy = create(name);
+    for (int round = 0; round < 3; round++) {
+      Plan plan = policy.plan(snapshot);
+      assertThat(plan.allocation(wide.id())).isEqualTo(Allocation.NONE);
+      assertThat(plan.allocation(remainders.id())).isEqualTo(Allocation.NONE);
+      assertThat(plan.allocation(fits.id()).replicas()).isEqualTo(4);
+      snapshot = after(snapshot, plan);
     }
   }
 

@@ -56,7 +56,7 @@ final class QuotaContractTest {
   void keepsEveryQuotaOnRandomClusters(String name) {
     for (int seed = 0; seed < scenes(name); seed++) {
       Policy policy = create(name);
-      Snapshot snapshot = QuotaScene.of(seed);
+      Snapshot snapshot = seed % 2 == 0 ? QuotaScene.of(seed) : QuotaScene.ofSizes(seed);
       for (int round = 0; round < 2; round++) {
         Plan plan = policy.plan(snapshot);
         assertThat(PlanCheck.violations(snapshot, plan))
@@ -122,7 +122,7 @@ final class QuotaContractTest {
   private static Quotas taken(Snapshot snapshot, Plan plan) {
     Quotas quotas = Quotas.of(snapshot);
     for (JobState job : snapshot.jobs()) {
-      quotas.take(job, plan.allocation(job.id()).replicas());
+      quotas.take(job, plan.allocation(job.id()).slots());
     }
     return quotas;
   }
@@ -204,6 +204,47 @@ final class QuotaContractTest {
   private static int used(Snapshot snapshot, Plan plan, String queue) {
     QuotaAccount account = Objects.requireNonNull(taken(snapshot, plan).account(queue));
     return account.used();
+  }
+
+  /** A quota counts slots: of two replicas of four GPUs each it has room for one. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void countsTheSlotsOfReplicasOfSeveral(String name) {
+    JobState wide =
+        job("wide").slotsPerReplica(4).elasticity(new Elasticity.Rigid(1)).queue("a").build();
+    JobState wider =
+        job("wider").slotsPerReplica(4).elasticity(new Elasticity.Rigid(1)).queue("a").build();
+    Map<String, Queue> queues =
+        Map.of("a", new Queue("a", 1, "", Optional.of(new Quota(7)), StopPolicy.NONE));
+    Snapshot snapshot = snapshot(queues, wide, wider);
+    Plan plan = create(name).plan(snapshot);
+    assertThat(used(snapshot, plan, "a")).isEqualTo(4);
+    assertThat(plan.allocation(wide.id()).isEmpty())
+        .isNotEqualTo(plan.allocation(wider.id()).isEmpty());
+    JobState waits = plan.allocation(wide.id()).isEmpty() ? wide : wider;
+    assertThat(plan.reason(waits.id()).code()).isEqualTo("WaitingForQuota");
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+  }
+
+  /** What a queue lent comes back replica by replica. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void takesBackWholeReplicas(String name) {
+    JobState borrower =
+        job("borrower")
+            .slotsPerReplica(2)
+            .replicas(1, 4)
+            .model(TestJob.SCALABLE, 4)
+            .queue("a")
+            .sinceChange(Duration.ofMinutes(5))
+            .on("n0", 2)
+            .build();
+    JobState lender = job("lender").elasticity(new Elasticity.Rigid(6)).queue("b").build();
+    Snapshot snapshot = snapshot(cohort(new Quota(2), new Quota(6)), borrower, lender);
+    Plan plan = create(name).plan(snapshot);
+    assertThat(PlanCheck.violations(snapshot, plan)).isEmpty();
+    assertThat(plan.allocation(lender.id()).slots()).isEqualTo(6);
+    assertThat(plan.allocation(borrower.id()).slots()).isIn(0, 2);
   }
 
   @ParameterizedTest

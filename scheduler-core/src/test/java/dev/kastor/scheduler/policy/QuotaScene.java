@@ -31,6 +31,15 @@ final class QuotaScene {
   private QuotaScene() {}
 
   static Snapshot of(long seed) {
+    return of(seed, List.of(1));
+  }
+
+  /** The same with jobs whose replicas take one slot or several. */
+  static Snapshot ofSizes(long seed) {
+    return of(seed, List.of(1, 2, 4, 8));
+  }
+
+  private static Snapshot of(long seed, List<Integer> sizes) {
     SplittableRandom random = new SplittableRandom(seed);
     List<Node> nodes = new ArrayList<>();
     int each = 1 + random.nextInt(8);
@@ -45,7 +54,8 @@ final class QuotaScene {
     FreeSlots free = new FreeSlots(nodes);
     List<JobState> jobs = new ArrayList<>();
     for (int j = random.nextInt(16); j >= 0; j--) {
-      jobs.add(one(jobs.size(), queues.size(), free, random));
+      int size = sizes.size() == 1 ? 1 : sizes.get(random.nextInt(sizes.size()));
+      jobs.add(one(jobs.size(), size, queues.size(), free, random));
     }
     return new Snapshot(Instant.EPOCH.plus(Duration.ofHours(1)), nodes, jobs, queues);
   }
@@ -69,7 +79,8 @@ final class QuotaScene {
     return new Queue(name, 1 + random.nextInt(3), cohort, Optional.of(quota), stop);
   }
 
-  private static JobState one(int index, int queues, FreeSlots free, SplittableRandom random) {
+  private static JobState one(
+      int index, int slotsPerReplica, int queues, FreeSlots free, SplittableRandom random) {
     int min = 1 + random.nextInt(3);
     int max = min + random.nextInt(8);
     Elasticity elasticity =
@@ -82,6 +93,7 @@ final class QuotaScene {
     TestJob job =
         job("job-%03d".formatted(index))
             .elasticity(elasticity)
+            .slotsPerReplica(slotsPerReplica)
             .queue(random.nextInt(8) == 0 ? "" : "q" + random.nextInt(queues))
             .attainedService(random.nextInt(10_000))
             .sinceChange(Duration.ofSeconds(random.nextInt(100)))
@@ -120,7 +132,7 @@ final class QuotaScene {
               Math.max(job.maxProfiledReplicas(), given.replicas()),
               job.progress(),
               job.age().plusSeconds(600),
-              job.attainedService() + 600.0 * given.replicas(),
+              job.attainedService() + 600.0 * given.slots(),
               job.restarts(),
               job.rescaleCost(),
               job.restartCost(),

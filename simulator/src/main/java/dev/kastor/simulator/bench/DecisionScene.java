@@ -167,7 +167,7 @@ final class DecisionScene {
         Math.max(job.maxProfiledReplicas(), allocation.replicas()),
         Optional.of(new Progress((long) steps, Math.min(49_000, steps), 50_000, 0, 0)),
         Duration.between(job.spec().submitted(), now),
-        job.attainedService() + (double) seconds * allocation.replicas(),
+        job.attainedService() + (double) seconds * allocation.slots(),
         job.restarts() + (same || job.allocation().isEmpty() || allocation.isEmpty() ? 0 : 1),
         Duration.ofSeconds(30),
         same ? sinceChange(job, seconds) : Duration.ofSeconds(seconds),

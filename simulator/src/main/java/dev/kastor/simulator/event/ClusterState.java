@@ -34,7 +34,7 @@ final class ClusterState {
   }
 
   private void count(EventJob job, int sign) {
-    int gpus = sign * job.allocation().replicas();
+    int gpus = sign * job.allocation().slots();
     if (gpus != 0) {
       runningJobs += sign;
       gpusInUse += gpus;

@@ -7,6 +7,7 @@ import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.AllocationHistory;
 import dev.kastor.scheduler.model.AssumedPauses;
+import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.Foresight;
 import dev.kastor.scheduler.model.JobFacts;
 import dev.kastor.scheduler.model.JobSpec;
@@ -219,7 +220,10 @@ final class EventJob implements Foresight {
     if (!allocation.isEmpty()) {
       measure();
     }
-    boolean live = type.equals(gpuType) && staysSomewhere(to);
+    boolean live =
+        type.equals(gpuType)
+            && staysSomewhere(to)
+            && !(spec.elasticity() instanceof Elasticity.Restarting);
     int before = live ? allocation.replicas() : 0;
     if (!allocation.isEmpty()) {
       saveProgress();
@@ -361,7 +365,7 @@ final class EventJob implements Foresight {
       course = next;
       stepsOnCourse = course.stepsAt(progress);
     }
-    time = application().stepTime(key(), allocation.counts(), batch.atomicBatchSize());
+    time = application().stepTime(key(), allocation.replicaCounts(), batch.atomicBatchSize());
     if (!time.isKnown()) {
       throw new IllegalStateException(
           "%s was never measured with an atomic batch of %d on %s"

@@ -9,14 +9,17 @@ import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.GpuTraits;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.policy.support.Sizes;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.stream.IntStream;
 
 /**
  * Turns a workload's jobs into what a policy may decide about them: the lesser of what the policy
@@ -42,13 +45,12 @@ final class EventSpecs {
         GpuTraits measured = application.traits(type);
         byType.put(
             type,
-            new GpuTraits(
-                limits(application, type, target),
-                1,
-                measured.referenceSpeed(),
-                measured.maxNodes()));
+            measured
+                .withBatchLimits(limits(application, type, target))
+                .withSlotsPerReplica(job.slotsPerReplica(application, type)));
       }
     }
+    String first = application.gpuTypes().getFirst();
     JobSpec spec =
         new JobSpec(
             new JobId(NAMESPACE, job.name()),
@@ -56,11 +58,13 @@ final class EventSpecs {
             job.application(),
             elasticity,
             job.requestedReplicas(),
-            limits(application, application.gpuTypes().getFirst(), target),
+            limits(application, first, target),
             "",
             byType,
             job.queue(),
-            job.priority());
+            job.priority(),
+            job.slotsPerReplica(application, first),
+            Map.of());
     check(spec, largest);
     return spec;
   }
@@ -75,6 +79,9 @@ final class EventSpecs {
             && application.fixedGlobalBatch().isEmpty();
     if (control == Control.PLACEMENT || job.category() == Workload.Category.RIGID) {
       return new Elasticity.Rigid(requested);
+    }
+    if (job.category() == Workload.Category.RESTART) {
+      return new Elasticity.Restarting(job.minReplicas(), most, any);
     }
     return choosesBatch
         ? new Elasticity.Adaptive(job.minReplicas(), most, any)
@@ -107,14 +114,21 @@ final class EventSpecs {
               .formatted(spec.id().name(), String.join(", ", spec.byGpuType().keySet()), largest));
     }
     boolean mixes = spec.byGpuType().isEmpty();
-    int room =
-        mixes
-            ? usable.stream().mapToInt(ClusterShape.Group::gpus).sum()
-            : usable.stream().mapToInt(ClusterShape.Group::gpus).max().orElse(0);
+    IntStream replicas =
+        usable.stream().mapToInt(group -> group.replicas(spec.slotsPerReplica(group.gpuType())));
+    int room = mixes ? replicas.sum() : replicas.max().orElse(0);
     if (least > room) {
       throw new IllegalArgumentException(
-          "job %s needs %d GPUs%s and the cluster %s never has more than %d. Enlarge the cluster or lower the job's replicas."
-              .formatted(spec.id().name(), least, mixes ? "" : " of one type", largest, room));
+          "job %s needs %s%s and the cluster %s never has more than %d. Enlarge the cluster or lower the job's replicas."
+              .formatted(
+                  spec.id().name(),
+                  Sizes.leastSlotsPerReplica(spec) == 1
+                      ? least + " GPUs"
+                      : "%d times %d GPUs of one node"
+                          .formatted(least, Sizes.leastSlotsPerReplica(spec)),
+                  mixes ? "" : " of one type",
+                  largest,
+                  room));
     }
     PlacementShape shape = new PlacementShape(1, least, usable.getFirst().gpuType());
     if (BatchChoice.choose(spec, Optional.empty(), shape).isEmpty()) {

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which nodes there are and who sits on them; refuses more replicas on a node than it has slots,
- * whatever the loop has checked before. Owned by one simulation.
+ * Which nodes there are and who sits on them; refuses more of a node than it has slots, whatever
+ * the loop has checked before. Owned by one simulation.
  */
 final class NodeLedger {
   private static final class Entry {
@@ -171,7 +171,7 @@ final class NodeLedger {
     double money = 0;
     for (int i = 0; i < allocation.nodes(); i++) {
       Node node = entry(allocation.node(i)).node;
-      money += node.pricePerHour() * allocation.count(i) / node.slots();
+      money += node.pricePerHour() * allocation.slots(i) / node.slots();
     }
     return money;
   }
@@ -187,7 +187,7 @@ final class NodeLedger {
     for (int i = 0; i < allocation.nodes(); i++) {
       Entry entry = entry(allocation.node(i));
       entry.residents.remove(job);
-      entry.used -= allocation.count(i);
+      entry.used -= allocation.slots(i);
       entry.distributed -= allocation.nodes() > 1 ? 1 : 0;
     }
   }
@@ -198,11 +198,11 @@ final class NodeLedger {
     for (int i = 0; i < allocation.nodes(); i++) {
       Entry entry = entry(allocation.node(i));
       entry.residents.add(job);
-      entry.used += allocation.count(i);
+      entry.used += allocation.slots(i);
       entry.distributed += allocation.nodes() > 1 ? 1 : 0;
       if (entry.used > entry.node.slots() || !entry.present || !entry.up) {
         throw new IllegalStateException(
-            "node %s holds %d replicas on %d slots%s"
+            "of node %s %d slots are held and it has %d%s"
                 .formatted(
                     entry.node.name(),
                     entry.used,

@@ -145,7 +145,7 @@ final class Reporter {
     BatchLimits limits = spec.batchLimits(gpuType);
     int measured =
         Math.min(
-            application.maxAtomicBatch(gpuType, allocation.counts()),
+            application.maxAtomicBatch(gpuType, allocation.replicaCounts()),
             application.maxAtomicBatch(gpuType, allocation.replicas()));
     BatchLimits feasible =
         limits.withMaxAtomicBatch(

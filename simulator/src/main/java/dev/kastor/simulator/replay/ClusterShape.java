@@ -53,6 +53,11 @@ public record ClusterShape(List<Group> groups) {
       return new Group(gpuType, others, gpusPerNode, pricePerHour, spot, Math.min(racks, others));
     }
 
+    /** Replicas of so many GPUs of one node that all its nodes can hold. */
+    public int replicas(int slotsPerReplica) {
+      return nodes * (gpusPerNode / slotsPerReplica);
+    }
+
     /** GPUs of all its nodes. */
     public int gpus() {
       return nodes * gpusPerNode;

@@ -25,7 +25,7 @@ final class Fit {
     ClusterShape largest = largest(run);
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
-      int usable = usable(run, largest, application);
+      int usable = usable(run, largest, application, job);
       boolean sizeIsGiven =
           control == Control.PLACEMENT || job.category() == Workload.Category.RIGID;
       // Kastor's own mode gives no job more than its application can use.
@@ -41,10 +41,11 @@ final class Fit {
   }
 
   /**
-   * GPUs that one job could ever hold: a job that knows types uses one of them at a time, and some
-   * policies nodes of one kind.
+   * Replicas that one job could ever have: a job that knows types uses one of them at a time, and
+   * some policies nodes of one kind.
    */
-  private static int usable(Run run, ClusterShape largest, Application application) {
+  private static int usable(
+      Run run, ClusterShape largest, Application application, Workload.Job job) {
     Map<Object, Integer> pools = new HashMap<>();
     boolean uniform = Policies.traits(run.policy()).uniformNodes();
     for (ClusterShape.Group group : largest.groups()) {
@@ -53,10 +54,15 @@ final class Fit {
             uniform
                 ? List.of(group.gpuType(), group.spot(), group.pricePerHour() / group.gpusPerNode())
                 : anyType(application) ? "" : group.gpuType();
-        pools.merge(pool, group.gpus(), Integer::sum);
+        pools.merge(pool, group.replicas(slotsPerReplica(job, application, group)), Integer::sum);
       }
     }
-    return pools.values().stream().mapToInt(gpus -> gpus).max().orElse(0);
+    return pools.values().stream().mapToInt(replicas -> replicas).max().orElse(0);
+  }
+
+  private static int slotsPerReplica(
+      Workload.Job job, Application application, ClusterShape.Group group) {
+    return job.slotsPerReplica(application, anyType(application) ? "" : group.gpuType());
   }
 
   private static ClusterShape largest(Run run) throws TraceException {
@@ -83,12 +89,20 @@ final class Fit {
             ? ""
             : " of one type that %s was measured on (%s)"
                 .formatted(application.name(), String.join(", ", application.gpuTypes()));
+    int each =
+        run.cluster().groups().stream()
+            .filter(
+                group -> anyType(application) || application.gpuTypes().contains(group.gpuType()))
+            .mapToInt(group -> slotsPerReplica(job, application, group))
+            .min()
+            .orElse(1);
     String what =
-        "job '%s' needs %s %d GPUs under policy %s, but cluster %s has %d%s. Use a larger cluster or remove the job."
+        "job '%s' needs %s %d %s under policy %s, but cluster %s has %d%s. Use a larger cluster or remove the job."
             .formatted(
                 job.name(),
                 sizeIsGiven ? "its" : "at least",
                 needed,
+                each == 1 ? "GPUs" : "replicas of %d GPUs of one node each".formatted(each),
                 run.policy(),
                 run.cluster(),
                 usable,

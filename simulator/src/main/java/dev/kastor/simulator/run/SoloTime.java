@@ -1,6 +1,7 @@
 package dev.kastor.simulator.run;
 
 import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.scheduler.policy.support.GpuTypes;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
@@ -17,9 +18,9 @@ import java.util.TreeMap;
  * by epoch, the number of GPUs and the batch of most true goodput.
  *
  * <p>A job uses GPUs of one type, packed onto as few nodes as possible, and the type that is best
- * for it. Sizes tried are the powers of two within the share and all of it; a share of less than
- * one GPU is a GPU for that part of the time, and so it is for a rigid job of more GPUs than the
- * share has.
+ * for it. Sizes tried are the powers of two of replicas within the share and all of it; a share of
+ * less than one replica is a replica for that part of the time, and so it is for a rigid job of
+ * more replicas than the share can hold.
  */
 final class SoloTime {
   /** Ratio of one atomic batch that is tried to the next. */
@@ -31,7 +32,7 @@ final class SoloTime {
   private final Application application;
   private final Map<Key, Double> known = new HashMap<>();
 
-  private record Key(ClusterShape.Group group, int fewest, int most, int fixedBatch) {}
+  private record Key(ClusterShape.Group group, int perNode, int fewest, int most, int fixedBatch) {}
 
   SoloTime(ClusterShape cluster, Application application) {
     this.cluster = cluster.alike();
@@ -51,17 +52,21 @@ final class SoloTime {
           && !application.gpuTypes().contains(group.gpuType())) {
         continue;
       }
-      double gpus = share * group.nodes() * group.gpusPerNode();
+      int perNode = group.gpusPerNode() / job.slotsPerReplica(application, group.gpuType());
+      if (perNode == 0) {
+        continue;
+      }
+      double room = share * group.nodes() * perNode;
       int fewest = rigid ? job.requestedReplicas() : job.minReplicas();
       int most =
           rigid
               ? fewest
               : Math.max(
                   fewest,
-                  Math.min((int) gpus, Math.min(job.maxReplicas(), application.maxReplicas())));
+                  Math.min((int) room, Math.min(job.maxReplicas(), application.maxReplicas())));
       double whole =
-          known.computeIfAbsent(new Key(group, fewest, most, fixedBatch), this::training);
-      best = Math.min(best, application.restartSeconds() + whole / Math.min(1, gpus / fewest));
+          known.computeIfAbsent(new Key(group, perNode, fewest, most, fixedBatch), this::training);
+      best = Math.min(best, application.restartSeconds() + whole / Math.min(1, room / fewest));
     }
     return best;
   }
@@ -98,7 +103,7 @@ final class SoloTime {
 
   private void steps(Key key, int replicas, NavigableMap<Integer, Double> stepByBatch) {
     ClusterShape.Group group = key.group();
-    int[] packed = packed(replicas, group);
+    int[] packed = GpuTypes.packed(replicas, key.perNode());
     BatchLimits limits = application.batchLimits(group.gpuType());
     for (int accumulation : ACCUMULATION) {
       int examples = replicas * (accumulation + 1);
@@ -143,14 +148,5 @@ final class SoloTime {
       }
       least = Math.min(least, seconds);
     }
-  }
-
-  private static int[] packed(int replicas, ClusterShape.Group group) {
-    int nodes = Math.ceilDiv(replicas, group.gpusPerNode());
-    int[] counts = new int[nodes];
-    for (int n = 0; n < nodes; n++) {
-      counts[n] = Math.min(group.gpusPerNode(), replicas - n * group.gpusPerNode());
-    }
-    return counts;
   }
 }

@@ -5,38 +5,38 @@ import java.util.Arrays;
 
 /** Where a job really runs; immutable. */
 final class Placement {
-  static final Placement NONE = new Placement("", new int[0], 0);
+  static final Placement NONE = new Placement("", new int[0], 1);
 
   private final String gpuType;
-  private final int[] slotsByNode;
-  private final int slots;
+  private final int[] replicasByNode;
   private final int replicas;
+  private final int slotsPerReplica;
 
   /**
    * A placement.
    *
    * @param gpuType of all its GPUs
-   * @param slotsByNode GPUs on each node, in order; empty where it does not run
-   * @param replicas one or more GPUs each
+   * @param replicasByNode replicas on each node, in order; empty where it does not run
+   * @param slotsPerReplica GPUs of each replica
    */
-  Placement(String gpuType, int[] slotsByNode, int replicas) {
+  Placement(String gpuType, int[] replicasByNode, int slotsPerReplica) {
     this.gpuType = gpuType;
-    this.slotsByNode = slotsByNode;
-    this.replicas = replicas;
-    slots = Arrays.stream(slotsByNode).sum();
+    this.replicasByNode = replicasByNode;
+    this.slotsPerReplica = slotsPerReplica;
+    replicas = Arrays.stream(replicasByNode).sum();
   }
 
   String gpuType() {
     return gpuType;
   }
 
-  /** GPUs on each node, in order; not to be changed. */
-  int[] slotsByNode() {
-    return slotsByNode;
+  /** Replicas on each node, in order; not to be changed. */
+  int[] replicasByNode() {
+    return replicasByNode;
   }
 
   int slots() {
-    return slots;
+    return replicas * slotsPerReplica;
   }
 
   int replicas() {
@@ -44,21 +44,21 @@ final class Placement {
   }
 
   boolean isEmpty() {
-    return slots == 0;
+    return replicas == 0;
   }
 
   /** Whether step times are the same, on whatever nodes. */
   boolean sameAs(Placement other) {
-    return gpuType.equals(other.gpuType) && Arrays.equals(slotsByNode, other.slotsByNode);
+    return gpuType.equals(other.gpuType) && Arrays.equals(replicasByNode, other.replicasByNode);
   }
 
-  /** What a model is asked; a pipeline over several nodes counts as on one. */
+  /** What a model is asked. */
   PlacementShape shape(String modelledType) {
-    return new PlacementShape(Math.min(slotsByNode.length, replicas), replicas, modelledType);
+    return new PlacementShape(replicasByNode.length, replicas, modelledType);
   }
 
   @Override
   public String toString() {
-    return "%s %s".formatted(gpuType, Arrays.toString(slotsByNode)).strip();
+    return "%s %s".formatted(gpuType, Arrays.toString(replicasByNode)).strip();
   }
 }

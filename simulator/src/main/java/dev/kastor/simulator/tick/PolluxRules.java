@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Pollux's artifact (OSDI 2021): one kind of GPU, and every change of allocation is a restart. */
@@ -47,12 +48,14 @@ record PolluxRules(List<Node> nodes) implements TickRules {
         "",
         new LinkedHashMap<>(),
         job.queue(),
-        job.priority());
+        job.priority(),
+        job.slotsPerReplica(application, ""),
+        Map.of());
   }
 
   @Override
   public Placement place(JobSpec spec, Application application, Allocation allocation) {
-    return new Placement("", allocation.counts(), allocation.replicas());
+    return new Placement("", allocation.replicaCounts(), allocation.slotsPerReplica());
   }
 
   @Override

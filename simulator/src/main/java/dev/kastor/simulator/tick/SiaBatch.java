@@ -29,7 +29,7 @@ final class SiaBatch {
     int largest =
         Math.min(
             limits.maxAtomicBatch(),
-            application.maxAtomicBatch(placement.gpuType(), placement.slotsByNode()));
+            application.maxAtomicBatch(placement.gpuType(), placement.replicasByNode()));
     boolean tuned = spec.elasticity() instanceof Elasticity.Adaptive;
     BatchPlan plan = null;
     if (tuned && model.isPresent() && model.get().knows(modelledType)) {

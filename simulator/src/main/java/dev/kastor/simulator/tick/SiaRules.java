@@ -55,7 +55,9 @@ final class SiaRules implements TickRules {
         GpuTraits measured = application.traits(group.gpuType());
         traits.put(
             group.gpuType(),
-            measured.withBatchLimits(target(job, measured.batchLimits(), elasticity)));
+            measured
+                .withBatchLimits(target(job, measured.batchLimits(), elasticity))
+                .withSlotsPerReplica(job.slotsPerReplica(application, group.gpuType())));
       }
     }
     if (traits.isEmpty()) {
@@ -103,6 +105,7 @@ final class SiaRules implements TickRules {
           switch (job.category()) {
             case ADAPTIVE -> new Elasticity.Adaptive(1, most, any);
             case SCALE_GPUS -> new Elasticity.Elastic(1, job.requestedReplicas(), any);
+            case RESTART -> new Elasticity.Restarting(1, most, any);
             case RIGID -> new Elasticity.Rigid(job.requestedReplicas());
           };
     };
@@ -116,16 +119,16 @@ final class SiaRules implements TickRules {
     String type = types.getOrDefault(allocation.node(0), "");
     return new Placement(
         type,
-        withinMeasured(allocation.counts(), application.traits(type).maxNodes()),
-        allocation.replicas() / spec.gpusPerReplica(type));
+        withinMeasured(allocation.replicaCounts(), application.traits(type).maxNodes()),
+        allocation.slotsPerReplica());
   }
 
   /** Over more nodes than were ever measured, a job counts as evenly spread over those. */
-  static int[] withinMeasured(int[] slotsByNode, int maxNodes) {
-    if (slotsByNode.length <= maxNodes) {
-      return slotsByNode;
+  static int[] withinMeasured(int[] replicasByNode, int maxNodes) {
+    if (replicasByNode.length <= maxNodes) {
+      return replicasByNode;
     }
-    int left = Arrays.stream(slotsByNode).sum();
+    int left = Arrays.stream(replicasByNode).sum();
     int each = Math.ceilDiv(left, maxNodes);
     int[] even = new int[Math.ceilDiv(left, each)];
     for (int n = 0; n < even.length; n++) {

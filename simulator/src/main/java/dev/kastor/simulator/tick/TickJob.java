@@ -171,7 +171,8 @@ final class TickJob implements Foresight {
   private void chooseBatch(double now) {
     batch = rules.batch(spec, application, model(now), placement);
     time =
-        application.stepTime(placement.gpuType(), placement.slotsByNode(), batch.atomicBatchSize());
+        application.stepTime(
+            placement.gpuType(), placement.replicasByNode(), batch.atomicBatchSize());
     if (!time.isKnown()) {
       throw new IllegalStateException(
           "%s was never measured with an atomic batch of %d on %s"

@@ -169,9 +169,9 @@ public final class TickSimulation implements Cluster {
       active++;
       if (!job.allocation().isEmpty()) {
         running++;
-        used += job.allocation().replicas();
+        used += job.allocation().slots();
         efficiency += job.efficiency();
-        byApplication.merge(job.application().name(), job.allocation().replicas(), Integer::sum);
+        byApplication.merge(job.application().name(), job.allocation().slots(), Integer::sum);
       }
     }
     return new Sample(now, active, running, used, gpus, efficiency / running, byApplication);

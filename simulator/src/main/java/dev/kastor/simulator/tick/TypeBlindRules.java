@@ -1,5 +1,7 @@
 package dev.kastor.simulator.tick;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
@@ -15,6 +17,7 @@ import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -40,15 +43,16 @@ final class TypeBlindRules implements TickRules {
   private final List<Node> virtual = new ArrayList<>();
   private final Map<String, Real> real = new HashMap<>();
   private final int leastGpus;
+  private final int leastPerNode;
 
   TypeBlindRules(ClusterShape cluster) {
     this.cluster = cluster.alike();
-    int size =
+    leastPerNode =
         cluster.groups().stream().mapToInt(ClusterShape.Group::gpusPerNode).min().orElseThrow();
     for (Node node : cluster.nodes()) {
-      for (int left = node.slots(), part = 0; left > 0; left -= size, part++) {
+      for (int left = node.slots(), part = 0; left > 0; left -= leastPerNode, part++) {
         String name = "%s.%d".formatted(node.name(), part);
-        virtual.add(new Node(name, "", Math.min(size, left)));
+        virtual.add(new Node(name, "", Math.min(leastPerNode, left)));
         real.put(name, new Real(node.name(), node.gpuType()));
       }
     }
@@ -82,7 +86,27 @@ final class TypeBlindRules implements TickRules {
         "",
         new LinkedHashMap<>(),
         job.queue(),
-        job.priority());
+        job.priority(),
+        slotsPerReplica(job, application),
+        Map.of());
+  }
+
+  /** Slots of a replica, which must be as many on all types: the policy sees no types. */
+  private int slotsPerReplica(Workload.Job job, Application application) {
+    int[] sizes =
+        cluster.groups().stream()
+            .mapToInt(group -> job.slotsPerReplica(application, group.gpuType()))
+            .distinct()
+            .toArray();
+    if (sizes.length > 1 || sizes[0] > leastPerNode) {
+      throw new IllegalArgumentException(
+          "a replica of job %s takes %s GPUs of one node, and the policy sees nodes of %d GPUs of one type. Use one that sees types"
+              .formatted(
+                  job.name(),
+                  Arrays.stream(sizes).mapToObj(Integer::toString).collect(joining(" or ")),
+                  leastPerNode));
+    }
+    return sizes[0];
   }
 
   private BatchLimits believed(Application application) {
@@ -96,6 +120,8 @@ final class TypeBlindRules implements TickRules {
       case Elasticity.Rigid rigid -> rigid;
       case Elasticity.Elastic elastic ->
           new Elasticity.Elastic(elastic.min(), most, elastic.allowed());
+      case Elasticity.Restarting restarting ->
+          new Elasticity.Restarting(restarting.min(), most, restarting.allowed());
       case Elasticity.Adaptive adaptive ->
           new Elasticity.Adaptive(adaptive.min(), most, adaptive.allowed());
     };
@@ -108,7 +134,7 @@ final class TypeBlindRules implements TickRules {
     }
     Map<String, Integer> slots = new HashMap<>();
     for (int i = 0; i < given.nodes(); i++) {
-      slots.merge(real(given, i).gpuType(), given.count(i), Integer::sum);
+      slots.merge(real(given, i).gpuType(), given.slots(i), Integer::sum);
     }
     String type =
         slots.keySet().stream()
@@ -120,10 +146,10 @@ final class TypeBlindRules implements TickRules {
     SequencedMap<String, Integer> used = new LinkedHashMap<>();
     for (int i = 0; i < given.nodes(); i++) {
       if (real(given, i).gpuType().equals(type)) {
-        used.put(given.node(i), given.count(i));
+        used.put(given.node(i), given.replicas(i));
       }
     }
-    return new Allocation(used);
+    return new Allocation(used, given.slotsPerReplica());
   }
 
   @Override
@@ -131,13 +157,13 @@ final class TypeBlindRules implements TickRules {
     String type = real(allocation, 0).gpuType();
     Map<String, Integer> counts = new LinkedHashMap<>();
     for (int i = 0; i < allocation.nodes(); i++) {
-      counts.merge(real(allocation, i).node(), allocation.count(i), Integer::sum);
+      counts.merge(real(allocation, i).node(), allocation.replicas(i), Integer::sum);
     }
-    int[] slotsByNode = counts.values().stream().mapToInt(Integer::intValue).toArray();
+    int[] replicasByNode = counts.values().stream().mapToInt(Integer::intValue).toArray();
     return new Placement(
         type,
-        SiaRules.withinMeasured(slotsByNode, application.traits(type).maxNodes()),
-        allocation.replicas());
+        SiaRules.withinMeasured(replicasByNode, application.traits(type).maxNodes()),
+        allocation.slotsPerReplica());
   }
 
   private Real real(Allocation allocation, int i) {

@@ -229,7 +229,8 @@ final class EvaluationTest {
     assertThat(Part.ABLATION.asks(mixed)).isTrue();
     assertThat(mixed.categories(mixed.workloads().getFirst()))
         .hasValueSatisfying(drawn ->
-            assertThat(drawn).hasToString("ADAPTIVE=1.0,SCALE_GPUS=1.0,RIGID=1.0, seed 1"));
+            assertThat(drawn)
+                .hasToString("ADAPTIVE=1.0,SCALE_GPUS=1.0,RIGID=1.0,RESTART=0.0, seed 1"));
   }
 
   @Test

@@ -104,6 +104,36 @@ final class EventSimulationTest {
         .isLessThanOrEqualTo(8 * replay.makespanSeconds() * (1 + 1e-12));
   }
 
+  /** Replicas of one, two and four GPUs on nodes that they do not divide. */
+  @ParameterizedTest
+  @MethodSource("policies")
+  void finishesJobsWhoseReplicasTakeSeveralGpus(String policy) {
+    List<Workload.Job> jobs = new ArrayList<>();
+    for (Workload.Job job : burst().jobs()) {
+      jobs.add(job.atMost(4).withSlotsPerReplica(1 << jobs.size() % 3));
+    }
+    Replay replay =
+        replay(EventSettings.defaults(), "3x6,1x5", new Workload("mixed", jobs), policy, 1);
+    assertThat(replay.jobs()).hasSize(jobs.size());
+    assertThat(replay.samples())
+        .allSatisfy(sample -> assertThat(sample.gpusInUse()).isBetween(0, sample.gpus()));
+    assertThat(replay.samples())
+        .as("more GPUs than one for each replica")
+        .anyMatch(sample -> sample.gpusInUse() > 4 * sample.runningJobs());
+  }
+
+  /** What a replica is made of is in its step time: GPUs that it holds count in service alone. */
+  @Test
+  void aReplicaOfFourGpusTrainsAsItsStepTimeSaysAndIsServedFourfold() {
+    Workload.Job one = new Workload.Job("a", 0, "linear", 2, 2, 2, 0, Workload.Category.RIGID);
+    Replay small = replay(EXACT, "2x4", workload(one), "fifo", 1);
+    Replay large = replay(EXACT, "2x4", workload(one.withSlotsPerReplica(4)), "fifo", 1);
+    assertThat(small.jobs().getFirst().slotSeconds()).isEqualTo(2 * seconds(small));
+    assertThat(large.jobs().getFirst().slotSeconds()).isEqualTo(8 * seconds(large));
+    // On two nodes instead of one, which this application does not feel.
+    assertThat(seconds(large)).isEqualTo(seconds(small));
+  }
+
   @ParameterizedTest
   @MethodSource("policies")
   void sameSeedGivesTheSameReplay(String policy) {
@@ -191,6 +221,20 @@ final class EventSimulationTest {
     assertThat(replay.jobs().get(0).startSeconds()).isEqualTo(5);
     assertThat(replay.jobs().get(1).startSeconds()).as("by the fast path").isEqualTo(6);
     assertThat(replay.jobs().get(2).startSeconds()).as("when a has ended").isGreaterThan(1000);
+  }
+
+  @Test
+  void aJobThatRestartsForARescalePausesAsForAStart() {
+    Workload.Job a = job("a", 0, "linear", 1);
+    Workload.Job b = job("b", 500, "linear", 1);
+    EventSettings free = EXACT.withLiveRescale(Duration.ZERO);
+    Replay live = replay(free, "1x2", workload(a, b), "optimus", 1);
+    Replay restarts =
+        replay(free, "1x2", workload(a.in(Workload.Category.RESTART), b), "optimus", 1);
+    Replay.Completed before = live.jobs().getFirst();
+    Replay.Completed after = restarts.jobs().getFirst();
+    assertThat(after.restarts()).isEqualTo(before.restarts()).isEqualTo(1);
+    assertThat(after.finishSeconds() - before.finishSeconds()).isCloseTo(30, within(1e-6));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.kastor.simulator.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.scheduler.model.Control;
 import dev.kastor.scheduler.model.GpuTraits;
@@ -11,6 +12,7 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.Workload.Category;
 import dev.kastor.traces.measured.SiaApplications;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -33,5 +35,39 @@ final class EventSpecsTest {
           .isEqualTo(application.traits(type).referenceSpeed());
       assertThat(told.maxNodes()).isEqualTo(application.traits(type).maxNodes());
     }
+  }
+
+  @Test
+  void replicasAreAsLargeAsTheApplicationWasMeasuredWithOrAsTheJobSays() throws Exception {
+    Map<String, Application> applications =
+        SiaApplications.read(PublishedTraces.path("sia/profiles"));
+    ClusterShape cluster = ClusterShape.parse("dgx-ext=2x8,rtx=3x8");
+    JobSpec pipelines =
+        spec(Objects.requireNonNull(applications.get("gpt_pmp")), cluster, "gpt_pmp", 1);
+    assertThat(pipelines.slotsPerReplica("dgx-ext")).isEqualTo(2);
+    assertThat(pipelines.slotsPerReplica("rtx")).isEqualTo(8);
+    JobSpec sharded =
+        spec(Objects.requireNonNull(applications.get("cifar10")), cluster, "cifar10", 4);
+    assertThat(sharded.slotsPerReplica("rtx")).isEqualTo(4);
+    assertThat(spec(PlainApplication.linear(10), cluster, "linear", 4).slotsPerReplica())
+        .isEqualTo(4);
+  }
+
+  @Test
+  void aJobWhoseReplicaNoNodeCanHoldIsRefused() {
+    ClusterShape cluster = ClusterShape.parse("4x4");
+    assertThatThrownBy(() -> spec(PlainApplication.linear(10), cluster, "linear", 8))
+        .hasMessageContaining("job a needs 1 times 8 GPUs of one node")
+        .hasMessageContaining("never has more than 0");
+  }
+
+  private static JobSpec spec(
+      Application application, ClusterShape cluster, String name, int slotsPerReplica) {
+    return EventSpecs.of(
+        new Workload.Job("a", 0, name, 1, Workload.UNBOUNDED, 1, 0, Category.ADAPTIVE)
+            .withSlotsPerReplica(slotsPerReplica),
+        application,
+        Control.SIZE_AND_BATCH,
+        cluster);
   }
 }

@@ -24,7 +24,7 @@ final class DrawnCategoriesTest {
   @Test
   void drawsTheSameSharesForEveryone() {
     Workload drawn = new DrawnCategories(THIRDS, 1).of(jobs(3000));
-    for (Category category : Category.values()) {
+    for (Category category : List.of(Category.ADAPTIVE, Category.SCALE_GPUS, Category.RIGID)) {
       assertThat(drawn.jobs().stream().filter(job -> job.category() == category).count())
           .isBetween(900L, 1100L);
     }
@@ -44,6 +44,6 @@ final class DrawnCategoriesTest {
   @Test
   void saysItsWeightsInOneOrder() {
     assertThat(new DrawnCategories(CategoryMix.parse("rigid=2,adaptive=1"), 3))
-        .hasToString("ADAPTIVE=1.0,SCALE_GPUS=0.0,RIGID=2.0, seed 3");
+        .hasToString("ADAPTIVE=1.0,SCALE_GPUS=0.0,RIGID=2.0,RESTART=0.0, seed 3");
   }
 }

@@ -87,8 +87,8 @@ final class SiaCategoriesTest {
             job("cifar", "cifar10", 4, 1024, Category.ADAPTIVE));
     assertThat(given.get("gpt")).isNotEmpty().allMatch(one -> !one.node(0).startsWith("aws"));
     assertThat(given.get("gpt"))
-        .allMatch(one -> one.replicas() % (one.node(0).startsWith("rtx") ? 8 : 2) == 0);
-    assertThat(given.get("gpt")).anyMatch(one -> one.replicas() > 8);
+        .allMatch(one -> one.slotsPerReplica() == (one.node(0).startsWith("rtx") ? 8 : 2));
+    assertThat(given.get("gpt")).anyMatch(one -> one.slots() > 8);
   }
 
   @Test

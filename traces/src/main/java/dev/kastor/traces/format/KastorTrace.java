@@ -64,7 +64,8 @@ final class KastorTrace implements TraceFormat {
         duration,
         outcome(row),
         row.textOr("queue", ""),
-        row.isBlank("priority") ? 0 : row.whole("priority"));
+        row.isBlank("priority") ? 0 : row.whole("priority"),
+        row.isBlank("slotsPerReplica") ? 1 : row.positive("slotsPerReplica"));
   }
 
   /** What a scheduler may change about a job; everything where its row does not say. */
@@ -73,10 +74,12 @@ final class KastorTrace implements TraceFormat {
       case "adaptive" -> Category.ADAPTIVE;
       case "scale-gpus" -> Category.SCALE_GPUS;
       case "rigid" -> Category.RIGID;
+      case "restart" -> Category.RESTART;
       default ->
           throw row.problem(
               "category",
-              "'%s' must be adaptive, scale-gpus or rigid".formatted(row.text("category")));
+              "'%s' must be adaptive, scale-gpus, rigid or restart"
+                  .formatted(row.text("category")));
     };
   }
 

@@ -10,7 +10,7 @@ import java.util.Locale;
  *
  * <p>A job names an application, or gives its duration on the requested replicas where nothing else
  * is known. Empty cells take the default: one replica at least, no bound but the application's, its
- * initial batch, adaptive, completed, no queue, priority 0.
+ * initial batch, adaptive, completed, no queue, priority 0, one slot per replica.
  */
 public final class WorkloadFile {
   static final List<String> REQUIRED =
@@ -32,6 +32,8 @@ public final class WorkloadFile {
   /** Written only where a job has them. */
   private static final List<String> QUEUE_COLUMNS = List.of("queue", "priority");
 
+  private static final List<String> SIZE_COLUMNS = List.of("slotsPerReplica");
+
   private WorkloadFile() {}
 
   /**
@@ -47,6 +49,10 @@ public final class WorkloadFile {
     text.append(String.join(",", COLUMNS));
     if (queued) {
       text.append(',').append(String.join(",", QUEUE_COLUMNS));
+    }
+    boolean sized = workload.jobs().stream().anyMatch(j -> j.slotsPerReplica() > 1);
+    if (sized) {
+      text.append(',').append(String.join(",", SIZE_COLUMNS));
     }
     text.append('\n');
     for (Workload.Job job : workload.jobs()) {
@@ -70,6 +76,9 @@ public final class WorkloadFile {
         text.append(',').append(job.queue().isEmpty() ? "" : cell(job.queue()));
         text.append(',').append(job.priority());
       }
+      if (sized) {
+        text.append(',').append(job.slotsPerReplica());
+      }
       text.append('\n');
     }
     return text.toString();
@@ -80,6 +89,7 @@ public final class WorkloadFile {
       case ADAPTIVE -> "adaptive";
       case SCALE_GPUS -> "scale-gpus";
       case RIGID -> "rigid";
+      case RESTART -> "restart";
     };
   }
 

@@ -5,6 +5,7 @@ import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.model.GpuTraits;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +42,7 @@ final class Pipelines {
     SequencedMap<String, GpuTraits> traits = new LinkedHashMap<>();
     times.forEach((type, own) -> {
       int stages = STAGES.getOrDefault(type, OTHER_STAGES);
-      StepTime alone = step(own, new int[] {stages}, stages);
+      StepTime alone = step(own, new int[] {1}, stages);
       traits.put(
           type,
           new GpuTraits(
@@ -53,8 +54,10 @@ final class Pipelines {
     return new Pipelined(times, traits, limits, epochs, restartSeconds, slowdown);
   }
 
-  private static StepTime step(GpuTypeTimes times, int[] slotsByNode, int stages) {
-    StepTime pass = times.at(slotsByNode, 1);
+  private static StepTime step(GpuTypeTimes times, int[] replicasByNode, int stages) {
+    int[] gpusByNode = new int[replicasByNode.length];
+    Arrays.setAll(gpusByNode, n -> replicasByNode[n] * stages);
+    StepTime pass = times.at(gpusByNode, 1);
     double compute = BACKWARD_AND_FORWARD * (MICRO_BATCHES + stages - 1) * pass.stepSeconds();
     return new StepTime(compute + pass.syncSeconds(), pass.syncSeconds());
   }
@@ -99,11 +102,11 @@ final class Pipelines {
     }
 
     @Override
-    public StepTime stepTime(String gpuType, int[] slotsByNode, int atomicBatchSize) {
+    public StepTime stepTime(String gpuType, int[] replicasByNode, int atomicBatchSize) {
       GpuTypeTimes own = times.get(gpuType);
       return own == null || atomicBatchSize != MICRO_BATCHES
           ? StepTime.UNKNOWN
-          : step(own, slotsByNode, traits(gpuType).gpusPerReplica());
+          : step(own, replicasByNode, traits(gpuType).slotsPerReplica());
     }
 
     @Override

@@ -160,8 +160,8 @@ public final class SiaApplications {
     }
 
     @Override
-    public int maxAtomicBatch(String gpuType, int[] slotsByNode) {
-      return on(gpuType).times().largestBatch(slotsByNode);
+    public int maxAtomicBatch(String gpuType, int[] replicasByNode) {
+      return on(gpuType).times().largestBatch(replicasByNode);
     }
 
     @Override
@@ -170,8 +170,8 @@ public final class SiaApplications {
     }
 
     @Override
-    public StepTime stepTime(String gpuType, int[] slotsByNode, int atomicBatchSize) {
-      return on(gpuType).times().at(slotsByNode, atomicBatchSize);
+    public StepTime stepTime(String gpuType, int[] replicasByNode, int atomicBatchSize) {
+      return on(gpuType).times().at(replicasByNode, atomicBatchSize);
     }
 
     @Override

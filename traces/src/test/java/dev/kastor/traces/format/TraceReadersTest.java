@@ -86,6 +86,27 @@ final class TraceReadersTest {
   }
 
   @Test
+  void writesAndReadsTheSizeOfReplicas() throws IOException, TraceException {
+    Workload.Job one = new Workload.Job("a", 0, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE);
+    Workload workload =
+        new Workload(
+            "w",
+            List.of(
+                one,
+                new Workload.Job("b", 2, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE)
+                    .withSlotsPerReplica(8)));
+    Path file = file(WorkloadFile.text(List.of(), workload));
+    assertThat(Files.readString(file)).contains("outcome,slotsPerReplica");
+    assertThat(TraceFormats.read(file, Set.of("p")).jobs()).isEqualTo(workload.jobs());
+    assertThat(WorkloadFile.text(List.of(), new Workload("w", List.of(one))))
+        .doesNotContain("slotsPerReplica");
+    Path none = file(HEADER.strip() + ",slotsPerReplica\na,0,p,1,4,2,0\n");
+    assertThatThrownBy(() -> TraceFormats.read(none, Set.of("p")))
+        .isInstanceOf(TraceException.class)
+        .hasMessageContainingAll("line 2", "column slotsPerReplica", "at least 1");
+  }
+
+  @Test
   void namesFileLineAndColumn() throws IOException {
     assertProblem("a,x,p,1,4,2\n", "line 2", "column submitSeconds", "'x'");
     assertProblem("a,0,p,1,4,2\nb,0,q,1,4,2\n", "line 3", "column application", "'q'", "p");

@@ -43,12 +43,12 @@ final class SiaApplicationsTest {
   void takesAPipelineForOneReplica() throws TraceException {
     Application gpt = published("gpt_pmp");
     assertThat(gpt.gpuTypes()).containsExactly("dgx-ext", "rtx");
-    assertThat(gpt.traits("dgx-ext").gpusPerReplica()).isEqualTo(2);
-    assertThat(gpt.traits("rtx").gpusPerReplica()).isEqualTo(8);
+    assertThat(gpt.traits("dgx-ext").slotsPerReplica()).isEqualTo(2);
+    assertThat(gpt.traits("rtx").slotsPerReplica()).isEqualTo(8);
     // Three times (48 + 1) passes of 0.144 s, then 0.01617 s of synchronisation.
-    StepTime alone = gpt.stepTime("dgx-ext", new int[] {2}, 48);
+    StepTime alone = gpt.stepTime("dgx-ext", new int[] {1}, 48);
     assertThat(alone.stepSeconds()).isCloseTo(3 * 49 * 0.144 + 0.01617, within(1e-9));
-    assertThat(gpt.stepTime("dgx-ext", new int[] {2}, 12).isKnown()).isFalse();
+    assertThat(gpt.stepTime("dgx-ext", new int[] {1}, 12).isKnown()).isFalse();
   }
 
   /**

@@ -1,11 +1,22 @@
 package dev.kastor.agent.membership;
 
+import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
+import java.util.Objects;
 
 /** What this replica says of itself; written by the training thread, read by the poll. */
 public final class LocalReplica {
+  /** Name and versions of this agent. A class path of folders alone has no version. */
+  private static final String CLIENT =
+      "kastor-java/%s protocol/%d java/%s"
+          .formatted(
+              Objects.requireNonNullElse(
+                  LocalReplica.class.getPackage().getImplementationVersion(), "dev"),
+              Membership.PROTOCOL,
+              Runtime.version().feature());
+
   private final String pod;
   private final String address;
   private volatile Standing standing = new Standing(0, Phase.STARTING);
@@ -55,7 +66,8 @@ public final class LocalReplica {
   /** All of it, for the operator. */
   public ReplicaState state() {
     Standing now = standing;
-    return new ReplicaState(pod, address, now.generation(), now.phase(), step, waiting, doing);
+    return new ReplicaState(
+        pod, address, now.generation(), now.phase(), step, waiting, doing, CLIENT, 0);
   }
 
   /** The generation we are in (0 before the first) and what we do. */

@@ -177,7 +177,7 @@ public final class MembershipClient implements AutoCloseable {
     // One who starts keeps no connection busy: what it says next needs no new one.
     long wait = asked.phase() == Phase.STARTING ? 0 : WAIT.toSeconds();
     String query =
-        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&doing=%s&wait=%d"
+        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&doing=%s&client=%s&wait=%d"
             .formatted(
                 encoded(state.pod()),
                 encoded(state.address()),
@@ -186,6 +186,7 @@ public final class MembershipClient implements AutoCloseable {
                 state.step(),
                 state.waiting(),
                 state.doing(),
+                encoded(state.client()),
                 wait);
     CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, ANSWER_LIMIT);
     var _ = answer.whenComplete((done, failure) -> wake());

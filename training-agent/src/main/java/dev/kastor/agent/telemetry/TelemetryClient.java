@@ -215,7 +215,9 @@ public final class TelemetryClient implements AutoCloseable {
         checkpoint,
         taken.switches(),
         outcome,
-        passes.take().orElse(null));
+        passes.take().orElse(null),
+        // Programs log nothing but their loss.
+        null);
   }
 
   /** Sends once more what is unsent and ends. */

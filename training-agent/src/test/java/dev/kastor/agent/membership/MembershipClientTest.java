@@ -56,6 +56,7 @@ class MembershipClientTest {
     try (MembershipClient memberships = start()) {
       operator.await("the first poll", () -> operator.heardOf("job-0"));
       assertThat(operator.current().generation()).isZero();
+      assertThat(operator.client("job-0")).matches("kastor-java/\\S+ protocol/2 java/\\d+");
       // The long poll of the earlier phase must not delay this by its 10 seconds.
       long before = System.nanoTime();
       memberships.moved(0, Phase.READY);

@@ -8,6 +8,7 @@ import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.ReplicaState;
+import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
@@ -150,6 +151,12 @@ public final class FakeOperator implements AutoCloseable {
     return states.containsKey(pod);
   }
 
+  /** What a pod last said that it runs. */
+  public synchronized String client(String pod) {
+    ReplicaState said = states.get(pod);
+    return said == null ? "" : said.client();
+  }
+
   /** How often a pod has polled. */
   public synchronized int polls(String pod) {
     return polls.getOrDefault(pod, 0);
@@ -233,7 +240,11 @@ public final class FakeOperator implements AutoCloseable {
               query.getOrDefault("address", ""),
               Long.parseLong(query.getOrDefault("generation", "")),
               Phase.valueOf(query.getOrDefault("phase", "")),
-              Long.parseLong(query.getOrDefault("step", "")));
+              Long.parseLong(query.getOrDefault("step", "")),
+              Boolean.parseBoolean(query.getOrDefault("waiting", "")),
+              Doing.valueOf(query.getOrDefault("doing", "")),
+              query.getOrDefault("client", ""),
+              0);
       long end =
           System.nanoTime()
               + Duration.ofSeconds(Long.parseLong(query.getOrDefault("wait", "0"))).toNanos();

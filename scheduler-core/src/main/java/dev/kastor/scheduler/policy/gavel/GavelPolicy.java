@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +56,12 @@ public final class GavelPolicy implements Policy {
 
   private record Kind(String type, List<Node> nodes, Seats seats) {}
 
-  private record Pair(JobState job, Kind kind, int gpus, double share, double priority) {}
+  private record Pair(
+      JobState job, Kind kind, int replicas, int slotsPerReplica, double share, double priority) {
+    int gpus() {
+      return replicas * slotsPerReplica;
+    }
+  }
 
   private record Seated(String type, List<Integer> seats, Allocation allocation) {}
 
@@ -121,12 +127,12 @@ public final class GavelPolicy implements Policy {
     List<Kind> open = kinds.stream().filter(kind -> kind.seats().free() > 0).toList();
     int[] capacity = open.stream().mapToInt(kind -> kind.seats().free()).toArray();
     double[][] rates = new double[jobs.size()][open.size()];
-    int[] gpus = new int[jobs.size()];
+    int[][] gpus = new int[jobs.size()][open.size()];
     for (int j = 0; j < gpus.length; j++) {
       JobState job = jobs.get(j);
-      gpus[j] = Sizes.requested(job.spec());
       for (int t = 0; t < capacity.length; t++) {
         Kind kind = open.get(t);
+        gpus[j][t] = Sizes.requested(job.spec()) * job.spec().slotsPerReplica(kind.type());
         rates[j][t] = GivenBatch.stepsPerSecond(job, kind.type(), kind.nodes());
       }
       received.enter(job.id(), kinds.stream().map(Kind::type).toList());
@@ -140,7 +146,11 @@ public final class GavelPolicy implements Policy {
         if (job.spec().runsOn(kind.type())) {
           double share = Math.rint(shares[j][t] * ROUNDING) / ROUNDING;
           double priority = share / received.of(job.id(), kind.type());
-          pairs.add(new Pair(job, kind, gpus[j], share, priority));
+          int replicas = Sizes.requested(job.spec());
+          int each = job.spec().slotsPerReplica(kind.type());
+          if (replicas <= kind.seats().replicas(each)) {
+            pairs.add(new Pair(job, kind, replicas, each, share, priority));
+          }
         }
       }
     }
@@ -163,13 +173,23 @@ public final class GavelPolicy implements Policy {
     return List.copyOf(chosen.values());
   }
 
-  /** Larger jobs first; of one size, those first that can stay where they were. */
+  /**
+   * Larger replicas first, of these larger jobs first; of one size, those first that can stay where
+   * they were.
+   */
   private Map<JobId, Seated> seat(List<Pair> chosen) {
     Map<JobId, Seated> made = new HashMap<>();
-    int[] sizes = chosen.stream().mapToInt(Pair::gpus).distinct().sorted().toArray();
-    for (int s = sizes.length - 1; s >= 0; s--) {
-      int size = sizes[s];
-      List<Pair> same = chosen.stream().filter(pair -> pair.gpus() == size).toList();
+    SequencedMap<Integer, SequencedMap<Integer, List<Pair>>> bySize =
+        new TreeMap<>(Comparator.reverseOrder());
+    for (Pair pair : chosen) {
+      bySize
+          .computeIfAbsent(pair.slotsPerReplica(), each -> new TreeMap<>(Comparator.reverseOrder()))
+          .computeIfAbsent(pair.gpus(), gpus -> new ArrayList<>())
+          .add(pair);
+    }
+    List<List<Pair>> groups =
+        bySize.values().stream().flatMap(sizes -> sizes.values().stream()).toList();
+    for (List<Pair> same : groups) {
       for (Pair pair : same) {
         Seated before = before(pair);
         if (before != null && pair.kind().seats().take(before.seats())) {
@@ -178,8 +198,12 @@ public final class GavelPolicy implements Policy {
       }
       for (Pair pair : same) {
         if (!made.containsKey(pair.job().id())) {
-          List<Integer> taken = pair.kind().seats().takeNext(size);
-          made.put(pair.job().id(), seated(pair, taken));
+          List<Integer> taken =
+              pair.kind().seats().takeNext(pair.replicas(), pair.slotsPerReplica());
+          // Where others split the nodes, slots enough need not be enough for whole replicas.
+          if (!taken.isEmpty()) {
+            made.put(pair.job().id(), seated(pair, taken));
+          }
         }
       }
     }
@@ -187,7 +211,8 @@ public final class GavelPolicy implements Policy {
   }
 
   private static Seated seated(Pair pair, List<Integer> seats) {
-    return new Seated(pair.kind().type(), seats, pair.kind().seats().allocation(seats));
+    return new Seated(
+        pair.kind().type(), seats, pair.kind().seats().allocation(seats, pair.slotsPerReplica()));
   }
 
   /** Where a job sits; guessed from its allocation if this policy did not put it there. */
@@ -200,6 +225,10 @@ public final class GavelPolicy implements Policy {
           : null;
     }
     List<Integer> guessed = pair.kind().seats().lastOf(allocation);
-    return allocation.isEmpty() || guessed.size() != pair.gpus() ? null : seated(pair, guessed);
+    boolean same =
+        guessed.size() == pair.gpus()
+            && allocation.replicas() == pair.replicas()
+            && allocation.slotsPerReplica() == pair.slotsPerReplica();
+    return allocation.isEmpty() || !same ? null : seated(pair, guessed);
   }
 }

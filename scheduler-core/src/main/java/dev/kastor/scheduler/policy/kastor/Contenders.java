@@ -38,12 +38,12 @@ final class Contenders {
   private void add(Bid bid, Allocation given) {
     Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
     int here = node == null ? -1 : pools.poolOf()[node];
-    int offer = bid.offers.find(here, given.replicas());
+    int offer = bid.offers.find(here, given.slots());
     double now = offer < 0 ? 0 : bid.value[offer];
     double[] perSlot = new double[first.length];
     for (int o = 0; o < bid.value.length; o++) {
       int pool = bid.offers.pool()[o];
-      int extra = bid.offers.slots()[o] - (pool == here ? given.replicas() : 0);
+      int extra = bid.offers.slots()[o] - (pool == here ? given.slots() : 0);
       if (extra > 0) {
         perSlot[pool] = Math.max(perSlot[pool], (bid.value[o] - now) / extra);
       }

@@ -69,8 +69,15 @@ record Decision(
     }
     Allocation given = given(bid);
     Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
-    int offer = node == null ? -1 : bid.offers.find(pools.poolOf()[node], given.replicas());
-    return best <= 0 ? 1 : offer < 0 ? 0 : bid.offers.rate()[offer] / best;
+    int pool = node == null ? -1 : pools.poolOf()[node];
+    int offer = bid.offers.find(pool, given.slots());
+    if (best <= 0 || offer < 0) {
+      return best <= 0 ? 1 : 0;
+    }
+    // Offers are on as few nodes as can hold them; it may have got more.
+    return pools.scattered(given, pool)
+        ? Rates.rate(bid.job, pools, pool, given.slots(), given.nodes()) / best
+        : bid.offers.rate()[offer] / best;
   }
 
   private Allocation given(Bid bid) {
@@ -82,7 +89,7 @@ record Decision(
     bids.forEach(bid -> allocations[bid.index] = given(bid));
     rooms.unclaimed();
     for (Bid bid : bids) {
-      Rooms.take(bid, allocations[bid.index].replicas());
+      Rooms.take(bid, allocations[bid.index].slots());
     }
     Explanations why = new Explanations(bids, allocations, price, given, pools);
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();

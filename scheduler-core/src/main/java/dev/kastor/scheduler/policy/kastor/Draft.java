@@ -38,9 +38,9 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     int[] claims = rooms.claims();
     rooms.unclaimed();
     for (List<Bid> group : rooms.none() ? List.<List<Bid>>of() : all) {
-      group.forEach(bid -> Rooms.take(bid, packing.allocation(bid.index).replicas()));
+      group.forEach(bid -> Rooms.take(bid, packing.allocation(bid.index).slots()));
     }
-    int[] left = packing.left();
+    int[] left = packing.left(1);
     List<Wanted> wanted = new ArrayList<>();
     for (Bid bid : bids) {
       for (int o = 0; o < bid.value.length && !packing.placed(bid.index); o++) {
@@ -133,17 +133,16 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
       return 0;
     }
     int pool = pools.poolOf()[node];
-    int offer = bid.offers.find(pool, allocation.replicas());
+    int offer = bid.offers.find(pool, allocation.slots());
     if (offer < 0) {
       return 0;
     }
     boolean stays = allocation.equals(bid.job.allocation());
     boolean restarts = !stays && (offer == bid.held || !overlap(allocation, bid.job.allocation()));
     double value = restarts ? bid.valueRestarted[offer] : bid.value[offer];
-    int tight = Math.ceilDiv(allocation.replicas(), pools.nodeSlots()[pool]);
-    if (allocation.nodes() > tight && !stays) {
-      double rate = Rates.rate(bid.job, pools, pool, allocation.replicas(), allocation.nodes());
-      double money = pools.money()[pool] * allocation.replicas();
+    if (!stays && pools.scattered(allocation, pool)) {
+      double rate = Rates.rate(bid.job, pools, pool, allocation.slots(), allocation.nodes());
+      double money = pools.money()[pool] * allocation.slots();
       value = (value + money) * (rate / bid.offers.rate()[offer]) - money;
     }
     return value;

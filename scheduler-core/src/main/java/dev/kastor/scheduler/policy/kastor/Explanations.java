@@ -28,8 +28,8 @@ final class Explanations {
     Allocation before = bid.job.allocation();
     Integer node = allocation.isEmpty() ? null : pools.indexByName().get(allocation.node(0));
     int pool = node == null ? -1 : pools.poolOf()[node];
-    int offer = bid.offers.find(pool, allocation.replicas());
-    SequencedMap<String, Double> numbers = numbers(bid, offer, pool, allocation.replicas());
+    int offer = bid.offers.find(pool, allocation.slots());
+    SequencedMap<String, Double> numbers = numbers(bid, offer, pool, allocation.slots());
     if (bid.job.pinned()) {
       return new Reason("Pinned", "Its allocation must stay as it is.", numbers);
     }
@@ -47,17 +47,17 @@ final class Explanations {
     if (allocation.equals(before)) {
       return new Reason("Kept", "No change would gain more than its pause costs.", numbers);
     }
-    if (allocation.replicas() < before.replicas() && reclaimed(bid)) {
+    if (allocation.slots() < before.slots() && reclaimed(bid)) {
       return QuotaReasons.reclaimed(Objects.requireNonNull(bid.room).account, numbers);
     }
     String rival = rival(bid, pool, numbers);
     if (before.isEmpty()) {
       return new Reason("Started", "Its progress is worth the GPUs' price. " + rival, numbers);
     }
-    if (allocation.replicas() == before.replicas()) {
+    if (allocation.slots() == before.slots()) {
       return new Reason("Moved", moved(bid, offer, before, pool), numbers);
     }
-    if (allocation.replicas() > before.replicas()) {
+    if (allocation.slots() > before.slots()) {
       return new Reason(
           "Grown", "More GPUs save more time than they cost others. " + rival, numbers);
     }

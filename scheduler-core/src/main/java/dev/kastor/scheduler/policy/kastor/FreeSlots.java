@@ -38,7 +38,7 @@ final class FreeSlots {
   boolean holds(Allocation allocation) {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer node = pools.indexByName().get(allocation.node(i));
-      if (node == null || free[node] < allocation.count(i)) {
+      if (node == null || free[node] < allocation.slots(i)) {
         return false;
       }
     }
@@ -53,11 +53,11 @@ final class FreeSlots {
     nodesByFree[pool][free[node]].set(node);
   }
 
-  /** Free slots of each pool. */
-  int[] left() {
+  /** Free slots of each pool, as far as replicas of so many slots can take them. */
+  int[] left(int slotsPerReplica) {
     int[] left = new int[pools.count()];
     for (int n = 0; n < free.length; n++) {
-      left[pools.poolOf()[n]] += free[n];
+      left[pools.poolOf()[n]] += free[n] - free[n] % slotsPerReplica;
     }
     return left;
   }

@@ -7,6 +7,7 @@ import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Plan;
 import dev.kastor.scheduler.plan.Policy;
+import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -97,7 +98,7 @@ final class KastorPolicy implements Policy {
       }
     }
     rooms.open(open);
-    int[] capacity = roomy.left();
+    int[] capacity = roomy.left(unit(open, pools));
     double[] price = new Prices(open, capacity, pools.money(), pricing, rooms).clear();
     open.forEach(bid -> value(bid, pools));
     rooms.claim(price);
@@ -126,6 +127,20 @@ final class KastorPolicy implements Policy {
     return Math.max(0, bid.ending ? Math.max(young, left) : young);
   }
 
+  /** Slots in whose multiples all of these jobs take slots: the remainder of a node is no use. */
+  private static int unit(List<Bid> bids, Pools pools) {
+    int unit = 0;
+    for (Bid bid : bids) {
+      for (int pool = 0; pool < pools.count() && unit != 1; pool++) {
+        String type = pools.gpuType(pool);
+        if (bid.job.spec().runsOn(type)) {
+          unit = Sizes.common(unit, bid.job.spec().slotsPerReplica(type));
+        }
+      }
+    }
+    return Math.max(1, unit);
+  }
+
   private static Packing packing(Pools pools, List<Bid> fixed) {
     Packing packing = new Packing(pools);
     fixed.forEach(bid -> packing.fix(bid.job.allocation()));
@@ -141,14 +156,17 @@ final class KastorPolicy implements Policy {
     for (Bid bid : open) {
       boolean keeps =
           bid.held >= 0
-              && Rooms.fits(bid, bid.job.allocation().replicas())
+              && Rooms.fits(bid, bid.job.allocation().slots())
               && packing.keep(bid, bid.index, bid.offers.pool()[bid.held]);
       if (keeps) {
-        Rooms.take(bid, bid.job.allocation().replicas());
+        Rooms.take(bid, bid.job.allocation().slots());
       }
       (keeps ? running : waiting).add(bid);
     }
-    int[] offers = new Shares(waiting, packing.left(), price, solverSteps, rooms).divide().offer();
+    int[] offers =
+        new Shares(waiting, packing.left(unit(waiting, pools)), price, solverSteps, rooms)
+            .divide()
+            .offer();
     rooms.reset(mark);
     return Draft.with(running, waiting, offers, packing, pools, rooms);
   }
@@ -218,7 +236,7 @@ final class KastorPolicy implements Policy {
       return -1;
     }
     Integer node = pools.indexByName().get(allocation.node(0));
-    return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.replicas());
+    return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.slots());
   }
 
   private void value(Bid bid, Pools pools) {

@@ -7,8 +7,9 @@ import dev.kastor.scheduler.model.JobSpec;
 import java.util.Arrays;
 
 /**
- * The sizes that a job may have in a pool: powers of two within a node and whole nodes, which pack
- * without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job has one.
+ * The sizes that a job may have in a pool: powers of two of replicas within a node and whole nodes,
+ * which pack without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job
+ * has one.
  */
 final class Menu {
   private static final int FINE_NODES = 16;
@@ -22,35 +23,39 @@ final class Menu {
     if (node == 0 || !spec.runsOn(type)) {
       return new int[0];
     }
-    int each = spec.gpusPerReplica(type);
+    int each = spec.slotsPerReplica(type);
+    int perNode = node / each;
+    if (perNode == 0) {
+      return new int[0];
+    }
     GpuTraits traits = spec.byGpuType().get(type);
-    long span = traits == null ? Integer.MAX_VALUE : (long) traits.maxNodes() * node;
-    int room = (int) Math.min(span, pools.slots()[pool]);
+    long span = traits == null ? Integer.MAX_VALUE : (long) traits.maxNodes() * perNode;
+    int room = (int) Math.min(span, pools.replicas(pool, each));
     Elasticity elasticity = spec.elasticity();
     if (elasticity.allowed() instanceof AllowedReplicas.Listed listed) {
       return listed.counts().stream()
           .filter(count -> elasticity.allows(count))
-          .filter(count -> count <= mostReplicas)
+          .filter(count -> count <= mostReplicas && count <= room)
           .mapToInt(count -> count * each)
-          .filter(size -> size <= room)
           .sorted()
           .distinct()
           .toArray();
     }
-    int least = fewest(elasticity) * each;
+    int least = fewest(elasticity);
     if (least == 0 || least > room) {
       return new int[0];
     }
     int[] sizes = new int[64];
     int count = 0;
-    sizes[count++] = least;
-    for (int size = 1; size <= room && count < sizes.length; size = next(size, node)) {
-      int replicas = size / each;
+    sizes[count++] = least * each;
+    for (int replicas = 1;
+        replicas <= room && count < sizes.length;
+        replicas = next(replicas, perNode)) {
       if (replicas > mostReplicas) {
         break;
       }
-      if (size > least && size % each == 0 && elasticity.allows(replicas)) {
-        sizes[count++] = size;
+      if (replicas > least && elasticity.allows(replicas)) {
+        sizes[count++] = replicas * each;
       }
     }
     return Arrays.copyOf(sizes, count);
@@ -66,11 +71,11 @@ final class Menu {
     return 0;
   }
 
-  private static int next(int size, int node) {
-    if (size < node) {
-      return Math.min(2 * size, node);
+  private static int next(int replicas, int perNode) {
+    if (replicas < perNode) {
+      return Math.min(2 * replicas, perNode);
     }
-    int nodes = size / node;
-    return (nodes + Math.max(1, nodes / FINE_NODES * 4)) * node;
+    int nodes = replicas / perNode;
+    return (nodes + Math.max(1, nodes / FINE_NODES * 4)) * perNode;
   }
 }

@@ -56,8 +56,7 @@ final class OfferBook {
   Offers[] of(List<JobState> jobs, Pools now) {
     boolean sameCluster =
         pools.kinds().equals(now.kinds())
-            && Arrays.equals(pools.slots(), now.slots())
-            && Arrays.equals(pools.nodeSlots(), now.nodeSlots());
+            && Arrays.deepEquals(pools.nodesBySlots(), now.nodesBySlots());
     boolean interrupted = now.interrupted();
     Map<JobId, Entry> kept = HashMap.newHashMap(jobs.size());
     Offers[] offers = new Offers[jobs.size()];
@@ -80,19 +79,22 @@ final class OfferBook {
     return offers;
   }
 
-  /** Most replicas for now: predictions far from what was measured are not to be trusted. */
+  /**
+   * Most replicas for now: predictions far from what was measured are not to be trusted. A job that
+   * restarts for each size begins with what it can have: it would pay for every step on the way.
+   */
   private int reach(JobState job, Pools now) {
     JobSpec spec = job.spec();
     Elasticity elasticity = spec.elasticity();
     int most = most(spec);
+    int first = elasticity instanceof Elasticity.Restarting ? most : firstReplicas;
     int tried =
         job.maxProfiledReplicas() == 0
-            ? firstReplicas
+            ? first
             : (int) Math.min(most, growth * job.maxProfiledReplicas());
     int held = job.allocation().replicas();
-    if (held > 0) {
-      Integer node = now.indexByName().get(job.allocation().node(0));
-      held = node == null ? 0 : held / spec.gpusPerReplica(now.nodes().get(node).gpuType());
+    if (held > 0 && !now.indexByName().containsKey(job.allocation().node(0))) {
+      held = 0;
     }
     return Math.max(Menu.fewest(elasticity), Math.min(most, Math.max(tried, held)));
   }
@@ -104,14 +106,14 @@ final class OfferBook {
       return Optional.empty();
     }
     String type = pools.nodes().get(node).gpuType();
-    int each = job.spec().gpusPerReplica(type);
+    int each = job.spec().slotsPerReplica(type);
     boolean allowed =
-        pools.nodeSlots()[pools.poolOf()[node]] > 0
+        pools.nodeSlots()[pools.poolOf()[node]] >= each
             && job.spec().runsOn(type)
-            && allocation.replicas() % each == 0
-            && job.spec().elasticity().allows(allocation.replicas() / each);
+            && allocation.slotsPerReplica() == each
+            && job.spec().elasticity().allows(allocation.replicas());
     return allowed
-        ? Optional.of(new Held(pools.poolOf()[node], allocation.replicas()))
+        ? Optional.of(new Held(pools.poolOf()[node], allocation.slots()))
         : Optional.empty();
   }
 
@@ -144,15 +146,15 @@ final class OfferBook {
     double[] rate = new double[0];
     double fullRate = 0;
     for (int p = 0; p < pools.count(); p++) {
-      int each = job.spec().gpusPerReplica(pools.gpuType(p));
+      int each = job.spec().slotsPerReplica(pools.gpuType(p));
+      int perNode = pools.nodeSlots()[p] / each;
       for (int size : sizes(job, p, besides, pools)) {
-        int nodes = Math.ceilDiv(size, pools.nodeSlots()[p]);
-        boolean offered = size / each <= reach;
+        int replicas = size / each;
+        int nodes = Math.ceilDiv(replicas, perNode);
+        boolean offered = replicas <= reach;
         // Sizes beyond reach only tell how long the job may have to live: whole nodes are enough.
         double speed =
-            offered || size % pools.nodeSlots()[p] == 0
-                ? Rates.rate(job, pools, p, size, nodes)
-                : 0;
+            offered || replicas % perNode == 0 ? Rates.rate(job, pools, p, size, nodes) : 0;
         fullRate = Math.max(fullRate, speed);
         if (offered && speed > 0) {
           int count = pool.length;

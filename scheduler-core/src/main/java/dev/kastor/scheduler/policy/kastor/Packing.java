@@ -15,9 +15,10 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds nodes for slots. What a job keeps stays where it is; the others are placed largest first,
- * on their own nodes where they fit, else as tightly as possible and within a rack. Smaller jobs
- * move away where a larger one needs a whole node. Owned by one planning call.
+ * Finds nodes for slots. What a job keeps stays where it is; the others are placed, those of the
+ * largest replicas and of these the largest first, on their own nodes where they fit, else as
+ * tightly as possible and within a rack. Smaller jobs move away where a larger one needs a whole
+ * node, or nodes for its replicas. Owned by one planning call.
  */
 final class Packing {
   private static final int MOST_LOOKED_AT = 256;
@@ -26,8 +27,7 @@ final class Packing {
   private final FreeSlots free;
   private final Placed placed;
   private final PriorityQueue<Wish> queue =
-      new PriorityQueue<>(
-          Comparator.comparingInt((Wish wish) -> -wish.slots()).thenComparingInt(Wish::order));
+      new PriorityQueue<>(Placed.LARGEST_FIRST.thenComparingInt(Wish::order));
 
   Packing(Pools pools) {
     this.pools = pools;
@@ -45,7 +45,7 @@ final class Packing {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer node = pools.indexByName().get(allocation.node(i));
       if (node != null) {
-        free.take(node, Math.min(free.on(node), allocation.count(i)));
+        free.take(node, Math.min(free.on(node), allocation.slots(i)));
       }
     }
   }
@@ -60,13 +60,19 @@ final class Packing {
     for (int i = 0; i < nodes.length; i++) {
       nodes[i] = Objects.requireNonNull(pools.indexByName().get(held.node(i)));
     }
-    placed.take(new Wish(bid, order, pool, held.replicas()), new Spot(nodes, held.counts()));
+    int[] counts = new int[held.nodes()];
+    Arrays.setAll(counts, i -> held.slots(i));
+    placed.take(wish(bid, order, pool, held.slots()), new Spot(nodes, counts));
     return true;
   }
 
   /** Asks for slots of a pool. */
   void want(Bid bid, int order, int pool, int slots) {
-    queue.add(new Wish(bid, order, pool, slots));
+    queue.add(wish(bid, order, pool, slots));
+  }
+
+  private Wish wish(Bid bid, int order, int pool, int slots) {
+    return new Wish(bid, order, pool, slots, bid.job.spec().slotsPerReplica(pools.gpuType(pool)));
   }
 
   /** Places all that was asked for. */
@@ -82,7 +88,7 @@ final class Packing {
 
   /** Gives slots where they are free and nobody has to move; false where they are not. */
   boolean add(Bid bid, int order, int pool, int slots) {
-    Wish wish = new Wish(bid, order, pool, slots);
+    Wish wish = wish(bid, order, pool, slots);
     Spot spot = slots <= pools.nodeSlots()[pool] ? onOne(wish, tightest(wish)) : null;
     spot = spot == null ? scattered(wish) : spot;
     if (spot == null) {
@@ -107,15 +113,15 @@ final class Packing {
     Spot spot = null;
     if (wish.slots() <= node) {
       spot = single(wish);
-    } else if (each(wish) >= node || node % each(wish) == 0) {
+    } else if (node % wish.each() == 0) {
       spot = whole(wish, node);
     }
-    return spot == null ? scattered(wish) : spot;
-  }
-
-  /** Slots of one replica. */
-  private int each(Wish wish) {
-    return wish.bid().job.spec().gpusPerReplica(pools.gpuType(wish.pool()));
+    spot = spot == null ? scattered(wish) : spot;
+    if (spot == null && wish.each() > 1) {
+      placed.leavingReplicas(wish).forEach(order -> queue.add(placed.evict(order)));
+      spot = scattered(wish);
+    }
+    return spot;
   }
 
   private @Nullable Spot single(Wish wish) {
@@ -269,8 +275,7 @@ final class Packing {
       for (int n = nodes.nextSetBit(0); n >= 0; n = nodes.nextSetBit(n + 1)) {
         int movable = 0;
         for (int order : placed.singlesOn(n)) {
-          int slots = placed.slots(order);
-          movable += slots < wish.slots() ? slots : 0;
+          movable += placed.smaller(order, wish) ? placed.slots(order) : 0;
         }
         if (f + movable == node && pools.nodes().get(n).slots() == node && !besides.contains(n)) {
           found.add(n);
@@ -296,11 +301,11 @@ final class Packing {
   }
 
   /**
-   * Wherever slots are free, on as few nodes as possible; null where there are not enough. No
-   * replica is split that a node could hold, and one that none could hold takes whole nodes.
+   * Wherever slots are free for whole replicas, on as few nodes as possible; null where there are
+   * not enough.
    */
   private @Nullable Spot scattered(Wish wish) {
-    int unit = Math.min(each(wish), pools.nodeSlots()[wish.pool()]);
+    int unit = wish.each();
     TreeMap<Integer, Integer> taken = new TreeMap<>();
     int left = wish.slots();
     for (int f = pools.nodeSlots()[wish.pool()]; f > 0 && left > 0; f--) {
@@ -321,8 +326,8 @@ final class Packing {
         taken.values().stream().mapToInt(n -> n).toArray());
   }
 
-  /** Free slots of each pool. */
-  int[] left() {
-    return free.left();
+  /** Free slots of each pool, as far as replicas of so many slots can take them. */
+  int[] left(int slotsPerReplica) {
+    return free.left(slotsPerReplica);
   }
 }

@@ -12,8 +12,19 @@ import java.util.SequencedMap;
 
 /** Who is where so far, and what it costs to make them leave. Owned by one planning call. */
 final class Placed {
-  /** What a job is to get, not yet where. */
-  record Wish(Bid bid, int order, int pool, int slots) {
+  /**
+   * Order in which wishes find nodes: who comes later leaves nodes to who comes earlier, never the
+   * other way round. Large replicas come first, as fewest nodes can hold them.
+   */
+  static final Comparator<Wish> LARGEST_FIRST =
+      Comparator.comparingInt(Wish::each).thenComparingInt(Wish::slots).reversed();
+
+  /**
+   * What a job is to get, not yet where.
+   *
+   * @param each slots of each of its replicas
+   */
+  record Wish(Bid bid, int order, int pool, int slots, int each) {
     /** What it is worth more than the best that is smaller. */
     double gain() {
       Offers offers = bid.offers;
@@ -56,15 +67,17 @@ final class Placed {
     }
   }
 
-  /** Makes one of a single node leave; the answer is what it now wishes for. */
+  /** Makes one leave its nodes; the answer is what it now wishes for. */
   Wish evict(int order) {
     Place place = places.remove(order);
     if (place == null) {
       throw new IllegalStateException("bid %d holds nothing to leave".formatted(order));
     }
-    int node = place.spot().nodes()[0];
-    singlesOn.getOrDefault(node, new ArrayList<>()).remove(Integer.valueOf(order));
-    free.take(node, -place.spot().counts()[0]);
+    for (int i = 0; i < place.spot().nodes().length; i++) {
+      int node = place.spot().nodes()[i];
+      singlesOn.getOrDefault(node, new ArrayList<>()).remove(Integer.valueOf(order));
+      free.take(node, -place.spot().counts()[i]);
+    }
     return place.wish();
   }
 
@@ -83,7 +96,12 @@ final class Placed {
     for (int i = 0; i < spot.nodes().length; i++) {
       byNode.put(pools.nodes().get(spot.nodes()[i]).name(), spot.counts()[i]);
     }
-    return new Allocation(byNode);
+    return Allocation.ofSlots(byNode, place.wish().each());
+  }
+
+  /** Whether a bid leaves its nodes to a wish if it loses less by that than the wish gains. */
+  boolean smaller(int order, Wish wish) {
+    return LARGEST_FIRST.compare(place(order).wish(), wish) > 0;
   }
 
   /** The bids that have slots on this node only. */
@@ -102,7 +120,7 @@ final class Placed {
    */
   List<Integer> leaving(int node, Wish wish) {
     List<Integer> smaller = new ArrayList<>(singlesOn(node));
-    smaller.removeIf(order -> slots(order) >= wish.slots());
+    smaller.removeIf(order -> !smaller(order, wish));
     smaller.sort(Comparator.comparingDouble(order -> loss(order) / slots(order)));
     int freed = free.on(node);
     int count = 0;
@@ -122,6 +140,56 @@ final class Placed {
       }
     }
     return leaving;
+  }
+
+  /**
+   * The smaller jobs, on whatever nodes, that lose least by leaving them to the replicas of a wish;
+   * none if all of them are not enough, or lose more than the wish gains.
+   */
+  List<Integer> leavingReplicas(Wish wish) {
+    Map<Integer, Integer> left = new HashMap<>();
+    int missing = wish.slots() / wish.each();
+    for (int n = 0; n < pools.poolOf().length; n++) {
+      if (pools.poolOf()[n] == wish.pool()) {
+        missing -= free.on(n) / wish.each();
+        left.put(n, free.on(n));
+      }
+    }
+    List<Integer> smaller = new ArrayList<>(places.keySet());
+    smaller.removeIf(order -> place(order).wish().pool() != wish.pool() || !smaller(order, wish));
+    smaller.sort(
+        Comparator.comparingDouble((Integer order) -> loss(order) / slots(order))
+            .thenComparingInt(order -> order));
+    int count = 0;
+    while (missing > 0 && count < smaller.size()) {
+      missing -= replicas(smaller.get(count++), 1, wish.each(), left);
+    }
+    List<Integer> leaving = new ArrayList<>();
+    for (int i = count - 1; i >= 0 && missing <= 0; i--) {
+      int order = smaller.get(i);
+      missing -= replicas(order, -1, wish.each(), left);
+      if (missing > 0) {
+        missing -= replicas(order, 1, wish.each(), left);
+        leaving.add(order);
+      }
+    }
+    return loss(leaving) > wish.gain() ? List.of() : leaving;
+  }
+
+  /**
+   * Replicas of so many slots that there is room for when a bid leaves its nodes, or that there is
+   * no more room for when it comes back.
+   */
+  private int replicas(int order, int sign, int each, Map<Integer, Integer> left) {
+    Spot spot = place(order).spot();
+    int replicas = 0;
+    for (int i = 0; i < spot.nodes().length; i++) {
+      int before = left.getOrDefault(spot.nodes()[i], 0);
+      int after = before + sign * spot.counts()[i];
+      left.put(spot.nodes()[i], after);
+      replicas += after / each - before / each;
+    }
+    return replicas;
   }
 
   /** What these lose if they have to leave, in seconds saved in a second. */

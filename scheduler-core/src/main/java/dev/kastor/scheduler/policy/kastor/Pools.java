@@ -1,8 +1,10 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.plugin.Options;
+import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +20,7 @@ import java.util.SequencedMap;
  * @param slots slots of each pool
  * @param nodeSlots slots of the largest node of each pool
  * @param nodeCounts nodes of each pool
+ * @param nodesBySlots nodes of each pool by the slots that they have
  * @param indexByName where each node is
  * @param money what a slot of each pool costs, in seconds of one job's time per slot second: the
  *     slot's price over what that time is worth; 0 where money is no object
@@ -33,6 +36,7 @@ record Pools(
     int[] slots,
     int[] nodeSlots,
     int[] nodeCounts,
+    int[][] nodesBySlots,
     Map<String, Integer> indexByName,
     double[] money,
     double[] favour,
@@ -68,6 +72,11 @@ record Pools(
       largest[poolOf[n]] = Math.max(largest[poolOf[n]], nodes.get(n).slots());
       counts[poolOf[n]]++;
     }
+    int[][] bySlots = new int[indexes.size()][];
+    Arrays.setAll(bySlots, p -> new int[largest[p] + 1]);
+    for (int n = 0; n < poolOf.length; n++) {
+      bySlots[poolOf[n]][nodes.get(n).slots()]++;
+    }
     List<Kind> kinds = new ArrayList<>(indexes.keySet());
     double cheapest = Double.POSITIVE_INFINITY;
     double dearest = 0;
@@ -88,7 +97,17 @@ record Pools(
       interruptions[p] = kind.preemptible() ? interruptionsPerDay / SECONDS_PER_DAY : 0;
     }
     return new Pools(
-        nodes, poolOf, kinds, slots, largest, counts, byName, money, favour, interruptions);
+        nodes,
+        poolOf,
+        kinds,
+        slots,
+        largest,
+        counts,
+        bySlots,
+        byName,
+        money,
+        favour,
+        interruptions);
   }
 
   /** Slots of the largest node of each type and node price: strangers may hold some of others. */
@@ -118,6 +137,24 @@ record Pools(
 
   int count() {
     return slots.length;
+  }
+
+  /** Replicas of so many slots that the nodes of a pool can hold. */
+  int replicas(int pool, int slotsPerReplica) {
+    if (slotsPerReplica == 1) {
+      return slots[pool];
+    }
+    int replicas = 0;
+    for (int s = slotsPerReplica; s < nodesBySlots[pool].length; s++) {
+      replicas += nodesBySlots[pool][s] * (s / slotsPerReplica);
+    }
+    return replicas;
+  }
+
+  /** Whether an allocation lies on more nodes of a pool than could hold it. */
+  boolean scattered(Allocation allocation, int pool) {
+    int perNode = nodeSlots[pool] / allocation.slotsPerReplica();
+    return allocation.nodes() > Math.ceilDiv(allocation.replicas(), perNode);
   }
 
   String gpuType(int pool) {

@@ -47,8 +47,8 @@ final class Rates {
   private static double undisturbed(JobState job, Pools pools, int pool, int slots, int nodes) {
     JobSpec spec = job.spec();
     String type = pools.gpuType(pool);
-    int replicas = slots / spec.gpusPerReplica(type);
-    PlacementShape shape = new PlacementShape(Math.min(nodes, replicas), replicas, type);
+    int replicas = slots / spec.slotsPerReplica(type);
+    PlacementShape shape = new PlacementShape(nodes, replicas, type);
     Optional<GoodputModel> model = job.model();
     if (model.isEmpty()) {
       return unmeasured(spec, shape);
@@ -58,9 +58,9 @@ final class Rates {
     }
     for (int other = 0; other < pools.count(); other++) {
       String known = pools.gpuType(other);
-      if (model.get().knows(known) && spec.runsOn(known) && pools.nodeSlots()[other] > 0) {
-        int there = replicas * spec.gpusPerReplica(known);
-        int over = Math.min(replicas, Math.ceilDiv(there, pools.nodeSlots()[other]));
+      int perNode = pools.nodeSlots()[other] / spec.slotsPerReplica(known);
+      if (model.get().knows(known) && spec.runsOn(known) && perNode > 0) {
+        int over = Math.ceilDiv(replicas, perNode);
         double rate =
             BatchChoice.goodput(spec, model.get(), new PlacementShape(over, replicas, known));
         double here = speed(spec, type);

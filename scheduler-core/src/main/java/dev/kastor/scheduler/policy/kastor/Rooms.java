@@ -55,7 +55,7 @@ final class Rooms {
     for (JobState job : snapshot.jobs()) {
       Room room = rooms.get(job.spec().queue());
       if (room != null) {
-        room.held += job.allocation().replicas();
+        room.held += job.allocation().slots();
       }
     }
     return new Rooms(rooms);
@@ -94,14 +94,14 @@ final class Rooms {
   void fix(Bid bid) {
     Room room = of(bid);
     if (room != null) {
-      room.account.take(bid.job.allocation().replicas());
+      room.account.take(bid.job.allocation().slots());
     }
   }
 
   /** Whether a bid may keep what its job holds, whatever others claim. */
   boolean leaves(Bid bid) {
     Room room = of(bid);
-    return room == null || bid.job.allocation().replicas() <= room.account.room();
+    return room == null || bid.job.allocation().slots() <= room.account.room();
   }
 
   /** What open bids may ask for, now that all that is fixed is known. */
@@ -208,7 +208,7 @@ final class Rooms {
   long met(List<Bid> open, Map<Integer, Allocation> allocations) {
     int[] before = mark();
     for (Bid bid : open) {
-      take(bid, allocations.getOrDefault(bid.index, Allocation.NONE).replicas());
+      take(bid, allocations.getOrDefault(bid.index, Allocation.NONE).slots());
     }
     long met = 0;
     for (Room room : all()) {

@@ -17,8 +17,10 @@ import dev.kastor.scheduler.plan.Policy;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.scheduler.policy.support.FreestNodes;
+import dev.kastor.scheduler.policy.support.GpuTypes;
+import dev.kastor.scheduler.policy.support.NodeSlots;
+import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -51,12 +53,14 @@ public final class OptimusPolicy implements Policy {
   public Plan plan(Snapshot snapshot) {
     List<JobState> jobs = snapshot.jobs().stream().filter(job -> !job.pinned()).toList();
     FreestNodes free = new FreestNodes(snapshot.nodes());
+    NodeSlots unpinned = new NodeSlots(snapshot.nodes());
     SequencedMap<JobId, Plan.Assignment> made = new LinkedHashMap<>();
     int gpus = snapshot.totalSlots();
     for (JobState job : snapshot.jobs()) {
       if (job.pinned()) {
-        gpus -= job.allocation().replicas();
+        gpus -= job.allocation().slots();
         free.take(job.allocation());
+        unpinned.take(job.allocation());
         made.put(
             job.id(),
             new Plan.Assignment(
@@ -64,26 +68,27 @@ public final class OptimusPolicy implements Policy {
       }
     }
     int perNode = snapshot.nodes().stream().mapToInt(Node::slots).max().orElse(1);
-    int[] sizes = sizes(jobs, gpus, perNode);
+    int[] sizes = sizes(jobs, gpus, unpinned, perNode);
     return place(snapshot, jobs, sizes, free, made);
   }
 
-  private static int[] sizes(List<JobState> jobs, int gpus, int perNode) {
+  private static int[] sizes(List<JobState> jobs, int gpus, NodeSlots nodes, int perNode) {
     int[] sizes = new int[jobs.size()];
     double[] gains = new double[jobs.size()];
     int left = gpus;
     for (int j = 0; j < sizes.length; j++) {
       int least = jobs.get(j).spec().elasticity().min();
-      if (left >= least) {
+      int slots = least * slotsPerReplica(jobs.get(j));
+      if (left >= slots && possible(jobs.get(j), least, nodes)) {
         sizes[j] = least;
-        left -= least;
+        left -= slots;
         gains[j] = gain(jobs.get(j), sizes[j], perNode);
       }
     }
     while (left > 0) {
       int best = -1;
       for (int j = 0; j < sizes.length; j++) {
-        boolean fits = sizes[j] > 0 && next(jobs.get(j), sizes[j]) - sizes[j] <= left;
+        boolean fits = sizes[j] > 0 && more(jobs.get(j), sizes[j]) <= left;
         if (fits && gains[j] > 0 && (best < 0 || gains[j] > gains[best])) {
           best = j;
         }
@@ -91,12 +96,26 @@ public final class OptimusPolicy implements Policy {
       if (best < 0) {
         break;
       }
-      int grown = next(jobs.get(best), sizes[best]);
-      left -= grown - sizes[best];
-      sizes[best] = grown;
-      gains[best] = gain(jobs.get(best), grown, perNode);
+      left -= (int) more(jobs.get(best), sizes[best]);
+      sizes[best] = next(jobs.get(best), sizes[best]);
+      gains[best] = gain(jobs.get(best), sizes[best], perNode);
     }
     return sizes;
+  }
+
+  /** Slots of one replica on the GPU type where that takes fewest: sizes know no types. */
+  private static int slotsPerReplica(JobState job) {
+    return Sizes.leastSlotsPerReplica(job.spec());
+  }
+
+  /** Whether nodes could hold the least size of a job whose replicas take several slots. */
+  private static boolean possible(JobState job, int replicas, NodeSlots nodes) {
+    return slotsPerReplica(job) == 1 || nodes.holds(job.spec(), replicas);
+  }
+
+  /** Slots that the next larger size takes more; very many if there is none. */
+  private static long more(JobState job, int size) {
+    return ((long) next(job, size) - size) * slotsPerReplica(job);
   }
 
   /** The next larger size that the job may have; very large if there is none. */
@@ -118,16 +137,19 @@ public final class OptimusPolicy implements Policy {
     }
     double saved = remainingSeconds(job, size, perNode) - remainingSeconds(job, larger, perNode);
     // A size of which nothing is known may not be worth anything: it is not tried.
-    return Double.isFinite(saved) ? saved / (larger - size) : 0;
+    return Double.isFinite(saved) ? saved / more(job, size) : 0;
   }
 
-  private static double remainingSeconds(JobState job, int replicas, int perNode) {
+  private static double remainingSeconds(JobState job, int replicas, int slotsPerNode) {
+    int perNode = Math.max(1, slotsPerNode / slotsPerReplica(job));
     BatchLimits limits = job.spec().batchLimits();
     Optional<Foresight> truth = job.foresight();
     BatchPlan batch = split(limits, replicas);
     if (truth.isPresent()) {
       return truth.get().remainingSteps(limits.targetGlobalBatch())
-          * truth.get().stepSeconds(job.spec().gpuType(), packed(replicas, perNode), batch);
+          * truth
+              .get()
+              .stepSeconds(job.spec().gpuType(), GpuTypes.packed(replicas, perNode), batch);
     }
     PlacementShape shape =
         new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, job.spec().gpuType());
@@ -141,13 +163,6 @@ public final class OptimusPolicy implements Policy {
             .filter(model -> model.knows(shape.gpuType()))
             .map(model -> model.stepSeconds(shape, batch))
             .orElse(Double.POSITIVE_INFINITY);
-  }
-
-  private static int[] packed(int replicas, int perNode) {
-    int[] counts = new int[Math.ceilDiv(replicas, perNode)];
-    Arrays.fill(counts, perNode);
-    counts[counts.length - 1] = replicas - perNode * (counts.length - 1);
-    return counts;
   }
 
   /** The artifact's split: a single replica always takes two passes. */
@@ -178,7 +193,9 @@ public final class OptimusPolicy implements Policy {
         moving.add(j);
       }
     }
-    moving.sort(Comparator.comparingInt(j -> sizes[j]));
+    moving.sort(
+        Comparator.comparingInt((Integer j) -> -slotsPerReplica(jobs.get(j)))
+            .thenComparingInt(j -> sizes[j]));
     for (int j : moving) {
       JobState job = jobs.get(j);
       String code = job.allocation().isEmpty() ? "Started" : "Resized";

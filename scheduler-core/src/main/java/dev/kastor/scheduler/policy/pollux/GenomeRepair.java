@@ -6,7 +6,7 @@ import java.util.Arrays;
 /**
  * Makes any matrix a feasible allocation, changing as little as the published rules do: at most one
  * distributed job on a node, no job beyond its maximum, no node beyond its slots (jobs that come
- * first in the genome win), and only counts that the job allows.
+ * first in the genome win), only whole replicas on each node, and only counts that the job allows.
  */
 final class GenomeRepair {
   private static final int FAITHFUL_SPAN = 16;
@@ -71,6 +71,9 @@ final class GenomeRepair {
         cells[row + w] = kept;
         left[w] -= kept;
       }
+      if (problem.slotsPerReplica(j) > 1) {
+        dropSplitReplicas(cells, row, problem.slotsPerReplica(j));
+      }
       if (!problem.allowsAnyCount(j)) {
         shrinkToAllowed(cells, row, j);
       }
@@ -95,11 +98,11 @@ final class GenomeRepair {
 
   /** Keeps nodes in random order until the maximum is reached. */
   private void truncate(long[] cells, int row, int most) {
-    int replicas = 0;
+    int slots = 0;
     for (int w = 0; w < words; w++) {
-      replicas += lanes.sum(cells[row + w]);
+      slots += lanes.sum(cells[row + w]);
     }
-    if (replicas <= most && problem.nodes <= span) {
+    if (slots <= most && problem.nodes <= span) {
       return;
     }
     int count = 0;
@@ -108,7 +111,7 @@ final class GenomeRepair {
         spots[count++] = w * Long.SIZE + Long.numberOfTrailingZeros(rest);
       }
     }
-    if (replicas <= most && count <= span) {
+    if (slots <= most && count <= span) {
       return;
     }
     int room = most;
@@ -125,19 +128,30 @@ final class GenomeRepair {
     }
   }
 
+  /** Gives up what a node has beyond whole replicas. */
+  private void dropSplitReplicas(long[] cells, int row, int slotsPerReplica) {
+    for (int n = 0; n < problem.nodes; n++) {
+      int at = row + lanes.word(n);
+      int beyond = lanes.bottom(cells[at] >>> lanes.shift(n)) % slotsPerReplica;
+      cells[at] -= lanes.at(lanes.shift(n), beyond);
+      left[lanes.word(n)] += lanes.at(lanes.shift(n), beyond);
+    }
+  }
+
   /** Down to the next allowed count, from the nodes with fewest replicas first; else to none. */
   private void shrinkToAllowed(long[] cells, int row, int j) {
-    int replicas = 0;
+    int slots = 0;
     for (int w = 0; w < words; w++) {
-      replicas += lanes.sum(cells[row + w]);
+      slots += lanes.sum(cells[row + w]);
     }
-    int target = replicas;
+    int each = problem.slotsPerReplica(j);
+    int target = slots;
     while (!problem.allows(j, target)) {
-      target--;
+      target -= each;
     }
-    for (int excess = replicas - target; excess > 0; excess--) {
+    for (int excess = slots - target; excess > 0; excess -= each) {
       int n = thinnest(cells, row);
-      long one = lanes.at(lanes.shift(n), 1);
+      long one = lanes.at(lanes.shift(n), each);
       cells[row + lanes.word(n)] -= one;
       left[lanes.word(n)] += one;
     }

@@ -25,17 +25,17 @@ final class GenomeScore {
     }
     for (int j = 0; j < problem.jobs; j++) {
       int used = 0;
-      int replicas = 0;
+      int slots = 0;
       long difference = 0;
       for (int w = 0; w < words; w++) {
         long word = cells[row + w];
         long here = lanes.nonzero(word);
         used += Long.bitCount(here);
-        replicas += lanes.sum(word);
+        slots += lanes.sum(word);
         difference |= word ^ problem.packedCurrent[j * words + w];
         inUse[w] |= here;
       }
-      double speedup = problem.speedup(j, used, replicas);
+      double speedup = problem.speedup(j, used, slots);
       speedups += speedup;
       losses += PolluxProblem.loss(problem.worth(j, speedup, difference != 0));
       row += words;

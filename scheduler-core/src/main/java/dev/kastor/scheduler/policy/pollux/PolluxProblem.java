@@ -22,9 +22,10 @@ import java.util.SequencedMap;
  * One round's allocation problem as flat arrays: jobs in genome order, nodes by index, and what an
  * allocation matrix is worth (Pollux, OSDI 2021, section 4.2).
  *
- * <p>A genome holds the slots of job j on node n at {@code j * nodes + n}, or packed by {@link
- * NodeLanes}. Pinned jobs are not in it: their slots are taken off the nodes and they count only in
- * the fair share. Speedups are memoised by (job, nodes, slots); used by one thread.
+ * <p>A genome holds the slots of job j on node n, of whole replicas, at {@code j * nodes + n}, or
+ * packed by {@link NodeLanes}. Pinned jobs are not in it: their slots are taken off the nodes and
+ * they count only in the fair share. Speedups are memoised by (job, nodes, slots); used by one
+ * thread.
  *
  * <p>Pollux knows one kind of GPU. A job that is not alike on all types is judged as on one of them
  * ({@link BlindType}) and gets nodes of one type in the end.
@@ -106,7 +107,7 @@ final class PolluxProblem {
       for (int i = 0; job.pinned() && i < held.nodes(); i++) {
         Integer n = index.get(held.node(i));
         if (n != null) {
-          capacity[n] = Math.max(0, capacity[n] - held.count(i));
+          capacity[n] = Math.max(0, capacity[n] - held.slots(i));
         }
       }
     }
@@ -150,11 +151,11 @@ final class PolluxProblem {
     intact[j] = true;
     for (int i = 0; i < held.nodes(); i++) {
       Integer n = index.get(held.node(i));
-      if (n == null || !suits[j * nodes + n] || held.count(i) > nodeList.get(n).slots()) {
+      if (n == null || !suits[j * nodes + n] || held.slots(i) > nodeList.get(n).slots()) {
         intact[j] = false;
       }
       if (n != null && suits[j * nodes + n]) {
-        current[j * nodes + n] = held.count(i);
+        current[j * nodes + n] = held.slots(i);
       }
     }
     lanes.pack(current, j * nodes, packedCurrent, j * lanes.words);
@@ -202,7 +203,7 @@ final class PolluxProblem {
 
   /** Goodput of a fair share as if all its replicas sat on one node; 0 without a usable model. */
   private double fairGoodput(int j) {
-    int share = Math.max(1, fairShare / types[j].slotsPerReplica());
+    int share = Math.max(1, fairShare / slotsPerReplica(j));
     return goodputOf(j, 1, Math.min(share, BatchChoice.maxReplicas(states.get(j).spec())));
   }
 
@@ -212,12 +213,17 @@ final class PolluxProblem {
 
   /** Predicted examples per second of so many slots; 0 for none and without a model. */
   double goodput(int j, int usedNodes, int slots) {
-    int replicas = slots / types[j].slotsPerReplica();
+    int replicas = slots / slotsPerReplica(j);
     return replicas == 0 ? 0 : goodputOf(j, Math.min(usedNodes, replicas), replicas);
   }
 
   JobState job(int j) {
     return states.get(j);
+  }
+
+  /** Slots of one replica, all of which are on one node. */
+  int slotsPerReplica(int j) {
+    return types[j].slotsPerReplica();
   }
 
   int fairShare() {
@@ -256,7 +262,8 @@ final class PolluxProblem {
     return slots == 0 || (slots <= maxSlots[j] && types[j].allows(slots));
   }
 
-  int replicas(int[] genome, int j) {
+  /** Slots of a job on all nodes together. */
+  int slots(int[] genome, int j) {
     int sum = 0;
     for (int i = j * nodes; i < (j + 1) * nodes; i++) {
       sum += genome[i];
@@ -310,7 +317,7 @@ final class PolluxProblem {
 
   /** A job's term of the fitness: its speedup, less what a change costs it. */
   double worth(int[] genome, int j) {
-    double speedup = speedup(j, nodesOf(genome, j), replicas(genome, j));
+    double speedup = speedup(j, nodesOf(genome, j), slots(genome, j));
     return worth(j, speedup, differs(genome, j));
   }
 

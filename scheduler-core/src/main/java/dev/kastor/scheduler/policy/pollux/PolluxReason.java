@@ -14,12 +14,12 @@ final class PolluxReason {
   static Reason of(PolluxProblem problem, int j, Allocation to) {
     JobState job = problem.job(j);
     Allocation from = job.allocation();
-    double before = problem.goodput(j, from.nodes(), from.replicas());
-    double after = problem.goodput(j, to.nodes(), to.replicas());
+    double before = problem.goodput(j, from.nodes(), from.slots());
+    double after = problem.goodput(j, to.nodes(), to.slots());
     SequencedMap<String, Double> numbers = new LinkedHashMap<>();
-    numbers.put("speedup", problem.speedup(j, to.nodes(), to.replicas()));
-    numbers.put("fairShareReplicas", (double) problem.fairShare());
-    numbers.put("maxReplicasNow", (double) problem.maxSlots(j));
+    numbers.put("speedup", problem.speedup(j, to.nodes(), to.slots()));
+    numbers.put("fairShareSlots", (double) problem.fairShare());
+    numbers.put("maxSlotsNow", (double) problem.maxSlots(j));
     if (job.model().isPresent()) {
       numbers.put("goodputBeforeExamplesPerSecond", before);
       numbers.put("goodputAfterExamplesPerSecond", after);

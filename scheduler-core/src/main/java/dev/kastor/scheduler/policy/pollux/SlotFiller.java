@@ -26,15 +26,16 @@ final class SlotFiller {
       int bestJob = -1;
       int bestExtra = 0;
       int idle = 0;
-      for (int slots : free) {
-        idle += Math.max(0, slots);
+      for (int left : free) {
+        idle += Math.max(0, left);
       }
       for (int j = 0; j < problem.jobs && idle > 0; j++) {
-        int replicas = problem.replicas(genome, j);
+        int slots = problem.slots(genome, j);
         double before = problem.worth(genome, j);
-        int most = Math.min(problem.maxSlots(j) - replicas, idle);
-        for (int extra = 1; extra <= most; extra++) {
-          if (!problem.allows(j, replicas + extra)) {
+        int most = Math.min(problem.maxSlots(j) - slots, idle);
+        int each = problem.slotsPerReplica(j);
+        for (int extra = each; extra <= most; extra += each) {
+          if (!problem.allows(j, slots + extra)) {
             continue;
           }
           int[] grown = genome.clone();
@@ -64,12 +65,13 @@ final class SlotFiller {
   int[] makeRoom(int[] start) {
     int[] genome = start.clone();
     for (int j = 0; j < problem.jobs; j++) {
-      if (problem.replicas(genome, j) > 0) {
+      if (problem.slots(genome, j) > 0) {
         continue;
       }
-      int wanted = 1;
+      int each = problem.slotsPerReplica(j);
+      int wanted = each;
       while (wanted < problem.maxSlots(j) && !problem.allows(j, wanted)) {
-        wanted++;
+        wanted += each;
       }
       int[] tried = genome.clone();
       boolean placed = place(tried, problem.free(tried), j, wanted);
@@ -87,16 +89,17 @@ final class SlotFiller {
     int[] best = null;
     double bestLoss = Double.POSITIVE_INFINITY;
     for (int j = 0; j < problem.jobs; j++) {
-      int replicas = problem.replicas(genome, j);
-      int target = replicas - 1;
+      int slots = problem.slots(genome, j);
+      int each = problem.slotsPerReplica(j);
+      int target = slots - each;
       while (target > 0 && !problem.allows(j, target)) {
-        target--;
+        target -= each;
       }
       if (j == waiting || target <= 0) {
         continue;
       }
       int[] shrunk = genome.clone();
-      for (int excess = replicas - target; excess > 0; excess--) {
+      for (int excess = slots - target; excess > 0; excess -= each) {
         takeOne(shrunk, j, waiting);
       }
       double loss =
@@ -114,7 +117,9 @@ final class SlotFiller {
     return true;
   }
 
-  /** From the node with fewest of its replicas, among those that the waiting job can use first. */
+  /**
+   * One replica from the node with fewest of them, among those that the waiting job can use first.
+   */
   private void takeOne(int[] genome, int j, int waiting) {
     int best = -1;
     for (int n = 0; n < problem.nodes; n++) {
@@ -131,12 +136,12 @@ final class SlotFiller {
         best = n;
       }
     }
-    genome[j * problem.nodes + best]--;
+    genome[j * problem.nodes + best] -= problem.slotsPerReplica(j);
   }
 
   /**
-   * Adds {@code extra} replicas of a job on free slots: on one node if it fits, where the job
-   * already is if possible, else over the fullest-free nodes. False, with nothing useful in the
+   * Adds replicas of {@code extra} slots of a job on free slots: on one node if it fits, where the
+   * job already is if possible, else over the fullest-free nodes. False, with nothing useful in the
    * arguments, if there is not enough room.
    */
   private boolean place(int[] genome, int[] free, int j, int extra) {
@@ -151,9 +156,10 @@ final class SlotFiller {
       free[single] -= extra;
       return true;
     }
+    int each = problem.slotsPerReplica(j);
     int room = 0;
     for (int n = 0; n < problem.nodes; n++) {
-      room += problem.suits(j, n) ? Math.max(0, free[n]) : 0;
+      room += problem.suits(j, n) ? Math.max(0, free[n]) / each * each : 0;
     }
     if (room < extra) {
       return false;
@@ -165,7 +171,7 @@ final class SlotFiller {
           widest = n;
         }
       }
-      int here = Math.min(left, free[widest]);
+      int here = Math.min(left, free[widest] / each * each);
       genome[j * problem.nodes + widest] += here;
       free[widest] -= here;
       left -= here;

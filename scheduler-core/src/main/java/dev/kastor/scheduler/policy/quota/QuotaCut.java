@@ -2,14 +2,11 @@ package dev.kastor.scheduler.policy.quota;
 
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Control;
-import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Reason;
-import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.QuotaAccount;
 import dev.kastor.scheduler.plan.Quotas;
-import dev.kastor.scheduler.policy.support.NodeSlots;
 import dev.kastor.scheduler.policy.support.Sizes;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,7 +24,6 @@ import java.util.function.ToDoubleFunction;
  * planning call.
  */
 final class QuotaCut {
-  private final NodeSlots nodes;
   private final Quotas quotas;
   private final Control control;
   private final List<JobState> jobs = new ArrayList<>();
@@ -37,20 +33,17 @@ final class QuotaCut {
   /**
    * What is to be cut.
    *
-   * @param snapshot the cluster
    * @param quotas with all that is given taken, and what is claimed
    * @param order jobs in the policy's order
    * @param given what each gets; changed
    * @param reasons why; set where something is cut
    */
   QuotaCut(
-      Snapshot snapshot,
       Quotas quotas,
       Control control,
       List<JobState> order,
       Map<JobId, Allocation> given,
       Map<JobId, Reason> reasons) {
-    nodes = new NodeSlots(snapshot.nodes());
     this.quotas = quotas;
     this.control = control;
     this.given = given;
@@ -64,7 +57,7 @@ final class QuotaCut {
 
   void cut() {
     for (JobState job : jobs.reversed()) {
-      int held = job.allocation().replicas();
+      int held = job.allocation().slots();
       if (held > 0 && slots(job) > held) {
         shrink(job, held);
       }
@@ -89,12 +82,12 @@ final class QuotaCut {
 
   /** GPU-seconds of a pause in which the job changes its size. */
   private static double shrinkCost(JobState job) {
-    return job.rescaleCost().toNanos() * 1e-9 * job.allocation().replicas();
+    return job.rescaleCost().toNanos() * 1e-9 * job.allocation().slots();
   }
 
   /** GPU-seconds of starting again, and of what it has trained since it last saved its state. */
   private static double stopCost(JobState job) {
-    return job.restartCost().plus(job.unsaved()).toNanos() * 1e-9 * job.allocation().replicas();
+    return job.restartCost().plus(job.unsaved()).toNanos() * 1e-9 * job.allocation().slots();
   }
 
   private List<JobState> cheapestFirst(ToDoubleFunction<JobState> cost) {
@@ -118,16 +111,12 @@ final class QuotaCut {
       return true;
     }
     Allocation now = allocation(job);
-    int unit = unit(job, now);
-    Elasticity elasticity = job.spec().elasticity();
-    int wanted = Math.max(floor, now.replicas() - excess);
-    for (int slots = wanted / unit * unit; slots >= Math.max(floor, 1); slots -= unit) {
-      if (elasticity.allows(slots / unit)) {
-        Allocation less = fewer(now, slots, unit);
-        if (!less.isEmpty()) {
-          give(job, less);
-          return quotas.room(job) >= 0;
-        }
+    int each = now.slotsPerReplica();
+    int wanted = Math.max(floor, now.slots() - excess) / each;
+    for (int replicas = wanted; replicas * each >= Math.max(floor, 1); replicas--) {
+      if (job.spec().elasticity().allows(replicas)) {
+        give(job, fewer(now, replicas));
+        return quotas.room(job) >= 0;
       }
     }
     return false;
@@ -141,13 +130,13 @@ final class QuotaCut {
 
   private void give(JobState job, Allocation less) {
     QuotaAccount account = Objects.requireNonNull(quotas.account(job));
-    account.take(less.replicas() - slots(job));
+    account.take(less.slots() - slots(job));
     given.put(job.id(), less);
-    int held = job.allocation().replicas();
+    int held = job.allocation().slots();
     SequencedMap<String, Double> none = new LinkedHashMap<>();
     if (held == 0 && less.isEmpty()) {
       reasons.put(job.id(), QuotaReasons.waits(account, least(job), none));
-    } else if (less.replicas() < held) {
+    } else if (less.slots() < held) {
       reasons.put(job.id(), QuotaReasons.reclaimed(account, none));
     } else {
       reasons.put(job.id(), QuotaReasons.atQuota(account, none));
@@ -159,32 +148,17 @@ final class QuotaCut {
   }
 
   private int slots(JobState job) {
-    return allocation(job).replicas();
+    return allocation(job).slots();
   }
 
   private int least(JobState job) {
     return Sizes.leastSlots(job.spec(), control);
   }
 
-  /** Slots of one replica where it is. */
-  private int unit(JobState job, Allocation now) {
-    return job.spec().byGpuType().isEmpty()
-        ? 1
-        : job.spec().gpusPerReplica(nodes.typeOf(now.node(0)));
-  }
-
-  /**
-   * Fewer slots on the same nodes, those with fewest given up first; nothing if a replica would be
-   * split.
-   */
-  private static Allocation fewer(Allocation now, int slots, int unit) {
-    int[] left = now.counts();
-    for (int count : left) {
-      if (count % unit != 0) {
-        return Allocation.NONE;
-      }
-    }
-    for (int over = now.replicas() - slots; over > 0; ) {
+  /** Fewer replicas on the same nodes, those with fewest given up first. */
+  private static Allocation fewer(Allocation now, int replicas) {
+    int[] left = now.replicaCounts();
+    for (int over = now.replicas() - replicas; over > 0; ) {
       int fewest = -1;
       for (int i = 0; i < left.length; i++) {
         fewest = left[i] > 0 && (fewest < 0 || left[i] <= left[fewest]) ? i : fewest;
@@ -199,6 +173,6 @@ final class QuotaCut {
         kept.put(now.node(i), left[i]);
       }
     }
-    return new Allocation(kept);
+    return new Allocation(kept, now.slotsPerReplica());
   }
 }

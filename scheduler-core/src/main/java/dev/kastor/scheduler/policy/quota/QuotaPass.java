@@ -52,14 +52,14 @@ final class QuotaPass {
   /** The plan, within the quotas. */
   Plan kept() {
     for (JobState job : snapshot.jobs()) {
-      quotas.take(job, plan.allocation(job.id()).replicas());
+      quotas.take(job, plan.allocation(job.id()).slots());
     }
     claim();
     if (!concerned()) {
       return plan;
     }
     put();
-    new QuotaCut(snapshot, quotas, control, order, given, reasons).cut();
+    new QuotaCut(quotas, control, order, given, reasons).cut();
     fill();
     return result();
   }
@@ -70,7 +70,7 @@ final class QuotaPass {
     for (JobState job : snapshot.jobs()) {
       QuotaAccount account = quotas.account(job);
       if (account != null) {
-        int planned = plan.allocation(job.id()).replicas();
+        int planned = plan.allocation(job.id()).slots();
         long want = planned > 0 ? planned : Sizes.leastSlots(job.spec(), control);
         wanted.merge(account.queue().name(), want, Long::sum);
       }
@@ -145,7 +145,7 @@ final class QuotaPass {
   private void restore(JobState job, FreeSlots free) {
     Allocation planned = plan.allocation(job.id());
     Allocation now = given(job);
-    int missing = planned.replicas() - now.replicas();
+    int missing = planned.slots() - now.slots();
     if (missing <= 0 || missing > quotas.room(job)) {
       return;
     }
@@ -164,7 +164,7 @@ final class QuotaPass {
     for (JobState job : order) {
       if (given(job).isEmpty()
           && !job.allocation().isEmpty()
-          && job.allocation().replicas() <= quotas.room(job)
+          && job.allocation().slots() <= quotas.room(job)
           && free.keepAtAnySize(job.allocation(), job.spec())) {
         give(job, job.allocation(), KEPT);
       }
@@ -183,14 +183,14 @@ final class QuotaPass {
         Optional<Allocation> place = free.place(job.spec(), replicas, quotas.room(job));
         if (place.isPresent()) {
           give(job, place.get(), LET_IN);
-          left -= place.get().replicas();
+          left -= place.get().slots();
         }
       }
     }
   }
 
   private void give(JobState job, Allocation allocation, Reason reason) {
-    quotas.take(job, allocation.replicas());
+    quotas.take(job, allocation.slots());
     given.put(job.id(), allocation);
     reasons.put(job.id(), reason);
   }

@@ -84,7 +84,7 @@ public final class QuotaPolicy implements Policy {
   /** Whether a plan that should keep quotas does not: no round is worth losing over a slot. */
   private boolean exceeded(Snapshot snapshot, Plan plan, Quotas quotas) {
     for (JobState job : snapshot.jobs()) {
-      quotas.take(job, plan.allocation(job.id()).replicas());
+      quotas.take(job, plan.allocation(job.id()).slots());
     }
     for (QuotaAccount account : quotas.all()) {
       if (account.room() < 0) {

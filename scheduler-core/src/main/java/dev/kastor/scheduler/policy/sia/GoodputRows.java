@@ -24,11 +24,11 @@ final class GoodputRows {
     Row row = rows.get(job.id());
     if (row == null
         || row.maxProfiledReplicas() != job.maxProfiledReplicas()
-        || row.slotsHeld() != job.allocation().replicas()
+        || row.slotsHeld() != job.allocation().slots()
         || !row.model().equals(job.model())) {
       row =
           new Row(
-              job.model(), job.maxProfiledReplicas(), job.allocation().replicas(), choices.of(job));
+              job.model(), job.maxProfiledReplicas(), job.allocation().slots(), choices.of(job));
       rows.put(job.id(), row);
     }
     return row.values();

@@ -24,8 +24,16 @@ import java.util.SequencedMap;
  * all types alike.
  */
 final class SiaChoices {
-  /** Slots of one type and what they are worth; the least a job may get is worth 1. */
-  record Valued(int type, int slots, double value) {}
+  /** Replicas on one type and what they are worth; the least a job may get is worth 1. */
+  record Valued(int type, int replicas, int slotsPerReplica, double value) {
+    int slots() {
+      return replicas * slotsPerReplica;
+    }
+
+    Valued over(double unit) {
+      return new Valued(type, replicas, slotsPerReplica, value / unit);
+    }
+  }
 
   private final List<String> types;
   private final List<List<Node>> nodes;
@@ -50,15 +58,18 @@ final class SiaChoices {
     int replicas = job.spec().elasticity().min();
     List<Valued> rates = new ArrayList<>();
     for (int t = 0; t < sizes.length; t++) {
-      int wanted = replicas * job.spec().gpusPerReplica(types.get(t));
-      if (sizes[t] > 0 && wanted <= slots[t] && job.spec().runsOn(types.get(t))) {
+      int each = job.spec().slotsPerReplica(types.get(t));
+      if (sizes[t] > 0 && replicas <= most(t, each) && job.spec().runsOn(types.get(t))) {
         rates.add(
-            new Valued(t, wanted, GivenBatch.stepsPerSecond(job, types.get(t), nodes.get(t))));
+            new Valued(
+                t, replicas, each, GivenBatch.stepsPerSecond(job, types.get(t), nodes.get(t))));
       }
     }
     double slowest = rates.stream().mapToDouble(Valued::value).min().orElse(1);
     return rates.stream()
-        .map(one -> new Valued(one.type(), one.slots(), replicas * one.value() / slowest))
+        .map(one ->
+            new Valued(
+                one.type(), replicas, one.slotsPerReplica(), replicas * one.value() / slowest))
         .toList();
   }
 
@@ -69,26 +80,32 @@ final class SiaChoices {
       for (int replicas : replicas(job, t)) {
         double goodput = goodput(job, t, replicas);
         if (goodput > 0) {
-          valued.add(new Valued(t, replicas * job.spec().gpusPerReplica(types.get(t)), goodput));
+          valued.add(new Valued(t, replicas, job.spec().slotsPerReplica(types.get(t)), goodput));
           least = Math.min(least, goodput);
         }
       }
     }
     double unit = least;
-    return valued.stream()
-        .map(one -> new Valued(one.type(), one.slots(), one.value() / unit))
-        .toList();
+    return valued.stream().map(one -> one.over(unit)).toList();
+  }
+
+  /** Most replicas of so many slots that the nodes of a type can hold. */
+  private int most(int t, int slotsPerReplica) {
+    return slotsPerReplica == 1
+        ? slots[t]
+        : nodes.get(t).stream().mapToInt(node -> node.replicas(slotsPerReplica)).sum();
   }
 
   /** Powers of two within a node and whole nodes, as far as the job may have them. */
   private List<Integer> replicas(JobState job, int t) {
     JobSpec spec = job.spec();
     String type = types.get(t);
-    if (sizes[t] == 0 || !spec.runsOn(type)) {
+    int perNode = sizes[t] / spec.slotsPerReplica(type);
+    if (perNode == 0 || !spec.runsOn(type)) {
       return List.of();
     }
     Elasticity elasticity = spec.elasticity();
-    int perReplica = spec.gpusPerReplica(type);
+    int room = most(t, spec.slotsPerReplica(type));
     GpuTraits traits = spec.byGpuType().get(type);
     int mostNodes =
         Math.min(nodes.get(t).size(), traits == null ? Integer.MAX_VALUE : traits.maxNodes());
@@ -96,27 +113,24 @@ final class SiaChoices {
     // Twice what was measured, so that predictions stay near; what it holds it may keep.
     int reach = Math.max(2 * job.maxProfiledReplicas(), elasticity.min());
     int most =
-        Math.max(
-            Math.min(bound, reach),
-            Math.max(elasticity.min(), job.allocation().replicas() / perReplica));
+        Math.max(Math.min(bound, reach), Math.max(elasticity.min(), job.allocation().replicas()));
     List<Integer> counts = new ArrayList<>();
-    if (elasticity.min() * perReplica <= slots[t]) {
+    if (elasticity.min() <= room) {
       counts.add(elasticity.min());
     }
-    for (int wanted = 1; wanted <= slots[t]; wanted = next(wanted, sizes[t])) {
-      int replicas = wanted / perReplica;
-      if (Math.ceilDiv(wanted, sizes[t]) > mostNodes || replicas > most) {
+    for (int replicas = 1; replicas <= room; replicas = next(replicas, perNode)) {
+      if (Math.ceilDiv(replicas, perNode) > mostNodes || replicas > most) {
         break;
       }
-      if (wanted % perReplica == 0 && replicas > elasticity.min() && elasticity.allows(replicas)) {
+      if (replicas > elasticity.min() && elasticity.allows(replicas)) {
         counts.add(replicas);
       }
     }
     return job.model().isEmpty() ? counts.subList(0, Math.min(1, counts.size())) : counts;
   }
 
-  private static int next(int slots, int size) {
-    return slots >= size ? slots + size : Math.min(2 * slots, size);
+  private static int next(int replicas, int perNode) {
+    return replicas >= perNode ? replicas + perNode : Math.min(2 * replicas, perNode);
   }
 
   private double goodput(JobState job, int t, int replicas) {
@@ -128,7 +142,8 @@ final class SiaChoices {
       return goodput(job.spec(), model, t, replicas);
     }
     for (int k = 0; k < sizes.length; k++) {
-      if (sizes[k] > 0 && model.knows(types.get(k)) && job.spec().runsOn(types.get(k))) {
+      int perNode = sizes[k] / job.spec().slotsPerReplica(types.get(k));
+      if (perNode > 0 && model.knows(types.get(k)) && job.spec().runsOn(types.get(k))) {
         double speed = speed(job.spec(), t);
         double known = speed(job.spec(), k);
         double ratio = speed > 0 && known > 0 ? speed / known : 1;
@@ -145,9 +160,8 @@ final class SiaChoices {
 
   private double goodput(JobSpec spec, GoodputModel model, int t, int replicas) {
     String type = types.get(t);
-    int wanted = replicas * spec.gpusPerReplica(type);
-    PlacementShape shape =
-        new PlacementShape(Math.min(Math.ceilDiv(wanted, sizes[t]), replicas), replicas, type);
+    int perNode = sizes[t] / spec.slotsPerReplica(type);
+    PlacementShape shape = new PlacementShape(Math.ceilDiv(replicas, perNode), replicas, type);
     if (!(spec.elasticity() instanceof Elasticity.Adaptive) || !faithful) {
       return BatchChoice.goodput(spec, model, shape);
     }

@@ -15,6 +15,7 @@ import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.scheduler.policy.solve.MultipleChoice;
 import dev.kastor.scheduler.policy.solve.MultipleChoiceSolver;
 import dev.kastor.scheduler.policy.support.GpuTypes;
+import dev.kastor.scheduler.policy.support.Sizes;
 import dev.kastor.scheduler.policy.support.TypePacking;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -22,6 +23,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -90,10 +92,17 @@ public final class SiaPolicy implements Policy {
       }
     }
     rows.retain(snapshot.jobs());
+    // Of each node only what replicas of some job can take.
+    int unit =
+        offers.stream()
+            .flatMap(offer -> offer.values().stream())
+            .mapToInt(SiaChoices.Valued::slotsPerReplica)
+            .reduce(Sizes::common)
+            .orElse(1);
     MultipleChoice program =
         new MultipleChoice(
             offers.stream().map(Offer::program).toList(),
-            packings.stream().map(TypePacking::free).toList());
+            packings.stream().map(packing -> packing.free(unit)).toList());
     int[] chosen = solver.solve(program);
     List<Given> given = new ArrayList<>();
     for (int j = 0; j < chosen.length; j++) {
@@ -102,10 +111,13 @@ public final class SiaPolicy implements Policy {
         given.add(new Given(offer, offer.values().get(chosen[j])));
       }
     }
-    given.sort(Comparator.comparingInt((Given one) -> one.what().slots()).reversed());
+    given.sort(
+        Comparator.comparingInt((Given one) -> one.what().slotsPerReplica())
+            .thenComparingInt(one -> one.what().slots())
+            .reversed());
     for (Given one : given) {
-      Allocation allocation = packings.get(one.what().type()).place(one.what().slots());
-      made.put(one.offer().job().id(), started(one, allocation));
+      place(one, packings.get(one.what().type()))
+          .ifPresent(placed -> made.put(one.offer().job().id(), placed));
     }
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     Plan.Assignment waits =
@@ -114,6 +126,24 @@ public final class SiaPolicy implements Policy {
       assignments.put(job.id(), made.getOrDefault(job.id(), waits));
     }
     return new Plan(assignments);
+  }
+
+  /**
+   * Places what a job was given. Where nodes are split so that it does not fit, as it may be with
+   * replicas of several slots, the job gets its next smaller size on the type that does.
+   */
+  private static Optional<Plan.Assignment> place(Given given, TypePacking packing) {
+    List<SiaChoices.Valued> sizes = new ArrayList<>(given.offer().values());
+    sizes.removeIf(
+        one -> one.type() != given.what().type() || one.replicas() > given.what().replicas());
+    sizes.sort(Comparator.comparingInt(SiaChoices.Valued::replicas).reversed());
+    for (SiaChoices.Valued one : sizes) {
+      Optional<Allocation> placed = packing.place(one.replicas(), one.slotsPerReplica());
+      if (placed.isPresent()) {
+        return Optional.of(started(new Given(given.offer(), one), placed.get()));
+      }
+    }
+    return Optional.empty();
   }
 
   private static Plan.Assignment assignment(Allocation allocation, String code, String message) {
@@ -163,7 +193,7 @@ public final class SiaPolicy implements Policy {
     }
     Integer type = typeOfNode.get(job.allocation().node(0));
     for (SiaChoices.Valued one : values) {
-      if (type != null && one.type() == type && one.slots() == job.allocation().replicas()) {
+      if (type != null && one.type() == type && one.replicas() == job.allocation().replicas()) {
         return one;
       }
     }

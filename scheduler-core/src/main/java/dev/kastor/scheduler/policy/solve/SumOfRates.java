@@ -1,6 +1,5 @@
 package dev.kastor.scheduler.policy.solve;
 
-import java.util.Arrays;
 import org.apache.commons.math3.linear.Array2DRowRealMatrix;
 import org.apache.commons.math3.linear.ArrayRealVector;
 import org.apache.commons.math3.linear.DecompositionSolver;
@@ -26,7 +25,7 @@ public final class SumOfRates {
   private static final double TO_BOUNDARY = 0.95;
 
   private final double[][] rates;
-  private final int[] gpus;
+  private final int[][] gpus;
   private final int jobs;
   private final int types;
 
@@ -38,7 +37,7 @@ public final class SumOfRates {
   private final double[] free;
   private final double[] ofGpus;
 
-  private SumOfRates(double[][] rates, int[] gpus, int[] capacity) {
+  private SumOfRates(double[][] rates, int[][] gpus, int[] capacity) {
     this.rates = rates;
     this.gpus = gpus;
     jobs = rates.length;
@@ -49,7 +48,12 @@ public final class SumOfRates {
     ofTime = new double[jobs];
     free = new double[types];
     ofGpus = new double[types];
-    double wanted = Arrays.stream(gpus).sum();
+    double[] wanted = new double[types];
+    for (int[] row : gpus) {
+      for (int t = 0; t < types; t++) {
+        wanted[t] += row[t];
+      }
+    }
     double most = 0;
     for (double[] row : rates) {
       for (double rate : row) {
@@ -62,9 +66,9 @@ public final class SumOfRates {
     for (int j = 0; j < jobs; j++) {
       idle[j] = 1;
       for (int t = 0; t < types; t++) {
-        x[j][t] = 0.5 * Math.min(1.0 / types, capacity[t] / wanted);
+        x[j][t] = 0.5 * Math.min(1.0 / types, capacity[t] / wanted[t]);
         idle[j] -= x[j][t];
-        free[t] -= gpus[j] * x[j][t];
+        free[t] -= gpus[j][t] * x[j][t];
         atLeastZero[j][t] = most / x[j][t];
       }
       ofTime[j] = most / idle[j];
@@ -78,10 +82,10 @@ public final class SumOfRates {
    * Shares in [0, 1] by job and type.
    *
    * @param rates steps per second of each job on each type, at least 0
-   * @param gpus what each job takes, at least 1
+   * @param gpus what each job takes of each type, at least 1
    * @param capacity GPUs of each type, at least 1
    */
-  public static double[][] shares(double[][] rates, int[] gpus, int[] capacity) {
+  public static double[][] shares(double[][] rates, int[][] gpus, int[] capacity) {
     if (rates.length == 0 || capacity.length == 0) {
       return new double[rates.length][capacity.length];
     }
@@ -128,14 +132,14 @@ public final class SumOfRates {
     for (int j = 0; j < jobs; j++) {
       double byTime = ofTime[j] / idle[j];
       for (int t = 0; t < types; t++) {
-        right[j][t] = rates[j][t] + mu / x[j][t] - mu / idle[j] - gpus[j] * mu / free[t];
+        right[j][t] = rates[j][t] + mu / x[j][t] - mu / idle[j] - gpus[j][t] * mu / free[t];
       }
       inverse[j] = inverse(j, byTime);
       double[] alone = times(inverse[j], right[j]);
       for (int t = 0; t < types; t++) {
-        v[t] += gpus[j] * alone[t];
+        v[t] += gpus[j][t] * alone[t];
         for (int u = 0; u < types; u++) {
-          system.addToEntry(t, u, (double) gpus[j] * gpus[j] * inverse[j][t][u]);
+          system.addToEntry(t, u, (double) gpus[j][t] * gpus[j][u] * inverse[j][t][u]);
         }
       }
     }
@@ -152,11 +156,11 @@ public final class SumOfRates {
     for (int j = 0; j < jobs; j++) {
       double[] r = right[j];
       for (int t = 0; t < types; t++) {
-        r[t] -= gpus[j] * price[t];
+        r[t] -= gpus[j][t] * price[t];
       }
       dx[j] = times(inverse[j], r);
       for (int t = 0; t < types; t++) {
-        used[t] += gpus[j] * dx[j][t];
+        used[t] += gpus[j][t] * dx[j][t];
       }
     }
     return move(dx, used, mu);

@@ -33,12 +33,12 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
             .filter(candidate -> job.model().isEmpty() || job.model().get().knows(candidate))
             .findFirst()
             .orElse(spec.gpuType());
-    return new BlindType(spec, type, spec.gpusPerReplica(type));
+    return new BlindType(spec, type, spec.slotsPerReplica(type));
   }
 
-  /** Whether the job can use nodes of a type: it must run there, split like here. */
+  /** Whether the job can use nodes of a type: it must run there, with replicas of this size. */
   public boolean suits(String type) {
-    return spec.runsOn(type) && spec.gpusPerReplica(type) == slotsPerReplica;
+    return spec.runsOn(type) && spec.slotsPerReplica(type) == slotsPerReplica;
   }
 
   /** Whether the job can run with this many slots. */
@@ -47,9 +47,10 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
   }
 
   /**
-   * The allocation that a row stands for. A job that is not alike on all types keeps the nodes of
-   * the type that has most of its slots (of two, the faster one); what else it had stays idle, as
-   * in the published simulator of Sia (SOSP 2023) when it runs Pollux.
+   * The allocation that a row of slots, whole replicas on each node, stands for. A job that is not
+   * alike on all types keeps the nodes of the type that has most of its slots (of two, the faster
+   * one); what else it had stays idle, as in the published simulator of Sia (SOSP 2023) when it
+   * runs Pollux.
    */
   public Allocation allocation(SequencedMap<Node, Integer> row) {
     SequencedMap<String, Integer> slots = new LinkedHashMap<>();
@@ -60,10 +61,10 @@ public record BlindType(JobSpec spec, String gpuType, int slotsPerReplica) {
       }
     });
     while (!slots.isEmpty() && !allows(slots.values().stream().mapToInt(count -> count).sum())) {
-      slots.replace(slots.lastEntry().getKey(), slots.lastEntry().getValue() - 1);
+      slots.replace(slots.lastEntry().getKey(), slots.lastEntry().getValue() - slotsPerReplica);
       slots.values().remove(0);
     }
-    return slots.isEmpty() ? Allocation.NONE : new Allocation(slots);
+    return slots.isEmpty() ? Allocation.NONE : Allocation.ofSlots(slots, slotsPerReplica);
   }
 
   private String mostUsed(SequencedMap<Node, Integer> row) {

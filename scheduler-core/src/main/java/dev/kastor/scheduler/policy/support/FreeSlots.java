@@ -28,13 +28,12 @@ public final class FreeSlots implements Placement {
 
   @Override
   public boolean keep(Allocation allocation, JobSpec spec, int replicas) {
-    return slots.replicas(allocation, spec) == replicas && slots.keep(allocation, spec);
+    return allocation.replicas() == replicas && slots.keep(allocation, spec);
   }
 
   /** Takes what a job holds if it may run at that size and all of that is free to it. */
   public boolean keepAtAnySize(Allocation allocation, JobSpec spec) {
-    return spec.elasticity().allows(slots.replicas(allocation, spec))
-        && slots.keep(allocation, spec);
+    return spec.elasticity().allows(allocation.replicas()) && slots.keep(allocation, spec);
   }
 
   /** Takes exactly these slots if all of them are free. */
@@ -68,32 +67,24 @@ public final class FreeSlots implements Placement {
   /** The same with at most so many slots. */
   public Optional<Allocation> place(JobSpec spec, int replicas, int most) {
     for (boolean[] set : slots.typeSets(spec)) {
-      int wanted = slots.slots(spec, replicas, set);
+      int each = slots.slotsPerReplica(spec, set);
+      int wanted = replicas * each;
       if (wanted > most) {
         continue;
       }
       int tightest = slots.tightest(set, wanted);
       if (tightest >= 0) {
         slots.take(tightest, wanted);
-        return Optional.of(Allocation.on(slots.name(tightest), wanted));
+        return Optional.of(Allocation.on(slots.name(tightest), replicas, each));
       }
-      if (slots.free(set) >= wanted) {
-        return Optional.of(spread(set, wanted));
+      if (slots.replicas(set, each) >= replicas) {
+        // In name order, as pods are numbered; step times do not depend on it where nodes are
+        // alike.
+        SequencedMap<String, Integer> placed = new TreeMap<>();
+        slots.spread(set, replicas, each, placed);
+        return Optional.of(new Allocation(placed, each));
       }
     }
     return Optional.empty();
-  }
-
-  private Allocation spread(boolean[] set, int wanted) {
-    // In name order, as pods are numbered; step times do not depend on it where nodes are alike.
-    SequencedMap<String, Integer> placed = new TreeMap<>();
-    for (int left = wanted; left > 0; ) {
-      int freest = slots.freest(set);
-      int here = Math.min(left, slots.free(freest));
-      placed.put(slots.name(freest), here);
-      slots.take(freest, here);
-      left -= here;
-    }
-    return new Allocation(placed);
   }
 }

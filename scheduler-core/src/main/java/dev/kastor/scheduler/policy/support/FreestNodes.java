@@ -28,7 +28,7 @@ public final class FreestNodes implements Placement {
 
   @Override
   public boolean keep(Allocation allocation, JobSpec spec, int replicas) {
-    return slots.replicas(allocation, spec) == replicas && slots.keep(allocation, spec);
+    return allocation.replicas() == replicas && slots.keep(allocation, spec);
   }
 
   @Override
@@ -37,7 +37,7 @@ public final class FreestNodes implements Placement {
     boolean[] best = new boolean[0];
     for (boolean[] set : slots.typeSets(spec)) {
       int free = slots.free(set);
-      if (free >= slots.slots(spec, replicas, set) && free > most) {
+      if (free > most && slots.replicas(set, slots.slotsPerReplica(spec, set)) >= replicas) {
         most = free;
         best = set;
       }
@@ -45,14 +45,9 @@ public final class FreestNodes implements Placement {
     if (most < 0) {
       return Optional.empty();
     }
+    int each = slots.slotsPerReplica(spec, best);
     SequencedMap<String, Integer> placed = new LinkedHashMap<>();
-    for (int left = slots.slots(spec, replicas, best); left > 0; ) {
-      int freest = slots.freest(best);
-      int here = Math.min(left, slots.free(freest));
-      placed.put(slots.name(freest), here);
-      slots.take(freest, here);
-      left -= here;
-    }
-    return Optional.of(new Allocation(placed));
+    slots.spread(best, replicas, each, placed);
+    return Optional.of(new Allocation(placed, each));
   }
 }

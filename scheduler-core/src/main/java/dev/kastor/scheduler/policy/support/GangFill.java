@@ -1,11 +1,13 @@
 package dev.kastor.scheduler.policy.support;
 
+import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Plan;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Filler of a cluster with gangs of requested size in an order of priority: whoever fits into what
@@ -18,6 +20,8 @@ public final class GangFill {
   private final Reason started;
   private final Assignments assignments;
   private final List<Integer> starting = new ArrayList<>();
+  private final Snapshot snapshot;
+  private @Nullable NodeSlots unpinned;
   private int left;
 
   /**
@@ -34,9 +38,10 @@ public final class GangFill {
     jobs = snapshot.jobs();
     assignments = new Assignments(snapshot);
     left = snapshot.totalSlots();
+    this.snapshot = snapshot;
     for (int j = 0; j < jobs.size(); j++) {
       if (jobs.get(j).pinned()) {
-        left -= jobs.get(j).allocation().replicas();
+        left -= jobs.get(j).allocation().slots();
         placement.take(jobs.get(j).allocation());
         assignments.pin(j);
       }
@@ -57,7 +62,7 @@ public final class GangFill {
   public void offer(int j) {
     JobState job = jobs.get(j);
     int slots = Sizes.leastSlots(job.spec());
-    if (slots > left || job.pinned()) {
+    if (slots > left || job.pinned() || !possible(job.spec())) {
       return;
     }
     left -= slots;
@@ -67,6 +72,29 @@ public final class GangFill {
     } else {
       starting.add(j);
     }
+  }
+
+  /**
+   * Whether the nodes could hold the job's replicas, were it alone. Slots enough do not suffice
+   * where a replica takes several of a node; a job that can have none must not keep others waiting.
+   */
+  private boolean possible(JobSpec spec) {
+    return Sizes.leastSlotsPerReplica(spec) == 1 || unpinned().holds(spec, Sizes.requested(spec));
+  }
+
+  /** The nodes without what pinned jobs hold. */
+  private NodeSlots unpinned() {
+    NodeSlots known = unpinned;
+    if (known == null) {
+      known = new NodeSlots(snapshot.nodes());
+      for (JobState job : jobs) {
+        if (job.pinned()) {
+          known.take(job.allocation());
+        }
+      }
+      unpinned = known;
+    }
+    return known;
   }
 
   /** The plan; whoever was not chosen waits for this reason. */

@@ -22,13 +22,13 @@ public final class GivenBatch {
    */
   public static double stepsPerSecond(JobState job, String type, List<Node> nodes) {
     int replicas = Sizes.requested(job.spec());
-    int perReplica = job.spec().gpusPerReplica(type);
-    int slots = replicas * perReplica;
-    int size = GpuTypes.largest(nodes);
-    if (!job.spec().runsOn(type) || size == 0 || Math.ceilDiv(slots, size) > nodes.size()) {
+    int perNode = GpuTypes.largest(nodes) / job.spec().slotsPerReplica(type);
+    if (!job.spec().runsOn(type)
+        || perNode == 0
+        || Math.ceilDiv(replicas, perNode) > nodes.size()) {
       return UNSUITED;
     }
-    int[] counts = GpuTypes.packed(slots, size);
+    int[] counts = GpuTypes.packed(replicas, perNode);
     BatchLimits limits = job.spec().batchLimits(type);
     if (job.foresight().isPresent()) {
       BatchPlan least = plan(replicas, limits, 0);
@@ -45,7 +45,7 @@ public final class GivenBatch {
     }
     BatchPlan plan = plan(replicas, limits, 0);
     if (job.model().isPresent() && job.model().get().knows(type)) {
-      PlacementShape shape = new PlacementShape(Math.min(counts.length, replicas), replicas, type);
+      PlacementShape shape = new PlacementShape(counts.length, replicas, type);
       return 1 / job.model().get().stepSeconds(shape, plan);
     }
     GpuTraits traits = job.spec().byGpuType().get(type);

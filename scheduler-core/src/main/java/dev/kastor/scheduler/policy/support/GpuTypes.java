@@ -25,11 +25,15 @@ public final class GpuTypes {
     return nodes.stream().mapToInt(Node::slots).max().orElse(0);
   }
 
-  /** Replicas of a job on as few nodes as possible: full ones and what remains. */
-  public static int[] packed(int slots, int slotsPerNode) {
-    int[] counts = new int[Math.ceilDiv(slots, slotsPerNode)];
+  /**
+   * Replicas on as few nodes as possible: full ones and what remains.
+   *
+   * @param perNode replicas that a node can hold, at least 1
+   */
+  public static int[] packed(int replicas, int perNode) {
+    int[] counts = new int[Math.ceilDiv(replicas, perNode)];
     for (int n = 0; n < counts.length; n++) {
-      counts[n] = Math.min(slotsPerNode, slots - n * slotsPerNode);
+      counts[n] = Math.min(perNode, replicas - n * perNode);
     }
     return counts;
   }

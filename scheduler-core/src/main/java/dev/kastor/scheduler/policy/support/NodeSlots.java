@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 
 /**
  * Slots by node while a plan is made, in arrays: node {@code n} is the n-th of the snapshot. Owned
@@ -74,7 +75,7 @@ public final class NodeSlots {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer n = index.get(allocation.node(i));
       if (n != null) {
-        free[n] -= allocation.count(i);
+        free[n] -= allocation.slots(i);
       }
     }
   }
@@ -84,7 +85,7 @@ public final class NodeSlots {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer n = index.get(allocation.node(i));
       if (n != null) {
-        free[n] += allocation.count(i);
+        free[n] += allocation.slots(i);
       }
     }
   }
@@ -93,7 +94,7 @@ public final class NodeSlots {
   public boolean free(Allocation allocation) {
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer n = index.get(allocation.node(i));
-      if (n == null || free[n] < allocation.count(i)) {
+      if (n == null || free[n] < allocation.slots(i)) {
         return false;
       }
     }
@@ -110,7 +111,7 @@ public final class NodeSlots {
     int first = -1;
     for (int i = 0; i < allocation.nodes(); i++) {
       Integer n = index.get(allocation.node(i));
-      if (n == null || free[n] < allocation.count(i) || !spec.runsOn(types.get(type[n]))) {
+      if (n == null || free[n] < allocation.slots(i) || !suits(n, allocation, spec)) {
         return false;
       }
       first = first < 0 ? type[n] : first;
@@ -126,10 +127,10 @@ public final class NodeSlots {
     if (allocation.nodes() == 1) {
       // Most jobs sit on one node, and this is asked for each of them at every decision.
       Integer n = index.get(allocation.node(0));
-      if (n == null || free[n] < allocation.count(0) || !spec.runsOn(types.get(type[n]))) {
+      if (n == null || free[n] < allocation.slots(0) || !suits(n, allocation, spec)) {
         return false;
       }
-      free[n] -= allocation.count(0);
+      free[n] -= allocation.slots(0);
       return true;
     }
     if (!fits(allocation, spec)) {
@@ -139,13 +140,10 @@ public final class NodeSlots {
     return true;
   }
 
-  /** How many replicas of the job hold these slots; 0 on a node that is not there. */
-  public int replicas(Allocation allocation, JobSpec spec) {
-    if (spec.byGpuType().isEmpty() || allocation.isEmpty()) {
-      return allocation.replicas();
-    }
-    Integer n = index.get(allocation.node(0));
-    return n == null ? 0 : allocation.replicas() / spec.gpusPerReplica(types.get(type[n]));
+  /** Whether the job runs on a node, with replicas of the size that these have. */
+  private boolean suits(int n, Allocation allocation, JobSpec spec) {
+    String gpuType = types.get(type[n]);
+    return spec.runsOn(gpuType) && spec.slotsPerReplica(gpuType) == allocation.slotsPerReplica();
   }
 
   /**
@@ -169,17 +167,50 @@ public final class NodeSlots {
     return sets;
   }
 
-  /** Slots that the replicas of a job take on the types of a set. */
-  public int slots(JobSpec spec, int replicas, boolean[] set) {
-    if (spec.byGpuType().isEmpty()) {
-      return replicas;
-    }
+  /** Slots that one replica of a job takes on the types of one of its sets. */
+  public int slotsPerReplica(JobSpec spec, boolean[] set) {
     for (int t = 0; t < set.length; t++) {
       if (set[t]) {
-        return replicas * spec.gpusPerReplica(types.get(t));
+        return spec.slotsPerReplica(types.get(t));
       }
     }
-    return replicas;
+    return spec.slotsPerReplica();
+  }
+
+  /** Replicas of so many slots that the free slots of a set of types can hold. */
+  public int replicas(boolean[] set, int slotsPerReplica) {
+    int sum = 0;
+    for (int n = 0; n < free.length; n++) {
+      sum += set[type[n]] ? Math.max(0, free[n]) / slotsPerReplica : 0;
+    }
+    return sum;
+  }
+
+  /** Whether the free slots of one of the sets of types can hold so many replicas of a job. */
+  public boolean holds(JobSpec spec, int replicas) {
+    for (boolean[] set : typeSets(spec)) {
+      if (replicas(set, slotsPerReplica(spec, set)) >= replicas) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Takes slots for replicas on the nodes of a set, each time on the one with most free slots;
+   * there must be enough.
+   *
+   * @param placed the replicas by node
+   */
+  public void spread(
+      boolean[] set, int replicas, int slotsPerReplica, SequencedMap<String, Integer> placed) {
+    for (int left = replicas; left > 0; ) {
+      int freest = freest(set);
+      int here = Math.min(left, free[freest] / slotsPerReplica);
+      placed.put(name(freest), here);
+      take(freest, here * slotsPerReplica);
+      left -= here;
+    }
   }
 
   /** Free slots on the nodes of a set of types. */

@@ -8,7 +8,6 @@ import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.BatchChoice;
 import dev.kastor.scheduler.model.Foresight;
 import dev.kastor.scheduler.model.JobId;
-import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Snapshot;
@@ -82,10 +81,9 @@ public final class RemainingTime {
     }
     Pace best = new Pace(job.allocation(), 0, Double.POSITIVE_INFINITY);
     for (Spot spot : spots(job)) {
-      Optional<BatchPlan> batch =
-          BatchChoice.choose(job.spec(), job.model(), spot.shape(job.spec()));
+      Optional<BatchPlan> batch = BatchChoice.choose(job.spec(), job.model(), spot.shape());
       if (batch.isPresent()) {
-        int replicas = spot.shape(job.spec()).replicas();
+        int replicas = spot.shape().replicas();
         Pace here =
             new Pace(
                 job.allocation(),
@@ -101,7 +99,7 @@ public final class RemainingTime {
   private double guess(JobState job) {
     double best = Double.POSITIVE_INFINITY;
     for (Spot spot : spots(job)) {
-      best = Math.min(best, guess(job, spot.shape(job.spec())));
+      best = Math.min(best, guess(job, spot.shape()));
     }
     return best;
   }
@@ -121,7 +119,7 @@ public final class RemainingTime {
         : Double.POSITIVE_INFINITY;
   }
 
-  /** Slots on nodes of one type. */
+  /** Replicas on nodes of one type. */
   private static final class Spot {
     private final String type;
     private final int[] counts;
@@ -131,9 +129,8 @@ public final class RemainingTime {
       this.counts = counts;
     }
 
-    PlacementShape shape(JobSpec spec) {
-      int slots = Arrays.stream(counts).sum();
-      return new PlacementShape(counts.length, slots / spec.gpusPerReplica(type), type);
+    PlacementShape shape() {
+      return new PlacementShape(counts.length, Arrays.stream(counts).sum(), type);
     }
   }
 
@@ -141,22 +138,16 @@ public final class RemainingTime {
   private List<Spot> spots(JobState job) {
     String here = job.allocation().isEmpty() ? null : types.get(job.allocation().node(0));
     if (here != null) {
-      return List.of(new Spot(here, job.allocation().counts()));
+      return List.of(new Spot(here, job.allocation().replicaCounts()));
     }
     List<Spot> spots = new ArrayList<>();
     int replicas = Sizes.requested(job.spec());
     perNode.forEach((type, most) -> {
-      if (job.spec().runsOn(type)) {
-        spots.add(new Spot(type, packed(replicas * job.spec().gpusPerReplica(type), most)));
+      int each = job.spec().slotsPerReplica(type);
+      if (job.spec().runsOn(type) && each <= most) {
+        spots.add(new Spot(type, GpuTypes.packed(replicas, most / each)));
       }
     });
     return spots;
-  }
-
-  private static int[] packed(int slots, int perNode) {
-    int[] counts = new int[Math.ceilDiv(slots, perNode)];
-    Arrays.fill(counts, perNode);
-    counts[counts.length - 1] = slots - perNode * (counts.length - 1);
-    return counts;
   }
 }

@@ -3,8 +3,10 @@ package dev.kastor.scheduler.policy.support;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Node;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 
 /** GPUs of one type, numbered node by node, while a plan is made; owned by one plan. */
@@ -30,6 +32,20 @@ public final class Seats {
     return free;
   }
 
+  /** Replicas of so many seats of one node each that the free ones can hold. */
+  public int replicas(int slotsPerReplica) {
+    if (slotsPerReplica == 1) {
+      return free;
+    }
+    Map<String, Integer> byNode = new HashMap<>();
+    for (int seat = 0; seat < taken.size(); seat++) {
+      if (!taken.get(seat)) {
+        byNode.merge(node(seat), 1, Integer::sum);
+      }
+    }
+    return byNode.values().stream().mapToInt(seats -> seats / slotsPerReplica).sum();
+  }
+
   /** Takes seats that are all free; false, with nothing taken, if one is not. */
   public boolean take(List<Integer> seats) {
     for (int seat : seats) {
@@ -48,7 +64,7 @@ public final class Seats {
   public List<Integer> lastOf(Allocation allocation) {
     List<Integer> found = new ArrayList<>();
     for (int i = 0; i < allocation.nodes(); i++) {
-      int wanted = allocation.count(i);
+      int wanted = allocation.slots(i);
       for (int seat = nodeOfSeat.size() - 1; seat >= 0 && wanted > 0; seat--) {
         if (nodeOfSeat.get(seat).equals(allocation.node(i)) && !taken.get(seat)) {
           found.add(seat);
@@ -60,26 +76,44 @@ public final class Seats {
     return found;
   }
 
-  /** The first free seats in order; there must be as many. */
-  public List<Integer> takeNext(int count) {
-    List<Integer> seats = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      while (taken.get(next)) {
-        next++;
-      }
-      taken.set(next, true);
-      seats.add(next);
+  /**
+   * The first free seats in order, those of each replica on one node; none, with nothing taken, if
+   * there are not enough.
+   */
+  public List<Integer> takeNext(int replicas, int slotsPerReplica) {
+    while (next < taken.size() && taken.get(next)) {
+      next++;
     }
-    free -= count;
-    return seats;
+    List<Integer> seats = new ArrayList<>();
+    List<Integer> together = new ArrayList<>();
+    for (int seat = next;
+        seat < taken.size() && seats.size() < replicas * slotsPerReplica;
+        seat++) {
+      if (taken.get(seat)) {
+        continue;
+      }
+      if (!together.isEmpty() && !node(together.getFirst()).equals(node(seat))) {
+        together.clear();
+      }
+      together.add(seat);
+      if (together.size() == slotsPerReplica) {
+        seats.addAll(together);
+        together.clear();
+      }
+    }
+    return seats.size() == replicas * slotsPerReplica && take(seats) ? seats : List.of();
   }
 
-  /** The allocation of some seats. */
-  public Allocation allocation(List<Integer> seats) {
+  private String node(int seat) {
+    return nodeOfSeat.get(seat);
+  }
+
+  /** The allocation of some seats, those of whole replicas on each node. */
+  public Allocation allocation(List<Integer> seats, int slotsPerReplica) {
     SequencedMap<String, Integer> byNode = new LinkedHashMap<>();
     for (int seat : seats) {
-      byNode.merge(nodeOfSeat.get(seat), 1, Integer::sum);
+      byNode.merge(node(seat), 1, Integer::sum);
     }
-    return new Allocation(byNode);
+    return Allocation.ofSlots(byNode, slotsPerReplica);
   }
 }

@@ -31,14 +31,24 @@ public final class Sizes {
   }
 
   private static int leastSlots(JobSpec spec, int replicas) {
+    return replicas * leastSlotsPerReplica(spec);
+  }
+
+  /** Slots of one replica on the GPU type where that takes fewest. */
+  public static int leastSlotsPerReplica(JobSpec spec) {
     if (spec.byGpuType().isEmpty()) {
-      return replicas;
+      return spec.slotsPerReplica();
     }
-    int unit = Integer.MAX_VALUE;
+    int least = Integer.MAX_VALUE;
     for (GpuTraits traits : spec.byGpuType().values()) {
-      unit = Math.min(unit, traits.gpusPerReplica());
+      least = Math.min(least, traits.slotsPerReplica());
     }
-    return replicas * unit;
+    return least;
+  }
+
+  /** Greatest common divisor of the slots that two replicas take; the other one's if one is 0. */
+  public static int common(int one, int other) {
+    return other == 0 ? one : common(other, one % other);
   }
 
   /** What its owner asked for, or the nearest count that its bounds allow; smaller ones first. */

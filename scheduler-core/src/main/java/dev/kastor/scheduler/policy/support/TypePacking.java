@@ -4,6 +4,7 @@ import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Node;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 
 /**
@@ -24,11 +25,11 @@ public final class TypePacking {
     size = GpuTypes.largest(nodes);
   }
 
-  /** Number of free slots. */
-  public int free() {
+  /** Free slots, as far as replicas of so many slots can take them. */
+  public int free(int slotsPerReplica) {
     int sum = 0;
     for (int slots : free) {
-      sum += Math.max(0, slots);
+      sum += Math.max(0, slots) / slotsPerReplica * slotsPerReplica;
     }
     return sum;
   }
@@ -38,42 +39,43 @@ public final class TypePacking {
     for (int i = 0; i < allocation.nodes(); i++) {
       for (int n = 0; n < free.length; n++) {
         if (nodes.get(n).name().equals(allocation.node(i))) {
-          free[n] -= allocation.count(i);
+          free[n] -= allocation.slots(i);
         }
       }
     }
   }
 
-  /** Takes slots for a job; there must be as many. */
-  public Allocation place(int slots) {
+  /** Takes slots for the replicas of a job; empty, with nothing taken, if there are not enough. */
+  public Optional<Allocation> place(int replicas, int slotsPerReplica) {
+    int perNode = size / slotsPerReplica;
+    if (replicas * slotsPerReplica > free(slotsPerReplica)) {
+      return Optional.empty();
+    }
     SequencedMap<String, Integer> placed = new LinkedHashMap<>();
-    int left = slots;
+    int left = replicas;
     int at = pointer;
-    for (int seen = 0; seen < free.length && left >= size; seen++) {
+    for (int seen = 0; seen < free.length && left >= perNode; seen++) {
       if (free[at] == size) {
-        left -= take(at, size, placed);
+        left -= take(at, perNode, slotsPerReplica, placed);
         pointer = at;
       }
       at = (at + 1) % free.length;
     }
     at = pointer;
     for (int seen = 0; seen < free.length && left > 0; seen++) {
-      if (free[at] > 0) {
-        left -= take(at, Math.min(left, free[at]), placed);
+      int room = free[at] / slotsPerReplica;
+      if (room > 0) {
+        left -= take(at, Math.min(left, room), slotsPerReplica, placed);
         pointer = at;
       }
       at = (at + 1) % free.length;
     }
-    if (left > 0) {
-      throw new IllegalArgumentException(
-          "%d of %d slots do not fit on %d nodes".formatted(left, slots, free.length));
-    }
-    return new Allocation(placed);
+    return Optional.of(new Allocation(placed, slotsPerReplica));
   }
 
-  private int take(int n, int slots, SequencedMap<String, Integer> placed) {
-    free[n] -= slots;
-    placed.merge(nodes.get(n).name(), slots, Integer::sum);
-    return slots;
+  private int take(int n, int replicas, int slotsPerReplica, SequencedMap<String, Integer> placed) {
+    free[n] -= replicas * slotsPerReplica;
+    placed.merge(nodes.get(n).name(), replicas, Integer::sum);
+    return replicas;
   }
 }

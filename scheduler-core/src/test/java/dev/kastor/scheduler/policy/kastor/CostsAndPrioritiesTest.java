@@ -137,7 +137,7 @@ final class CostsAndPrioritiesTest {
         sum +=
             node == null
                 ? 0
-                : Rates.rate(job, pools, pools.poolOf()[node], given.replicas(), given.nodes());
+                : Rates.rate(job, pools, pools.poolOf()[node], given.slots(), given.nodes());
       }
     }
     return sum;

@@ -40,8 +40,8 @@ final class KastorChangesTest {
     snapshot.nodes().forEach(node -> left.put(node.name(), node.slots()));
     for (JobState job : snapshot.jobs()) {
       job.allocation()
-          .replicasByNode()
-          .forEach((node, count) -> left.merge(node, -count, Integer::sum));
+          .slotsByNode()
+          .forEach((node, slots) -> left.merge(node, -slots, Integer::sum));
     }
     return left.values().stream().allMatch(slots -> slots >= 0)
         && left.size() == snapshot.nodes().size();
@@ -73,7 +73,7 @@ final class KastorChangesTest {
     Integer node =
         job.allocation().isEmpty() ? null : pools.indexByName().get(job.allocation().node(0));
     Offers offers = new OfferBook(TestOptions.USUAL).of(List.of(job), pools)[0];
-    return node != null && offers.find(pools.poolOf()[node], job.allocation().replicas()) >= 0;
+    return node != null && offers.find(pools.poolOf()[node], job.allocation().slots()) >= 0;
   }
 
   @Test
@@ -150,7 +150,7 @@ final class KastorChangesTest {
         for (int i = 0; i < given.nodes(); i++) {
           Integer node = pools.indexByName().get(given.node(i));
           if (node != null) {
-            free[node] -= given.count(i);
+            free[node] -= given.slots(i);
           }
         }
       }
@@ -169,11 +169,10 @@ final class KastorChangesTest {
 
   /** Free slots of a pool that are of use to a job. */
   private static int usable(JobState job, int pool, Pools pools, int[] free) {
-    int each = job.spec().gpusPerReplica(pools.gpuType(pool));
-    int unit = Math.min(each, pools.nodeSlots()[pool]);
+    int each = job.spec().slotsPerReplica(pools.gpuType(pool));
     int usable = 0;
     for (int n = 0; n < free.length; n++) {
-      usable += pools.poolOf()[n] == pool ? Math.max(0, free[n]) / unit * unit : 0;
+      usable += pools.poolOf()[n] == pool ? Math.max(0, free[n]) / each * each : 0;
     }
     return usable;
   }

@@ -49,30 +49,6 @@ final class KastorRulesTest {
   }
 
   @Test
-  void splitsNoReplicaThatANodeCouldHold() {
-    for (int seed = 0; seed < SCENES; seed++) {
-      Snapshot snapshot = RandomScene.of(seed);
-      Pools pools = Pools.of(snapshot.nodes(), TestOptions.USUAL);
-      Plan plan = plan(snapshot);
-      for (JobState job : snapshot.jobs()) {
-        Allocation given = plan.allocation(job.id());
-        int odd = 0;
-        boolean wide = false;
-        for (int i = 0; i < given.nodes() && !given.equals(job.allocation()); i++) {
-          int pool = pools.poolOf()[pools.indexByName().getOrDefault(given.node(i), -1)];
-          int each = job.spec().gpusPerReplica(pools.gpuType(pool));
-          wide = each > pools.nodeSlots()[pool];
-          odd += given.count(i) % Math.min(each, pools.nodeSlots()[pool]) == 0 ? 0 : 1;
-        }
-        // Replicas larger than a node lie on whole nodes but for what is left over at the end.
-        assertThat(odd)
-            .as("seed %d %s %s", seed, job.id(), given)
-            .isLessThanOrEqualTo(wide ? 1 : 0);
-      }
-    }
-  }
-
-  @Test
   void saysWhyInFiniteNumbers() {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);

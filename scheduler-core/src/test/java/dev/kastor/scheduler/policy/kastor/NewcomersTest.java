@@ -43,7 +43,10 @@ final class NewcomersTest {
       Snapshot after = rested;
       Plan plan = policy.plan(after);
       List<Change> changes = PlanDiff.changes(after, plan);
-      if (!plan.ample() || !changes.isEmpty() || !KastorChangesTest.stands(after)) {
+      if (!plan.ample()
+          || !changes.isEmpty()
+          || !KastorChangesTest.stands(after)
+          || !eachInOnePool(after)) {
         continue;
       }
       ample++;
@@ -73,6 +76,22 @@ final class NewcomersTest {
     assertThat(served).isGreaterThan(SCENES / 4);
   }
 
+  /**
+   * Whether no job lies on nodes of two prices: prices count all that it holds in the pool of its
+   * first node, and leave less of that to others than there is.
+   */
+  private static boolean eachInOnePool(Snapshot snapshot) {
+    Pools pools = Pools.of(snapshot.nodes(), TestOptions.USUAL);
+    return snapshot.jobs().stream()
+        .map(JobState::allocation)
+        .allMatch(held ->
+            held.replicasByNode().keySet().stream()
+                    .map(node -> pools.poolOf()[pools.indexByName().getOrDefault(node, -1)])
+                    .distinct()
+                    .count()
+                <= 1);
+  }
+
   /** Which nodes of equal worth it gets may differ. */
   private static double goodput(Plan plan, JobState job) {
     return plan.reason(job.id()).numbers().getOrDefault("goodput", 0.0);
@@ -95,7 +114,9 @@ final class NewcomersTest {
             spec.gpuType(),
             spec.byGpuType(),
             spec.queue(),
-            spec.priority());
+            spec.priority(),
+            spec.slotsPerReplica(),
+            spec.mostExamples());
     return new JobState(
         renamed,
         Allocation.NONE,

@@ -220,29 +220,25 @@ final class PackingTest {
     Packing packing = packing(node("n0", 3), node("n1", 3), node("n2", 3));
     int pipeline = want(packing, bid(pipeline(2)), 4);
     packing.place();
-    assertThat(packing.allocation(pipeline).replicasByNode()).isEqualTo(Map.of("n0", 2, "n1", 2));
+    assertThat(packing.allocation(pipeline).slotsByNode()).isEqualTo(Map.of("n0", 2, "n1", 2));
     // One slot is left on each of two nodes, and three on the third: room for one more replica.
     Bid tooWide = bid(pipeline(2));
     assertThat(packing.add(tooWide, tooWide.index, 0, 4)).isFalse();
     assertThat(packing.add(tooWide, tooWide.index, 0, 2)).isTrue();
-    assertThat(packing.allocation(tooWide.index)).isEqualTo(Allocation.on("n2", 2));
+    assertThat(packing.allocation(tooWide.index)).isEqualTo(Allocation.on("n2", 1, 2));
   }
 
   @Test
-  void putsReplicasLargerThanANodeOnWholeNodes() {
+  void placesNoReplicaThatIsLargerThanEveryNode() {
     Packing packing = packing(node("n0", 4), node("n1", 4), node("n2", 4));
-    packing.fix(Allocation.on("n1", 1));
     Bid wide = bid(pipeline(8));
-    assertThat(packing.add(wide, wide.index, 0, 8)).isTrue();
-    assertThat(packing.allocation(wide.index).replicasByNode()).isEqualTo(Map.of("n0", 4, "n2", 4));
-    Packing full = packing(node("n0", 4), node("n1", 4), node("n2", 4));
-    full.fix(Allocation.on("n1", 1));
-    full.fix(Allocation.on("n2", 1));
-    // Ten slots are free, but they are no two whole nodes.
-    assertThat(full.add(wide, wide.index, 0, 8)).isFalse();
+    assertThat(packing.add(wide, wide.index, 0, 8)).isFalse();
+    want(packing, wide, 8);
+    packing.place();
+    assertThat(packing.placed(wide.index)).isFalse();
   }
 
-  private JobState pipeline(int gpusPerReplica) {
+  private JobState pipeline(int slotsPerReplica) {
     BatchLimits limits = new BatchLimits(64, 4096, 8, 256, true);
     JobSpec spec =
         new JobSpec(
@@ -253,7 +249,7 @@ final class PackingTest {
             2,
             limits,
             "",
-            new LinkedHashMap<>(Map.of("a", new GpuTraits(limits, gpusPerReplica, 1))));
+            new LinkedHashMap<>(Map.of("a", new GpuTraits(limits, slotsPerReplica, 1))));
     return new JobState(
         spec,
         Allocation.NONE,

@@ -80,7 +80,7 @@ final class RandomScene {
               Math.max(job.maxProfiledReplicas(), given.isEmpty() ? 0 : 1),
               job.progress(),
               job.age().plusSeconds(60),
-              job.attainedService() + 60.0 * given.replicas(),
+              job.attainedService() + 60.0 * given.slots(),
               job.restarts(),
               job.rescaleCost(),
               job.restartCost(),
@@ -166,6 +166,7 @@ final class RandomScene {
             limits(),
             only,
             byType)
+        .withSlotsPerReplica(random.nextInt(3) == 0 ? 1 << random.nextInt(4) : 1)
         .queued(List.of("", "research", "night").get(random.nextInt(3)), random.nextInt(-1, 3));
   }
 
@@ -233,7 +234,7 @@ final class RandomScene {
     if (!elasticity.allows(replicas) || !spec.runsOn(type)) {
       return Allocation.NONE;
     }
-    int each = spec.gpusPerReplica(type);
+    int each = spec.slotsPerReplica(type);
     int left = replicas * each;
     SequencedMap<String, Integer> taken = new LinkedHashMap<>();
     for (int n = 0; n < free.length && left > 0; n++) {
@@ -249,6 +250,6 @@ final class RandomScene {
     for (int n = 0; n < free.length; n++) {
       free[n] -= taken.getOrDefault(nodes.get(n).name(), 0);
     }
-    return new Allocation(taken);
+    return Allocation.ofSlots(taken, each);
   }
 }

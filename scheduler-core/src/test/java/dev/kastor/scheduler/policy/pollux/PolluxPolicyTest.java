@@ -136,7 +136,7 @@ final class PolluxPolicyTest {
     assertThat(numbers)
         .containsKeys(
             "speedup",
-            "fairShareReplicas",
+            "fairShareSlots",
             "goodputBeforeExamplesPerSecond",
             "goodputAfterExamplesPerSecond",
             "changeCostSeconds",

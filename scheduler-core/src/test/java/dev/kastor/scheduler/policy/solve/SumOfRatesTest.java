@@ -3,6 +3,7 @@ package dev.kastor.scheduler.policy.solve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -20,12 +21,33 @@ final class SumOfRatesTest {
       common
     };
     double[][] shares =
-        SumOfRates.shares(rates, new int[] {6, 12, 12, 16, 6, 12}, new int[] {24, 16, 24});
+        SumOfRates.shares(
+            rates, onEachType(new int[] {6, 12, 12, 16, 6, 12}), new int[] {24, 16, 24});
     double[] alike = {0.05556, 0.27778, 0.66667};
     double[][] published = {{0, 1, 0}, alike, alike, {1, 0, 0}, {1, 0, 0}, alike};
     for (int j = 0; j < shares.length; j++) {
       assertThat(shares[j]).containsExactly(published[j], within(5e-6));
     }
+  }
+
+  private static int[][] onEachType(int[] gpus) {
+    int[][] byType = new int[gpus.length][3];
+    for (int j = 0; j < gpus.length; j++) {
+      Arrays.fill(byType[j], gpus[j]);
+    }
+    return byType;
+  }
+
+  /**
+   * Two jobs alike but for what one of them takes of the first type: it is better off elsewhere.
+   */
+  @Test
+  void countsWhatAJobTakesOfEachType() {
+    double[][] shares =
+        SumOfRates.shares(
+            new double[][] {{1, 1}, {1, 1}}, new int[][] {{8, 1}, {1, 1}}, new int[] {1, 1});
+    assertThat(shares[0]).containsExactly(new double[] {0, 1}, within(1e-4));
+    assertThat(shares[1]).containsExactly(new double[] {1, 0}, within(1e-4));
   }
 
   @Test
@@ -44,7 +66,7 @@ final class SumOfRatesTest {
       }
       gpus[1] = gpus[0];
       rates[1] = rates[0];
-      double[][] shares = SumOfRates.shares(rates, gpus, capacity);
+      double[][] shares = SumOfRates.shares(rates, onEachType(gpus), capacity);
       double[] used = new double[3];
       for (int j = 0; j < jobs; j++) {
         assertThat(shares[j][0] + shares[j][1] + shares[j][2]).isBetween(0.0, 1.0);
