@@ -199,7 +199,8 @@ class OperatorIT {
   @Test
   void membersGoOnWithABatchThatFitsAsSoonAsTheySayWhatDoes() {
     submit(2, 2);
-    await("it trains with its initial batch", () -> atomicBatch(name + "-0") == 16);
+    // Its initial batch is 16 a replica; a better one may be found before we look.
+    await("it trains with more", () -> members() == 2 && atomicBatch(name + "-0") > 5);
     agents.fits(name, 5);
     await("it trains with less", () -> members() == 2 && atomicBatch(name + "-0") <= 5);
     assertThat(agents.started()).as("nobody was replaced").hasSize(2);
