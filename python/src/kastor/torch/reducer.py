@@ -13,6 +13,8 @@ from kastor.errors import UsageError
 from kastor.torch.group import BrokenGroupError, Group, Pending
 
 _BUCKET_BYTES = 25_000_000
+# A single-precision norm of a million values was off by 1e-4.
+_NORM_VALUES = 65_536
 
 
 class _Bucket:
@@ -50,8 +52,7 @@ class Reducer:
     """Reducer that sums gradients over passes, and over members while the last backward runs.
 
     Each parameter has a hook. When all gradients of a bucket are there, their squared norm is taken
-    (per tensor, summed in double precision: a single-precision norm of a flat buffer of a million
-    values was off by 1e-4), they are added to the bucket, and in the last pass the bucket is summed
+    (per tensor, summed in double precision), they are added to the bucket, and in the last pass the bucket is summed
     over the members. At the end of that backward ``grad`` of each parameter is its mean over passes
     and members; after the passes before it is None. One thread uses it.
     """
@@ -71,7 +72,9 @@ class Reducer:
         self._seen: set[torch.nn.Parameter] = set()
         self._pending: list[Pending] = []
         self._squared: list[torch.Tensor] = []
-        self._mean_squared: float | None = None
+        self._part: torch.Tensor | None = None
+        self._keep = False
+        self.kept: list[torch.Tensor] = []
         self._next = 0
         self._first = self._last = True
         self._passes = 1
@@ -91,12 +94,12 @@ class Reducer:
         """Whether the pass is the last of its step."""
         return self._last
 
-    def begin(self, group: Group | None, pass_number: int, passes: int) -> None:
-        """Begins a pass: gradients of an earlier one are gone."""
-        self._group, self._passes = group, passes
+    def begin(self, group: Group | None, pass_number: int, passes: int, keep: bool = False) -> None:
+        """Begins a pass: gradients of an earlier one are gone; ``keep`` asks for ``kept`` at its end."""
+        self._group, self._passes, self._keep = group, passes, keep
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
-            self._squared, self._mean_squared, self.error = [], None, None
+            self._squared, self._part, self.kept, self.error = [], None, [], None
         for bucket in self._buckets:
             bucket.missing = len(bucket.parameters)
             for p in bucket.parameters:
@@ -119,25 +122,19 @@ class Reducer:
         """Sum over this replica's passes of the squared norm of the pass's gradient."""
         return float(torch.stack(self._squared).sum()) if self._squared else 0.0
 
-    @torch.no_grad()
-    def squared_norm(self) -> float:
-        """Squared norm of the mean gradient over passes and members, before any clipping; it is read once a step."""
-        if self._mean_squared is None:
-            self._mean_squared = float(_squared_norm([view for bucket in self._buckets for view in bucket.views]))
-        return self._mean_squared
+    def squared_norm_part(self) -> float:
+        """Squared norm of this member's part of the mean gradient, as it was at the end of the backward.
 
-    @torch.no_grad()
-    def copy(self, factor: float) -> list[torch.Tensor]:
-        """Copy of the mean gradient times ``factor``, one tensor a parameter."""
-        return list(torch._foreach_mul([view for bucket in self._buckets for view in bucket.views], factor))
+        The parts of all members make the whole, so that each reads only its own. What the script clips
+        or unscales later changes nothing.
+        """
+        return float(self._part) if self._part is not None else 0.0
 
     @staticmethod
     @torch.no_grad()
-    def compare(now: list[torch.Tensor], before: list[torch.Tensor]) -> tuple[float, float]:
-        """Product and squared distance of two gradients."""
-        distance = float(_squared_norm(list(torch._foreach_sub(now, before))))
-        squares = float(_squared_norm(now)) + float(_squared_norm(before))
-        return (squares - distance) / 2, distance
+    def squared_distance(now: list[torch.Tensor], before: list[torch.Tensor]) -> float:
+        """Squared distance of two kept gradients."""
+        return float(_squared_norm(list(torch._foreach_sub(now, before))))
 
     def drop(self) -> None:
         """Drops all gradients."""
@@ -218,13 +215,20 @@ class Reducer:
             except BrokenGroupError as e:
                 self.error = e
         self._pending = []
-        size = self._group.size if self._group is not None else 1
+        rank, size = (self._group.rank, self._group.size) if self._group is not None else (0, 1)
+        parts: list[torch.Tensor] = []
         for bucket in self._buckets:
+            gradients = bucket.gradients
             if size > 1:
-                bucket.gradients.div_(size)
+                gradients.div_(size)
+            n = gradients.numel()
+            parts += gradients[n * rank // size : n * (rank + 1) // size].split(_NORM_VALUES)
+            if self._keep:
+                self.kept.append(gradients.clone())
             used = bucket.used.tolist()
             for p, view, count in zip(bucket.parameters, bucket.views, used, strict=True):
                 p.grad = view if count > 0 else None
+        self._part = _squared_norm(parts)
 
 
 def _hooked(parameter: Any, hook: Callable[[torch.Tensor], None]) -> RemovableHandle:

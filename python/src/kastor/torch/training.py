@@ -51,6 +51,16 @@ class _Exchanged:
     ended_at: float
 
 
+@dataclass(frozen=True)
+class _Gradient:
+    """Gradient of a step of one group, to compare the next one with."""
+
+    generation: int
+    values: list[torch.Tensor]
+    squared_norm: float
+    batch: int
+
+
 class _Step:
     """Step in progress on this replica."""
 
@@ -86,7 +96,7 @@ class Training:
         self._scaling = self._spec.scaling if self._spec else None
         self._initial_batch = 1
         self._losses: list[float] = []
-        self._previous: tuple[int, list[torch.Tensor], int] | None = None
+        self._previous: _Gradient | None = None
         self._first_step_of = -1
         self._last_save = time.monotonic()
         self.pass_examples = 0
@@ -164,7 +174,8 @@ class Training:
         group, plan = members.group, members.plan
         self.pass_examples = plan.atomic_batch_size
         self.step.take = members.sampler.take(self.counters.cursor, plan, group.size, group.rank, pass_number)
-        self.reducer.begin(group, pass_number, plan.passes)
+        alone = self.pod is not None and group.size * plan.passes == 1
+        self.reducer.begin(group, pass_number, plan.passes, keep=alone)
         return self.step.take
 
     def _computed(self) -> None:
@@ -240,6 +251,7 @@ class Training:
                 *(counters.step, known, loss, squares if statistics else math.nan),
                 *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
                 step.pass_seconds / plan.passes,
+                self.reducer.squared_norm_part() * unscale**2,
             ],
         )
         ended_at = time.perf_counter()
@@ -264,23 +276,26 @@ class Training:
     def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
         assert self.members.state is not None
         noise, groups = self.members.state.noise, len(rows) * self.members.plan.passes
+        squared_norm = sum(row[8] for row in rows)
         if groups > 1:
             # A gradient from before is older than one step when a single group returns.
             self._previous = None
-            squared_norm = self.reducer.squared_norm() * unscale**2
             noise.observe(groups, sum(row[3] for row in rows) / groups, squared_norm, batch)
         elif self.pod is not None:
             # Alone the batch never changes, and nobody asks for the noise.
-            generation = self.members.membership.generation
-            now = self.reducer.copy(unscale)
-            if self._previous is not None and self._previous[0] == generation:
-                product, distance = self.reducer.compare(now, self._previous[1])
-                noise.observe_pair(product, distance, batch, self._previous[2])
-            self._previous = (generation, now, batch)
+            now = _Gradient(self.members.membership.generation, self.reducer.kept, squared_norm, batch)
+            if unscale != 1.0:
+                torch._foreach_mul_(now.values, unscale)
+            before = self._previous
+            if before is not None and before.generation == now.generation:
+                distance = self.reducer.squared_distance(now.values, before.values)
+                product = (now.squared_norm + before.squared_norm - distance) / 2
+                noise.observe_pair(product, distance, batch, before.batch)
+            self._previous = now
 
     def _require_finite(self, group: Group, rows: list[list[float]]) -> None:
         unfit = [rank for rank in range(group.size) if not math.isfinite(rows[rank][3])]
-        if not unfit and math.isfinite(self.reducer.squared_norm()):
+        if not unfit and math.isfinite(sum(row[8] for row in rows)):
             return
         if 0 < len(unfit) < group.size:
             if group.rank in unfit:
