@@ -55,6 +55,27 @@ class Pending(Protocol):
         """Waits for its end; raises BrokenGroupError if it failed."""
 
 
+class Rows:
+    """Rows of all members, under way."""
+
+    def __init__(self, kind: Kind, length: int, table: torch.Tensor, pending: Pending | None) -> None:
+        self._kind, self._length, self._table, self._pending = kind, length, table, pending
+
+    def wait(self) -> list[list[float]]:
+        """Values of each member, in rank order.
+
+        Raises:
+            BrokenGroupError: if the exchange failed, or the members do not speak of the same.
+        """
+        if self._pending is not None:
+            self._pending.wait()
+        rows: list[list[float]] = self._table.tolist()
+        if any(row[0] != self._kind for row in rows):
+            names = ", ".join(Kind(int(row[0])).name if row[0] in list(Kind) else "?" for row in rows)
+            raise BrokenGroupError(f"members are at different places of the script ({names})")
+        return [row[1 : self._length + 1] for row in rows]
+
+
 class Summation(Protocol):
     """Interface by which gradients are summed over the members, in place."""
 
@@ -243,31 +264,23 @@ class Group:
             raise BrokenGroupError(f"generation {self.generation} is closed")
         return self._sums.start(flat)
 
-    def sum(self, flat: torch.Tensor) -> None:
-        """Sums a tensor in host memory over the members, in place."""
-        if self.size > 1:
-            self.start(lambda backend: backend.allreduce([flat]), flat).wait()
+    def sum(self, flat: torch.Tensor) -> Pending:
+        """Starts to sum a tensor in host memory over the members, in place."""
+        return self.start(lambda backend: backend.allreduce([flat]), flat)
 
     def rows(self, kind: Kind, values: Sequence[float]) -> list[list[float]]:
-        """Values of each member, in rank order.
+        """Values of each member, as of :meth:`send_row`."""
+        return self.send_row(kind, values).wait()
 
-        Raises:
-            BrokenGroupError: if the members do not speak of the same.
-        """
+    def send_row(self, kind: Kind, values: Sequence[float]) -> Rows:
+        """Sends a row to all members, and takes theirs."""
         if len(values) > _ROW - 1:
             raise ValueError(f"a row has at most {_ROW - 1} values but {len(values)} are given")
-        own = torch.zeros(_ROW, dtype=torch.float64)
-        own[0] = float(kind)
-        own[1 : len(values) + 1] = torch.tensor(list(values), dtype=torch.float64)
-        every = [own]
-        if self.size > 1:
-            every = [torch.empty_like(own) for _ in range(self.size)]
-            self.start(lambda backend: backend.allgather([every], [own]), (every, own)).wait()
-        rows: list[list[float]] = [row.tolist() for row in every]
-        if any(row[0] != kind for row in rows):
-            names = ", ".join(Kind(int(row[0])).name if row[0] in list(Kind) else "?" for row in rows)
-            raise BrokenGroupError(f"members are at different places of the script ({names})")
-        return [row[1 : len(values) + 1] for row in rows]
+        own = [float(kind), *values, *([0.0] * (_ROW - 1 - len(values)))]
+        # The sum of tables with one row each is the table of all rows: one message less than to gather them.
+        table = torch.zeros(self.size, _ROW, dtype=torch.float64)
+        table[self.rank] = torch.tensor(own, dtype=torch.float64)
+        return Rows(kind, len(values), table, self.sum(table) if self.size > 1 else None)
 
     def send(self, tensors: Iterator[torch.Tensor], to: int) -> None:
         """Sends tensors in host memory to a member, which must know their types and shapes."""

@@ -38,14 +38,7 @@ class _Bucket:
         for p in self.parameters:
             self.views.append(self.flat[at : at + p.numel()].view_as(p))
             at += p.numel()
-
-    @property
-    def gradients(self) -> torch.Tensor:
-        return self.flat[: self.size]
-
-    @property
-    def used(self) -> torch.Tensor:
-        return self.flat[self.size :]
+        self.gradients, self.used = self.flat[: self.size], self.flat[self.size :]
 
 
 class Reducer:
@@ -65,14 +58,15 @@ class Reducer:
             )
         # Gradients come about in the reverse of the order in which parameters are declared.
         self._buckets = [_Bucket(group) for group in _grouped(reversed(trained), bucket_bytes)]
-        self._of = {p: bucket for bucket in self._buckets for p in bucket.parameters}
+        # By id: a tensor's hash takes longer.
+        self._of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
         self._hooks = [_hooked(p, self._ready) for p in trained]
         self._cuda = trained[0].device if trained[0].device.type == "cuda" else None
         self._group: Group | None = None
-        self._seen: set[torch.nn.Parameter] = set()
+        self._seen: set[int] = set()
         self._pending: list[Pending] = []
         self._squared: list[torch.Tensor] = []
-        self._part: torch.Tensor | None = None
+        self._mean_squared: list[torch.Tensor] = []
         self._keep = False
         self.kept: list[torch.Tensor] = []
         self._next = 0
@@ -85,9 +79,13 @@ class Reducer:
         self.computed_at = 0.0
 
     @property
+    def _size(self) -> int:
+        return self._group.size if self._group is not None else 1
+
+    @property
     def parameters(self) -> list[torch.nn.Parameter]:
         """Parameters that are reduced."""
-        return list(self._of)
+        return [p for bucket in self._buckets for p in bucket.parameters]
 
     @property
     def last(self) -> bool:
@@ -99,7 +97,7 @@ class Reducer:
         self._group, self._passes, self._keep = group, passes, keep
         self._first, self._last = pass_number == 0, pass_number == passes - 1
         if self._first:
-            self._squared, self._part, self.kept, self.error = [], None, [], None
+            self._squared, self._mean_squared, self.kept, self.error = [], [], [], None
         for bucket in self._buckets:
             bucket.missing = len(bucket.parameters)
             for p in bucket.parameters:
@@ -120,15 +118,11 @@ class Reducer:
 
     def squared_norms(self) -> float:
         """Sum over this replica's passes of the squared norm of the pass's gradient."""
-        return float(torch.stack(self._squared).sum()) if self._squared else 0.0
+        return _total(self._squared)
 
-    def squared_norm_part(self) -> float:
-        """Squared norm of this member's part of the mean gradient, as it was at the end of the backward.
-
-        The parts of all members make the whole, so that each reads only its own. What the script clips
-        or unscales later changes nothing.
-        """
-        return float(self._part) if self._part is not None else 0.0
+    def squared_norm(self) -> float:
+        """Squared norm of the mean gradient over passes and members, before the script clips or unscales it."""
+        return _total(self._mean_squared)
 
     @staticmethod
     @torch.no_grad()
@@ -138,7 +132,7 @@ class Reducer:
 
     def drop(self) -> None:
         """Drops all gradients."""
-        for p in self._of:
+        for p in self.parameters:
             p.grad = None
 
     def close(self) -> None:
@@ -149,8 +143,8 @@ class Reducer:
     def _ready(self, parameter: torch.Tensor) -> None:
         if not self._in_pass:
             return
-        assert isinstance(parameter, torch.nn.Parameter)
-        if self.done or parameter in self._seen:
+        key = id(parameter)
+        if self.done or key in self._seen:
             raise UsageError(
                 "A second backward pass ran on one batch. Add the losses and call backward() once for each"
                 " batch; with gradient checkpointing, use use_reentrant=False."
@@ -158,8 +152,8 @@ class Reducer:
         if not self._began:
             self._began = True
             torch.autograd.Variable._execution_engine.queue_callback(self._end)
-        self._seen.add(parameter)
-        self._of[parameter].missing -= 1
+        self._seen.add(key)
+        self._of[key].missing -= 1
         # In order, so that all members sum their buckets in the same order.
         while self._next < len(self._buckets) and self._buckets[self._next].missing == 0:
             self._flush(self._buckets[self._next])
@@ -176,8 +170,7 @@ class Reducer:
         if there:
             gradients = [grad for _, grad in there]
             self._squared.append(_squared_norm(gradients))
-            put = torch._foreach_copy_ if self._first else torch._foreach_add_
-            put([view for view, _ in there], gradients)
+            self._add([view for view, _ in there], gradients)
         if len(there) == len(pairs):
             bucket.used.add_(1)
         else:
@@ -187,8 +180,6 @@ class Reducer:
             p.grad = None
         if not self._last:
             return
-        if self._passes > 1:
-            bucket.gradients.div_(self._passes)
         if self._group is not None and self.error is None:
             try:
                 pending = self._group.sum_async(bucket.flat)
@@ -196,6 +187,17 @@ class Reducer:
                     self._pending.append(pending)
             except BrokenGroupError as e:
                 self.error = e
+
+    def _add(self, views: list[torch.Tensor], gradients: list[torch.Tensor]) -> None:
+        """Adds a pass's share of the mean over passes and members."""
+        share = 1.0 / (self._passes * self._size)
+        if not self._first:
+            torch._foreach_add_(views, gradients, alpha=share)
+        elif share == 1.0:
+            torch._foreach_copy_(views, gradients)
+        else:
+            for view, gradient in zip(views, gradients, strict=True):
+                torch.mul(gradient, share, out=view)
 
     @torch.no_grad()
     def _end(self) -> None:
@@ -208,27 +210,24 @@ class Reducer:
         self.on_computed()
         if not self._last:
             return
-        for pending in self._pending:
+        pending = iter(self._pending)
+        for bucket in self._buckets:
             try:
-                if self.error is None:
-                    pending.wait()
+                if self._size > 1 and self.error is None:
+                    next(pending).wait()
             except BrokenGroupError as e:
                 self.error = e
+            # While the sums of the next buckets are under way.
+            self._finish(bucket)
         self._pending = []
-        rank, size = (self._group.rank, self._group.size) if self._group is not None else (0, 1)
-        parts: list[torch.Tensor] = []
-        for bucket in self._buckets:
-            gradients = bucket.gradients
-            if size > 1:
-                gradients.div_(size)
-            n = gradients.numel()
-            parts += gradients[n * rank // size : n * (rank + 1) // size].split(_NORM_VALUES)
-            if self._keep:
-                self.kept.append(gradients.clone())
-            used = bucket.used.tolist()
-            for p, view, count in zip(bucket.parameters, bucket.views, used, strict=True):
-                p.grad = view if count > 0 else None
-        self._part = _squared_norm(parts)
+
+    def _finish(self, bucket: _Bucket) -> None:
+        """Hands the mean gradient out."""
+        self._mean_squared.append(_squared_norm(list(bucket.gradients.split(_NORM_VALUES))))
+        if self._keep:
+            self.kept.append(bucket.gradients.clone())
+        for p, view, count in zip(bucket.parameters, bucket.views, bucket.used.tolist(), strict=True):
+            p.grad = view if count > 0 else None
 
 
 def _hooked(parameter: Any, hook: Callable[[torch.Tensor], None]) -> RemovableHandle:
@@ -247,6 +246,10 @@ def _grouped(parameters: Iterable[torch.nn.Parameter], bucket_bytes: int) -> Ite
         group.append(p)
         size += p.numel() * p.element_size()
     yield group
+
+
+def _total(squares: list[torch.Tensor]) -> float:
+    return float(torch.stack(squares).sum()) if squares else 0.0
 
 
 def _squared_norm(tensors: list[torch.Tensor]) -> torch.Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 
 from kastor.torch.group import Group
@@ -39,25 +41,29 @@ class BatchStatistics:
                 buffer.copy_(self._before[name])
 
     @torch.no_grad()
-    def average(self, group: Group) -> bool:
-        """Averages over the members; whether all values are finite.
+    def average(self, group: Group) -> Callable[[], bool]:
+        """Starts to average over the members. Called, the result applies the mean; whether all values are finite.
 
         Raises:
-            BrokenGroupError: if the exchange failed.
+            BrokenGroupError: if the exchange failed; so does the result.
         """
         if group.size == 1 or not self._floating:
-            return True
+            return lambda: True
         buffers = dict(self._model.named_buffers())
         moves = []
         for name in self._floating:
             now, before = buffers[name], self._before[name]
             moves.append(torch.where(now == before, torch.zeros_like(now), now - before))
         flat = torch.cat([move.reshape(-1).float() for move in moves]).cpu()
-        group.sum(flat)
-        flat /= group.size
-        at = 0
-        for name, move in zip(self._floating, moves, strict=True):
-            mean = flat[at : at + move.numel()].view_as(move).to(move)
-            at += move.numel()
-            buffers[name].copy_(self._before[name] + mean)
-        return bool(torch.isfinite(flat).all())
+        pending = group.sum(flat)
+
+        @torch.no_grad()
+        def apply() -> bool:
+            pending.wait()
+            flat.div_(group.size)
+            parts = flat.split([move.numel() for move in moves])
+            for name, move, part in zip(self._floating, moves, parts, strict=True):
+                buffers[name].copy_(self._before[name] + part.view_as(move).to(move))
+            return bool(torch.isfinite(flat).all())
+
+        return apply

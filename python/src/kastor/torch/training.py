@@ -18,7 +18,7 @@ from kastor.noise import NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import Doing, Membership
 from kastor.sampler import ElasticSampler, Take
 from kastor.telemetry import StepSample
-from kastor.torch.group import BrokenGroupError, Group, Kind
+from kastor.torch.group import BrokenGroupError, Group, Kind, Rows
 from kastor.torch.members import Members
 from kastor.torch.pod import Pod
 from kastor.torch.reducer import Reducer
@@ -52,6 +52,16 @@ class _Exchanged:
 
 
 @dataclass(frozen=True)
+class _Sent:
+    """Exchange of a step under way, and the newest generation that this replica told the others of."""
+
+    rows: Rows
+    statistics: Callable[[], bool]
+    known: int
+    newer: Membership | None
+
+
+@dataclass(frozen=True)
 class _Gradient:
     """Gradient of a step of one group, to compare the next one with."""
 
@@ -69,6 +79,8 @@ class _Step:
         self.pass_seconds = 0.0
         self.take: Take | None = None
         self.trained = AuditDigest()
+        self.sent: _Sent | None = None
+        self.error: BrokenGroupError | None = None
         self.exchanged: _Exchanged | None = None
         self.called = self.updated = self.broken = self.not_finite = False
         self.repeats_not_finite = repeats_not_finite
@@ -185,8 +197,15 @@ class Training:
             return
         step.pass_seconds += self.reducer.computed_at - step.pass_began
         step.trained += AuditDigest.of(step.take.first_position, step.take.examples)
-        if self.pod is not None and self.reducer.last:
+        if not self.reducer.last:
+            return
+        if self.pod is not None:
             self.pod.membership.waiting = True
+        assert self.members.group is not None
+        try:
+            step.sent = self._send(self.members.group)
+        except BrokenGroupError as e:
+            step.error = e
 
     def logged(self, loss: float) -> None:
         """Notes a loss for the next report."""
@@ -213,8 +232,9 @@ class Training:
                 " for each batch, before step()."
             )
         try:
-            if self.reducer.error is not None:
-                raise self.reducer.error
+            error = self.reducer.error or step.error
+            if error is not None:
+                raise error
             assert self.members.group is not None
             step.exchanged = self._exchange(self.members.group, loss_scale)
             return True
@@ -236,37 +256,43 @@ class Training:
         self.reducer.drop()
         self.statistics.undo()
 
-    def _exchange(self, group: Group, loss_scale: float | None) -> _Exchanged:
-        unscale = 1.0 if loss_scale is None else 1.0 / loss_scale
+    def _send(self, group: Group) -> _Sent:
+        """Sends what the members must know before they apply the step, while their gradients are summed."""
         step, counters, plan = self.step, self.counters, self.members.plan
         newer = self.members.newer()
         known = newer.generation if newer else group.generation
         loss = sum(self._losses) / len(self._losses) if self._losses else math.nan
         self._losses = []
         statistics = self.statistics.average(group)
-        squares = self.reducer.squared_norms() * unscale**2
-        rows = group.rows(
+        row = group.send_row(
             Kind.STEP,
             [
-                *(counters.step, known, loss, squares if statistics else math.nan),
+                *(counters.step, known, loss, self.reducer.squared_norms()),
                 *(step.trained.count, step.trained.sum >> 32, step.trained.sum & 0xFFFFFFFF),
                 step.pass_seconds / plan.passes,
-                self.reducer.squared_norm_part() * unscale**2,
             ],
         )
+        return _Sent(row, statistics, known, newer)
+
+    def _exchange(self, group: Group, loss_scale: float | None) -> _Exchanged:
+        step, counters, plan = self.step, self.counters, self.members.plan
+        sent, step.sent = step.sent, None
+        assert sent is not None
+        finite = sent.statistics()
+        rows = sent.rows.wait()
         ended_at = time.perf_counter()
         for rank, row in enumerate(rows):
             if row[0] != counters.step:
                 raise BrokenGroupError(f"rank {rank} is at step {row[0]:.0f}, not {counters.step}")
         if loss_scale is None and self.pod is not None:
-            self._require_finite(group, rows)
+            self._require_finite(group, rows, finite)
         batch = plan.global_batch_size(group.size)
         assert self.members.state is not None
-        self._observe(rows, unscale, batch)
+        self._observe(rows, 1.0 if loss_scale is None else 1.0 / loss_scale, batch)
         noise = self.members.state.noise
         return _Exchanged(
             rows,
-            newer if all(row[1] == known for row in rows) else None,
+            sent.newer if all(row[1] == sent.known for row in rows) else None,
             all(row[1] == group.generation for row in rows),
             learning_rate_factor(self._scaling or "None", batch / self._initial_batch, noise.stats()),
             noise.gain(batch),
@@ -276,11 +302,12 @@ class Training:
     def _observe(self, rows: list[list[float]], unscale: float, batch: int) -> None:
         assert self.members.state is not None
         noise, groups = self.members.state.noise, len(rows) * self.members.plan.passes
-        squared_norm = sum(row[8] for row in rows)
+        squared_norm = self.reducer.squared_norm() * unscale**2
         if groups > 1:
             # A gradient from before is older than one step when a single group returns.
             self._previous = None
-            noise.observe(groups, sum(row[3] for row in rows) / groups, squared_norm, batch)
+            squares = sum(row[3] for row in rows) / groups * unscale**2
+            noise.observe(groups, squares, squared_norm, batch)
         elif self.pod is not None:
             # Alone the batch never changes, and nobody asks for the noise.
             now = _Gradient(self.members.membership.generation, self.reducer.kept, squared_norm, batch)
@@ -293,9 +320,9 @@ class Training:
                 noise.observe_pair(product, distance, batch, before.batch)
             self._previous = now
 
-    def _require_finite(self, group: Group, rows: list[list[float]]) -> None:
+    def _require_finite(self, group: Group, rows: list[list[float]], finite: bool) -> None:
         unfit = [rank for rank in range(group.size) if not math.isfinite(rows[rank][3])]
-        if not unfit and math.isfinite(sum(row[8] for row in rows)):
+        if not unfit and finite and math.isfinite(self.reducer.squared_norm()):
             return
         if 0 < len(unfit) < group.size:
             if group.rank in unfit:
