@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,8 @@ class Cluster:
         self.ended: dict[str, int] = {}
         self._watchers: list[threading.Thread] = []
         (folder / "ring").write_bytes(b"0123456789abcdef" * 2)
-        (folder / "tmp").mkdir()
+        # Not in the folder: a socket of the workers of a DataLoader has a path of 107 characters at most.
+        self._temporary = tempfile.TemporaryDirectory(prefix="kastor-")
 
     def environment(self, pod: str) -> dict[str, str]:
         """Variables of a pod, as the operator sets them."""
@@ -49,7 +51,7 @@ class Cluster:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONWARNINGS": "ignore",
             "HF_HUB_OFFLINE": "1",
-            "TMPDIR": str(self.folder / "tmp"),
+            "TMPDIR": self._temporary.name,
             "HURRY": str(self.folder / "hurry"),
             "RECORD": str(self.folder / f"{pod}.jsonl"),
             "KASTOR_NAMESPACE": NAMESPACE,
@@ -164,6 +166,7 @@ class Cluster:
         for watcher in self._watchers:
             watcher.join(10)
         self.operator.close()
+        self._temporary.cleanup()
 
 
 @pytest.fixture

@@ -22,12 +22,15 @@ def at(point, step):
 
 def install(job):
     """Places the points that are inside of the client."""
-    rows, send = group.Group.rows, group.Group.send
+    send_row, wait, send = group.Group.send_row, group.Rows.wait, group.Group.send
 
-    def faulty_rows(self, kind, values):
+    def faulty_send_row(self, kind, values):
         at(f"before {kind.name}", job.step)
-        found = rows(self, kind, values)
-        at(f"after {kind.name}", job.step)
+        return send_row(self, kind, values)
+
+    def faulty_wait(self):
+        found = wait(self)
+        at(f"after {self.kind.name}", job.step)
         return found
 
     def faulty_send(self, tensors, to):
@@ -39,7 +42,7 @@ def install(job):
 
         send(self, some(), to)
 
-    group.Group.rows, group.Group.send = faulty_rows, faulty_send
+    group.Group.send_row, group.Rows.wait, group.Group.send = faulty_send_row, faulty_wait, faulty_send
     assert state.TrainingState.send is not None
 
 

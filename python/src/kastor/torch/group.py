@@ -59,7 +59,7 @@ class Rows:
     """Rows of all members, under way."""
 
     def __init__(self, kind: Kind, length: int, table: torch.Tensor, pending: Pending | None) -> None:
-        self._kind, self._length, self._table, self._pending = kind, length, table, pending
+        self.kind, self._length, self._table, self._pending = kind, length, table, pending
 
     def wait(self) -> list[list[float]]:
         """Values of each member, in rank order.
@@ -70,7 +70,7 @@ class Rows:
         if self._pending is not None:
             self._pending.wait()
         rows: list[list[float]] = self._table.tolist()
-        if any(row[0] != self._kind for row in rows):
+        if any(row[0] != self.kind for row in rows):
             names = ", ".join(Kind(int(row[0])).name if row[0] in list(Kind) else "?" for row in rows)
             raise BrokenGroupError(f"members are at different places of the script ({names})")
         return [row[1 : self._length + 1] for row in rows]
