@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class PodStoreTest {
   private static final JobId BERT = new JobId("team", "bert");
-  private static final int CHANGES = 100_000;
+  private static final int CHANGES = 20_000;
 
   private final PodStore store = new PodStore();
 
