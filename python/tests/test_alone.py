@@ -16,6 +16,7 @@ F: Any = torch.nn.functional
 
 import kastor.torch as kastor  # noqa: E402
 from kastor.errors import UsageError  # noqa: E402
+from kastor.noise import NoiseScaleEstimator  # noqa: E402
 from kastor.protocol import BatchPlan  # noqa: E402
 from kastor.sampler import ElasticSampler  # noqa: E402
 
@@ -149,6 +150,19 @@ def test_another_batch_changes_rate_and_schedule() -> None:
     assert training.counters.scheduled == 2
     assert training.counters.cursor == 40
     assert optimizer.param_groups[0]["lr"] == pytest.approx(scheduler.get_last_lr()[0])
+
+
+def test_a_schedule_ends_where_the_work_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As of a larger batch: the seventh step reaches 21 of 20.
+    monkeypatch.setattr(NoiseScaleEstimator, "gain", lambda *_: 3.0)
+    model, optimizer, _ = objects()
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)
+    job = kastor.init()
+    job.prepare(model, optimizer, scheduler)
+    for x, y in job.batches(Data(), batch_size=10, epochs=2):
+        turn(model, optimizer, scheduler, x, y)
+    assert (job.step, job._training.counters.scale_invariant_steps) == (7, 21)
+    assert (job._training.counters.scheduled, scheduler.last_epoch) == (20, 20)
 
 
 def test_a_step_that_a_scaler_skips_brings_nothing() -> None:

@@ -98,9 +98,11 @@ def _patch_scheduler(scope: _Scope, scheduler: Any) -> None:
                 "scheduler.step() takes no arguments in the loop over batches: a schedule there is in steps of the"
                 " initial batch. Call one that follows a metric after the loop, once an epoch."
             )
-        # A schedule that is written for the initial batch keeps its shape at any batch.
+        # A schedule that is written for the initial batch keeps its shape at any batch. Where the last step brings
+        # more than was left, it still ends where the work does: some schedules refuse to go beyond.
         counters = scope.training.counters
-        while counters.scheduled < math.floor(counters.scale_invariant_steps):
+        due = math.floor(min(counters.scale_invariant_steps, scope.training.members.total_steps))
+        while counters.scheduled < due:
             counters.scheduled += 1
             original()
 
