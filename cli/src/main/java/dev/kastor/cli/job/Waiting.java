@@ -27,6 +27,24 @@ public final class Waiting {
 
   /** Returns the exit status: whether all succeeded. */
   public int until(List<Job> jobs) throws InterruptedException {
+    try {
+      return watch(jobs);
+    } catch (CliException e) {
+      // A request that is interrupted looks like one that nobody answers.
+      if (Thread.interrupted()) {
+        throw interrupted(e);
+      }
+      throw e;
+    }
+  }
+
+  private static InterruptedException interrupted(CliException request) {
+    InterruptedException interrupted = new InterruptedException("while a request was under way");
+    interrupted.initCause(request);
+    return interrupted;
+  }
+
+  private int watch(List<Job> jobs) throws InterruptedException {
     Map<Job, String> said = new HashMap<>();
     Map<Job, ReplicaFailures> failures = new HashMap<>();
     while (true) {
