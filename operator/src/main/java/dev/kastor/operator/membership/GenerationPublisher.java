@@ -56,6 +56,7 @@ final class GenerationPublisher {
   private final ClusterCache cache;
   private final NodeUses uses;
   private final NodeTypes types;
+  private final MoveRoom room;
   private final AllocationWriter allocations;
   private final StatusWriter writer;
   private final TelemetryStore telemetry;
@@ -68,6 +69,7 @@ final class GenerationPublisher {
       ClusterCache cache,
       NodeUses uses,
       NodeTypes types,
+      MoveRoom room,
       AllocationWriter allocations,
       StatusWriter writer,
       TelemetryStore telemetry,
@@ -78,6 +80,7 @@ final class GenerationPublisher {
     this.cache = cache;
     this.uses = uses;
     this.types = types;
+    this.room = room;
     this.allocations = allocations;
     this.writer = writer;
     this.telemetry = telemetry;
@@ -186,7 +189,8 @@ final class GenerationPublisher {
             && plan.wanted().stream().noneMatch(pod -> membership.members().contains(pod.name()));
     if (!migrating) {
       membership.migrationSince = Instant.MAX;
-    } else if (membership.migrationSince.equals(Instant.MAX)) {
+    } else if (membership.migrationSince.equals(Instant.MAX)
+        || !room.awaited(Labels.id(job).namespace(), target, plan, membership.migrationSince)) {
       membership.migrationSince = now;
     }
     Map<String, Replica> heard = new HashMap<>(membership.replicas);

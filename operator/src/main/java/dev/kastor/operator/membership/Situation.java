@@ -29,7 +29,8 @@ import java.util.stream.Collectors;
  * @param batches the batch for a number of nodes and replicas
  * @param betterBatch a batch that is enough better than the current one to change to
  * @param full whether pods of the target can be made only when others of the job are gone
- * @param migrationSince since when the target has had nothing in common with the members
+ * @param migrationSince since when the target has had nothing in common with the members, and room
+ *     for it has been waited for
  * @param patience how long members wait for each other
  * @param now the present
  */

@@ -1,0 +1,78 @@
+package dev.kastor.operator.membership;
+
+import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.ApiBackoff;
+import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.pods.PodPlan;
+import dev.kastor.operator.pods.PodView;
+import dev.kastor.scheduler.model.Allocation;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** Room on the nodes that a job is to move to. */
+@Singleton
+final class MoveRoom {
+  private final SlotCount slots;
+  private final Function<String, Optional<Node>> node;
+  private final Function<String, Collection<Pod>> podsOn;
+  private final Supplier<Instant> lastTrouble;
+
+  @Inject
+  MoveRoom(OperatorConfig config, ClusterCache cache, ApiBackoff api) {
+    this(new SlotCount(config.slotResource()), cache::node, cache::podsOn, api::lastTrouble);
+  }
+
+  /**
+   * Room as these tell.
+   *
+   * @param lastTrouble when the API server last failed to answer as it should
+   */
+  MoveRoom(
+      SlotCount slots,
+      Function<String, Optional<Node>> node,
+      Function<String, Collection<Pod>> podsOn,
+      Supplier<Instant> lastTrouble) {
+    this.slots = slots;
+    this.node = node;
+    this.podsOn = podsOn;
+    this.lastTrouble = lastTrouble;
+  }
+
+  /**
+   * Whether the job waits for others to make room, who perhaps wait for what it holds. Where the
+   * slots are free its new pods are only late, and it had better train until they are there.
+   *
+   * @param namespace of the job
+   * @param since when the move began
+   */
+  boolean awaited(String namespace, Allocation target, PodPlan plan, Instant since) {
+    if (!plan.missing().isEmpty()) {
+      // Pods that cannot be made wait for a quota of the namespace, say, unless nothing can be.
+      return !lastTrouble.get().isAfter(since);
+    }
+    Set<String> own = plan.wanted().stream().map(PodView::name).collect(Collectors.toSet());
+    return target.slotsByNode().entrySet().stream()
+        .anyMatch(entry -> free(entry.getKey(), namespace, own) < entry.getValue());
+  }
+
+  private int free(String name, String namespace, Set<String> own) {
+    List<Pod> others =
+        podsOn.apply(name).stream()
+            .filter(pod ->
+                !pod.getMetadata().getNamespace().equals(namespace)
+                    || !own.contains(pod.getMetadata().getName()))
+            .toList();
+    return node.apply(name).map(there -> slots.free(there, others)).orElse(0);
+  }
+}
