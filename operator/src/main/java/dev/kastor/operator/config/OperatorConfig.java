@@ -229,7 +229,9 @@ public interface OperatorConfig {
     @WithDefault("15s")
     Duration recovery();
 
-    /** How long a move may wait for slots that others hold before the job stops and starts again. */
+    /**
+     * How long a move may wait for slots that others hold before the job stops and starts again.
+     */
     @WithDefault("30s")
     Duration migrationPatience();
 
