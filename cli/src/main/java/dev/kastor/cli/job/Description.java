@@ -52,9 +52,10 @@ final class Description {
     line("Phase", JobView.coloured(view.phase()));
     line(
         "Age",
-        Format.between(
-            Format.instant(view.created()),
-            Format.instant(view.completed()).or(() -> Optional.of(now))));
+        Format.between(Format.instant(view.created()), Optional.of(now))
+            + (view.jctSeconds() == null
+                ? ""
+                : "; ended after " + Format.seconds(view.jctSeconds())));
     pin();
     TrainingJobStatus status = job.getStatus();
     if (status != null) {
@@ -135,10 +136,9 @@ final class Description {
                 training.step(),
                 training.examples(),
                 training.epoch(),
-                training.eta() == null
+                view.eta() == null
                     ? ""
-                    : ", done in "
-                        + Format.between(Optional.of(now), Format.instant(training.eta()))));
+                    : ", done in " + Format.between(Optional.of(now), Format.instant(view.eta()))));
     line(
         "Batch",
         "%d = replicas x %d x (%d + 1); between %d and %d so far"

@@ -105,7 +105,7 @@ public record JobView(
         training == null ? null : training.rescales(),
         status == null ? null : status.restarts(),
         training == null ? null : training.medianPauseMillis(),
-        training == null ? null : training.eta(),
+        status == null ? null : status.expectedEnd(),
         created,
         completed,
         seconds(created, completed),
@@ -193,11 +193,17 @@ public record JobView(
     cells.add(ended() ? "-" : Format.number(goodput));
     cells.add(Format.number(loss));
     cells.add(rescales == null ? "-" : rescales.toString());
-    cells.add(ended() ? "-" : Format.between(Optional.of(now), Format.instant(eta)));
-    cells.add(
-        Format.between(
-            Format.instant(created), Format.instant(completed).or(() -> Optional.of(now))));
+    cells.add(end(now));
+    cells.add(Format.between(Format.instant(created), Optional.of(now)));
     return cells;
+  }
+
+  /** When it will be done, or how long it took. */
+  private String end(Instant now) {
+    if (jctSeconds != null) {
+      return "took " + Format.seconds(jctSeconds);
+    }
+    return Format.between(Optional.of(now), Format.instant(eta));
   }
 
   /** What a wide list shows behind {@link #cells}. */

@@ -60,6 +60,11 @@ public record TrainingJobStatus(
     Failed
   }
 
+  /** When the work will be done; null while the job does not train and where nobody can tell. */
+  public @Nullable String expectedEnd() {
+    return phase == Phase.Running && training != null ? training.eta() : null;
+  }
+
   /** The scheduler's decision. */
   public record AllocationStatus(
       @JsonPropertyDescription("Replicas on all nodes together.") @StatusReplicas int replicas,

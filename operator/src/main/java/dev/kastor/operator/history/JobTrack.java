@@ -57,16 +57,21 @@ final class JobTrack {
     GradientStats gradient = report.gradient() == null ? known.orElse(null) : report.gradient();
     // One scale-invariant step is worth the initial batch, so steps per second times M0 are
     // effective examples per second: goodput as achieved (Pollux, OSDI 2021, section 3).
+    double goodput =
+        gradient == null ? Double.NaN : rates.scaleInvariantSteps() * gradient.initialBatch();
     Sample sample =
         new Sample(
             at,
             report.progress().step(),
             orUnknown(report.trainingLoss()),
             rates.examples(),
-            gradient == null ? Double.NaN : rates.scaleInvariantSteps() * gradient.initialBatch(),
-            gradient == null || globalBatch == 0
-                ? Double.NaN
-                : Math.min(1, gradient.efficiency(globalBatch)),
+            goodput,
+            // Goodput over throughput, so that the three agree; else what the noise says.
+            rates.examples() > 0
+                ? Math.min(1, goodput / rates.examples())
+                : gradient == null || globalBatch == 0
+                    ? Double.NaN
+                    : Math.min(1, gradient.efficiency(globalBatch)),
             rates.steps(),
             gradient == null ? Double.NaN : gradient.noiseScale(),
             orUnknown(report.learningRate()),

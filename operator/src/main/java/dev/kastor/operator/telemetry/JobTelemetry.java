@@ -26,6 +26,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,9 @@ final class JobTelemetry {
    * Each report of a job changes what its whole family remembers; who has none of its own waits.
    */
   private static final Duration MEASURED_FOR = Duration.ofSeconds(5);
+
+  /** Beyond this an end is no expectation. */
+  private static final Duration LONGEST_ETA = Duration.ofDays(365);
 
   private final JobSpec spec;
   private final Learner learner;
@@ -355,6 +359,42 @@ final class JobTelemetry {
     return summary(now);
   }
 
+  /** Measured goodput over measured throughput, so that the three agree; else what noise says. */
+  private @Nullable Double efficiency(int globalBatch) {
+    Double goodput = rates.goodput();
+    Double throughput = rates.throughput();
+    if (goodput != null && throughput != null && throughput > 0) {
+      return Math.min(1, goodput / throughput);
+    }
+    return gradient == null || globalBatch == 0
+        ? null
+        : Double.valueOf(Math.min(1, gradient.efficiency(globalBatch)));
+  }
+
+  /**
+   * When the work will be done at the goodput that the model expects where the job trains; at the
+   * measured one where there is no such model. Null if that cannot be said.
+   */
+  private @Nullable Instant eta(Progress progress, Reported newest, Instant now) {
+    double goodput =
+        bounds
+            .generation(newest.generation())
+            .filter(as -> as.replicas() > 0)
+            .map(as -> new PlacementShape(as.nodes(), as.replicas(), as.gpuType()))
+            .flatMap(shape ->
+                measured(now)
+                    .model()
+                    .filter(known -> known.knows(shape.gpuType()))
+                    .map(known -> known.goodput(shape, newest.batch())))
+            .orElseGet(() -> Objects.requireNonNullElse(rates.goodput(), 0.0));
+    if (goodput <= 0 || progress.totalScaleInvariantSteps() <= 0) {
+      return null;
+    }
+    double left = Math.max(0, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps());
+    double seconds = left * spec.batchLimits().initialGlobalBatch() / goodput;
+    return seconds > LONGEST_ETA.toSeconds() ? null : now.plusMillis(Math.round(seconds * MILLI));
+  }
+
   /** The summary as of now; empty before the first report. */
   synchronized Optional<TrainingStatus> summary(Instant now) {
     Progress progress = last == null ? null : last.progress();
@@ -369,7 +409,7 @@ final class JobTelemetry {
     int replicas = last.replicas();
     int global = replicas == 0 ? 0 : batch.globalBatchSize(replicas);
     String type = gpuType(last);
-    Instant eta = completed == null ? rates.eta(progress, now) : null;
+    Instant eta = completed == null ? eta(progress, last, now) : null;
     boolean noise = gradient != null && Double.isFinite(gradient.noiseScale());
     return Optional.of(
         new TrainingStatus(
@@ -384,7 +424,7 @@ final class JobTelemetry {
             batch.accumulationSteps(),
             rates.goodput(),
             rates.throughput(),
-            gradient == null || global == 0 ? null : Math.min(1, gradient.efficiency(global)),
+            efficiency(global),
             noise && gradient != null ? gradient.noiseScale() : null,
             learner.model(now).map(known -> Predictions.bySize(spec, known, type)).orElse(null),
             type.isEmpty() ? null : type,

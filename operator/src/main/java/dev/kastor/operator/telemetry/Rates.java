@@ -59,16 +59,4 @@ final class Rates {
   @Nullable Double throughput() {
     return known ? throughput : null;
   }
-
-  /** When the work will be done at this speed; null if that cannot be said. */
-  @Nullable Instant eta(Progress progress, Instant now) {
-    if (!known || goodput <= 0 || progress.totalScaleInvariantSteps() <= 0) {
-      return null;
-    }
-    double left = Math.max(0, progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps());
-    double seconds = left * initialBatch / goodput;
-    return seconds > Duration.ofDays(3650).toSeconds()
-        ? null
-        : now.plusMillis(Math.round(seconds * 1000));
-  }
 }

@@ -2,9 +2,13 @@ package dev.kastor.operator.web;
 
 import dev.kastor.crds.queue.Queue;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Node;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /** What the page shows of the cluster, without a request to the API server. */
 public interface ClusterView {
@@ -13,10 +17,16 @@ public interface ClusterView {
 
   /** Whether there is such a job. */
   default boolean has(JobId id) {
+    return jobs().stream().anyMatch(job -> Labels.id(job).equals(id));
+  }
+
+  /** When a job that trains will be done; empty where that is not known. */
+  default Optional<Instant> expectedEnd(JobId id) {
     return jobs().stream()
-        .map(TrainingJob::getMetadata)
-        .anyMatch(
-            job -> job.getName().equals(id.name()) && job.getNamespace().equals(id.namespace()));
+        .filter(job -> Labels.id(job).equals(id))
+        .flatMap(job -> Optional.ofNullable(job.getStatus()).stream())
+        .flatMap(status -> StoredTime.of(status.expectedEnd()).stream())
+        .findFirst();
   }
 
   /** Every Queue. */

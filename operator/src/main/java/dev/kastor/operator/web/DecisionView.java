@@ -4,6 +4,7 @@ import dev.kastor.operator.scheduling.Decisions.Decision;
 import dev.kastor.scheduler.model.JobId;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param message why, as a sentence
  * @param numbers what decided it; {@code docs/policy.md} says what each means
  * @param expectedStart when it starts if all stays as it is; null while it runs or if not known
- * @param expectedFinish when it is done at the earliest; null if not known
+ * @param expectedFinish when it is done, at the earliest where it does not train yet; null if not
+ *     known
  * @param ahead jobs that wait and bid more
  */
 public record DecisionView(
@@ -29,7 +31,12 @@ public record DecisionView(
     @Nullable Instant expectedStart,
     @Nullable Instant expectedFinish,
     int ahead) {
-  static DecisionView of(JobId job, Decision decision) {
+  /**
+   * As the page and {@code kastor why} tell it.
+   *
+   * @param end when a job that trains will be done, as its status says
+   */
+  static DecisionView of(JobId job, Decision decision, Optional<Instant> end) {
     return new DecisionView(
         job.namespace(),
         job.name(),
@@ -39,7 +46,7 @@ public record DecisionView(
         decision.reason().message(),
         finite(decision.reason().numbers()),
         decision.forecast().start().orElse(null),
-        decision.forecast().finish().orElse(null),
+        end.or(() -> decision.forecast().finish()).orElse(null),
         decision.forecast().ahead());
   }
 

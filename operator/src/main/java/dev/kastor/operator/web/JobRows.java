@@ -69,7 +69,7 @@ final class JobRows {
             .progress()
             .map(Progress::step)
             .orElse(get(training, TrainingJobStatus.TrainingStatus::step)),
-        get(training, TrainingJobStatus.TrainingStatus::eta),
+        get(status, TrainingJobStatus::expectedEnd),
         get(training, TrainingJobStatus.TrainingStatus::metricName),
         get(training, TrainingJobStatus.TrainingStatus::finalMetric),
         get(training, TrainingJobStatus.TrainingStatus::lostOrRepeatedExamples),

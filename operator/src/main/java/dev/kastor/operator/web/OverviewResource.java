@@ -140,7 +140,7 @@ public final class OverviewResource {
     JobId id = new JobId(namespace, name);
     return decisions
         .of(id)
-        .map(decision -> DecisionView.of(id, decision))
+        .map(decision -> DecisionView.of(id, decision, cluster.expectedEnd(id)))
         .orElseThrow(() -> notFound("no round has decided on job " + id + " yet, or it has ended"));
   }
 
