@@ -51,7 +51,10 @@ class JobTelemetryTest {
     TrainingStatus summary = summary(10);
     assertThat(summary.goodput()).as("50 steps of 32 in 10 s").isEqualTo(160);
     assertThat(summary.throughput()).as("100 steps of 64 in 10 s").isEqualTo(640);
-    assertThat(summary.eta()).isEqualTo("2026-01-01T00:03:00Z");
+    assertThat(summary.efficiency()).isEqualTo(0.25);
+    assertThat(summary.eta())
+        .as("850 steps of 32 at the 320 a second that steps of 0.1 s amount to")
+        .isEqualTo("2026-01-01T00:01:35Z");
     assertThat(summary.percent()).isEqualTo(15);
     assertThat(summary.globalBatch()).isEqualTo(64);
     assertThat(telemetry.model(START)).isPresent();
