@@ -251,4 +251,28 @@ public record Workload(String name, List<Job> jobs) {
   public Workload {
     jobs = List.copyOf(jobs);
   }
+
+  /**
+   * What a replay assumes of the jobs of which only size and duration are known, as a sentence;
+   * empty where there are none.
+   */
+  public String assumptions() {
+    long timed = jobs.stream().filter(job -> job.durationSeconds() > 0).count();
+    long rigid =
+        jobs.stream()
+            .filter(job -> job.durationSeconds() > 0 && job.category() == Category.RIGID)
+            .count();
+    if (timed == 0) {
+      return "";
+    }
+    String known =
+        "of %d of %d jobs only size and duration are known: ".formatted(timed, jobs.size());
+    String elastic = "faster in proportion to their GPUs, the best that elasticity could bring";
+    if (rigid == timed) {
+      return known + "they are rigid";
+    }
+    return rigid == 0
+        ? known + "they are " + elastic
+        : known + "%d are rigid, %d %s".formatted(rigid, timed - rigid, elastic);
+  }
 }

@@ -35,6 +35,9 @@ final class RunTable {
                   first.run().cluster(),
                   first.run().mode().label(),
                   seeds ? "" : ", seed " + first.run().seed()));
+      if (!first.assumptions().isEmpty()) {
+        lines.add("  " + first.assumptions());
+      }
       boolean priced = first.run().cluster().priced();
       List<String> columns =
           new ArrayList<>(

@@ -63,6 +63,7 @@ public final class Page {
       json.put("gpus", first.cluster().gpus());
       json.put("seed", first.seed());
       json.put("jobs", group.outcomes().getFirst().replay().jobs().size());
+      json.put("assumptions", group.outcomes().getFirst().assumptions());
       json.put("spanHours", group.endSeconds() / SPANS / 3600);
       ArrayNode runs = json.putArray("runs");
       group.outcomes().forEach(outcome -> runs.add(run(outcome, group.endSeconds())));

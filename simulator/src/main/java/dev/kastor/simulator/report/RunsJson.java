@@ -61,6 +61,9 @@ public final class RunsJson {
     if (!outcome.run().conditions().equals(Conditions.PLAIN)) {
       json.put("conditions", outcome.run().conditions().toString());
     }
+    if (!outcome.assumptions().isEmpty()) {
+      json.put("assumptions", outcome.assumptions());
+    }
     if (outcome.run().familyMemory()) {
       json.put("familyMemory", true);
     }

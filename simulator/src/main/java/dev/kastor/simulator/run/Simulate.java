@@ -151,7 +151,8 @@ public final class Simulate {
     return new Outcome(
         run,
         replay,
-        Fairness.of(replay, run.cluster(), inputs.workload(run), inputs.applications(run)));
+        Fairness.of(replay, run.cluster(), inputs.workload(run), inputs.applications(run)),
+        inputs.workload(run).assumptions());
   }
 
   /** A replay that is ready to begin. */

@@ -166,7 +166,7 @@ function drawAllocations(group) {
 
 function show(group) {
   charts.splice(0).forEach((chart) => chart.dispose());
-  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}`;
+  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}${group.assumptions && `; ${group.assumptions}`}`;
   drawSummary(group);
   drawPolicies(group);
   draw(byId("cdf"), {

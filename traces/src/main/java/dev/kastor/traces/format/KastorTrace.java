@@ -41,8 +41,17 @@ final class KastorTrace implements TraceFormat {
     double duration = row.isBlank("durationSeconds") ? 0 : row.atLeast("durationSeconds", 0);
     boolean timed = duration > 0;
     int requested = row.positive("requestedReplicas");
-    int min = row.isBlank("minReplicas") ? 1 : row.positive("minReplicas");
-    int max = row.isBlank("maxReplicas") ? Workload.UNBOUNDED : row.positive("maxReplicas");
+    // Nobody knows how a job scales of which only the duration is known: elastic if its row says
+    // so.
+    boolean rigid =
+        timed
+            && row.isBlank("category")
+            && row.isBlank("minReplicas")
+            && row.isBlank("maxReplicas");
+    int least = rigid ? requested : 1;
+    int most = rigid ? requested : Workload.UNBOUNDED;
+    int min = row.isBlank("minReplicas") ? least : row.positive("minReplicas");
+    int max = row.isBlank("maxReplicas") ? most : row.positive("maxReplicas");
     if (max < min) {
       throw row.problem("maxReplicas", "%d is below minReplicas (%d)".formatted(max, min));
     }
@@ -60,7 +69,7 @@ final class KastorTrace implements TraceFormat {
         max,
         requested,
         row.isBlank("globalBatch") ? 0 : row.positive("globalBatch"),
-        category(row),
+        rigid ? Category.RIGID : category(row),
         duration,
         outcome(row),
         row.textOr("queue", ""),

@@ -13,8 +13,7 @@ import java.util.Locale;
  * initial batch, adaptive, completed, no queue, priority 0, one slot per replica.
  */
 public final class WorkloadFile {
-  static final List<String> REQUIRED =
-      List.of("name", "submitSeconds", "application", "requestedReplicas");
+  static final List<String> REQUIRED = List.of("name", "submitSeconds", "requestedReplicas");
 
   static final List<String> COLUMNS =
       List.of(

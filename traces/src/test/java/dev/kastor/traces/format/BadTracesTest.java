@@ -34,7 +34,7 @@ final class BadTracesTest {
         Case.of("# only a comment\n\n", "bad.csv", "is empty"),
         Case.of(OWN, "bad.csv", "has no jobs"),
         Case.of("hello\n", "line 1", "'hello'", "kastor", "philly", "requestedReplicas"),
-        Case.of("name,submitSeconds\n", "line 1", "no column application,requestedReplicas"),
+        Case.of("name,submitSeconds\n", "line 1", "no column requestedReplicas"),
         Case.of("name,time\na,0\n", "line 1", "no column application,num_replicas,batch_size"),
         Case.of(OWN + "a,-1,p,1,4,2,,,,\n", "line 2", "column submitSeconds", "'-1'", "at least 0"),
         Case.of(OWN + "a,NaN,p,1,4,2,,,,\n", "line 2", "column submitSeconds", "not finite"),

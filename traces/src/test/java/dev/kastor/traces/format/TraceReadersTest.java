@@ -69,6 +69,35 @@ final class TraceReadersTest {
   }
 
   @Test
+  void aJobOfWhichOnlyItsDurationIsKnownIsRigidUnlessItsRowSaysOtherwise()
+      throws IOException, TraceException {
+    Path alone = file("name,submitSeconds,requestedReplicas,durationSeconds\na,0,2,60\nb,1,4,9\n");
+    Workload rigid = TraceFormats.read(alone, Set.of());
+    assertThat(rigid.jobs())
+        .containsExactly(
+            Workload.Job.timed("a", 0, 2, 60, Workload.Outcome.COMPLETED),
+            Workload.Job.timed("b", 1, 4, 9, Workload.Outcome.COMPLETED));
+    assertThat(rigid.assumptions())
+        .isEqualTo("of 2 of 2 jobs only size and duration are known: they are rigid");
+    Workload said =
+        TraceFormats.read(
+            file(
+                """
+                name,submitSeconds,requestedReplicas,durationSeconds,category,maxReplicas
+                a,0,2,60,,
+                b,1,4,9,adaptive,
+                c,2,4,9,,8
+                """),
+            Set.of());
+    assertThat(said.jobs())
+        .extracting(Workload.Job::category)
+        .containsExactly(
+            Workload.Category.RIGID, Workload.Category.ADAPTIVE, Workload.Category.ADAPTIVE);
+    assertThat(said.jobs()).extracting(Workload.Job::minReplicas).containsExactly(2, 1, 1);
+    assertThat(said.assumptions()).contains("1 are rigid, 2 faster in proportion to their GPUs");
+  }
+
+  @Test
   void writesAndReadsQueuesAndPriorities() throws IOException, TraceException {
     Workload.Job plain = new Workload.Job("a", 0, "p", 1, 4, 2, 0, Workload.Category.ADAPTIVE);
     Workload workload =
