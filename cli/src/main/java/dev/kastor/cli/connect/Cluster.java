@@ -3,6 +3,7 @@ package dev.kastor.cli.connect;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.view.EventView;
+import dev.kastor.crds.client.WatchText;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -58,7 +59,12 @@ public final class Cluster implements AutoCloseable {
             .withRequestRetryBackoffLimit(0)
             .build();
     return new Cluster(
-        new KubernetesClientBuilder().withConfig(patient).build(), patient.getMasterUrl());
+        new KubernetesClientBuilder()
+            .withConfig(patient)
+            .withHttpClientBuilderConsumer(
+                http -> http.addOrReplaceInterceptor(WatchText.NAME, new WatchText()))
+            .build(),
+        patient.getMasterUrl());
   }
 
   public List<TrainingJob> jobs(@Nullable String namespace) {
@@ -66,6 +72,19 @@ public final class Cluster implements AutoCloseable {
         namespace == null
             ? client.resources(TrainingJob.class).inAnyNamespace().list().getItems()
             : client.resources(TrainingJob.class).inNamespace(namespace).list().getItems());
+  }
+
+  /** Jobs of a namespace with these labels, or all where no labels are given. */
+  public List<TrainingJob> jobs(String namespace, @Nullable String selector) {
+    return selector == null
+        ? jobs(namespace)
+        : call(() ->
+            client
+                .resources(TrainingJob.class)
+                .inNamespace(namespace)
+                .withLabelSelector(selector)
+                .list()
+                .getItems());
   }
 
   @Nullable

@@ -7,6 +7,9 @@ import picocli.CommandLine.Option;
 
 /** Options that say which cluster a command talks to. */
 public final class ClusterOptions {
+  /** Above these options in the help of a command. */
+  public static final String HEADING = "%nWhich cluster:%n";
+
   @Option(
       names = "--kubeconfig",
       paramLabel = "FILE",

@@ -67,7 +67,7 @@ final class EventsTest {
                 .endInvolvedObject()
                 .withType(reason.equals("BackOff") ? "Warning" : "Normal")
                 .withReason(reason)
-                .withMessage("what " + reason + " means")
+                .withMessage("what " + reason + " means: für mich, 日本, 😀")
                 .withLastTimestamp("2026-01-01T00:%02d:00Z".formatted(minute))
                 .build())
         .create();
@@ -170,6 +170,7 @@ final class EventsTest {
     watching.interrupt();
     assertThat(watching.join(Duration.ofSeconds(20))).isTrue();
     assertThat(out.toString().lines().map(EventsTest::reason)).containsExactly("Started", "Grown");
+    assertThat(out.toString()).contains("what Grown means: für mich, 日本, 😀");
   }
 
   private static String reason(String line) {

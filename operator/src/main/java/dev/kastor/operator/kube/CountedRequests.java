@@ -1,5 +1,6 @@
 package dev.kastor.operator.kube;
 
+import dev.kastor.crds.client.WatchText;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.Mandate;
 import io.fabric8.kubernetes.client.Config;
@@ -43,6 +44,7 @@ final class CountedRequests {
         .withConfig(config)
         .withHttpClientBuilderConsumer(http ->
             http.addOrReplaceInterceptor("kastor-count", new Count(metrics))
+                .addOrReplaceInterceptor(WatchText.NAME, new WatchText())
                 .addOrReplaceInterceptor("kastor-write-fence", new WriteFence(mandate))
                 .addOrReplaceInterceptor("kastor-backoff", backoff))
         .build();
