@@ -36,6 +36,7 @@ public final class TelemetryClient implements AutoCloseable {
 
   private final StepProfiler lived = new StepProfiler();
   private final PassTimes passes = new PassTimes();
+  private final ProgressLog progress = new ProgressLog(System::nanoTime);
   private Unsent unsent = new Unsent();
   private @Nullable TrainingStatus latest;
   private @Nullable CheckpointInfo checkpoint;
@@ -73,6 +74,7 @@ public final class TelemetryClient implements AutoCloseable {
       lived.add(sample);
     }
     reached(sample.status());
+    progress.stepped(sample).ifPresent(line -> log.info("{}: {}", job, line));
   }
 
   /** Notes how long each member computed in a step. */

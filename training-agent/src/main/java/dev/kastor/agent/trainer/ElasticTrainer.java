@@ -19,6 +19,7 @@ import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
+import dev.kastor.protocol.Switch;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
@@ -132,7 +133,7 @@ public final class ElasticTrainer implements AutoCloseable {
           memberships.stepped(replica.step());
           memberships.moved(generation, Phase.TRAINING);
           if (ring.rank() == 0) {
-            log.info("{}: {} with {}", job, joined.change(), target.batchPlan());
+            log.info("{}: {}", job, told(joined.change(), target.batchPlan()));
             telemetry.switched(joined.change());
           }
           Result result = train(ring, sum, target);
@@ -152,6 +153,33 @@ public final class ElasticTrainer implements AutoCloseable {
         memberships.moved(generation, Phase.BROKEN);
       }
     }
+  }
+
+  /** A change for whoever reads the log. */
+  private static String told(Switch change, BatchPlan batch) {
+    int replicas = change.replicasAfter();
+    String size = replicas + (replicas == 1 ? " replica" : " replicas");
+    String what =
+        switch (change.cause()) {
+          case START -> "trains with " + size;
+          case RESCALE ->
+              "goes on with %s (before: %d) after a pause of %d ms"
+                  .formatted(size, change.replicasBefore(), millis(change));
+          case FAILURE ->
+              "goes on with %s (before: %d) after a failure, paused for %d ms"
+                  .formatted(size, change.replicasBefore(), millis(change));
+        };
+    return "%s, batch %d = %d x %d x %d"
+        .formatted(
+            what,
+            batch.globalBatchSize(replicas),
+            replicas,
+            batch.atomicBatchSize(),
+            batch.accumulationSteps() + 1);
+  }
+
+  private static long millis(Switch change) {
+    return Math.round(change.pauseSeconds() * 1000);
   }
 
   /** How a generation ended for us. */
