@@ -1,8 +1,11 @@
 package dev.kastor.engine.data;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -37,6 +40,8 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
   private static final int MAX_CLASSES = 1000;
 
   private static final int LONGEST_QUOTED = 40;
+  private static final int BYTE_ORDER_MARK = 0xFEFF;
+  private static final int LONGEST_HEADER = 1 << 16;
 
   /** Takes in the fields of a row. */
   interface Reader {
@@ -63,7 +68,10 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
     }
     List<String> labels = new ArrayList<>();
     List<String> others;
-    try (CSVParser parser = CSVParser.parse(file, StandardCharsets.UTF_8, FORMAT)) {
+    try (BufferedReader text =
+            new BufferedReader(
+                new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8));
+        CSVParser parser = CSVParser.parse(text, formatOf(text))) {
       List<String> columns = parser.getHeaderNames();
       int labelAt = labelAt(file, columns, labelColumn);
       others = without(columns, labelAt);
@@ -100,6 +108,37 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
         others,
         labels.stream().mapToInt(label -> numbers.getOrDefault(label, 0)).toArray(),
         1 + numbers.values().stream().mapToInt(Integer::intValue).max().orElse(0));
+  }
+
+  /**
+   * The format that the header shows, with semicolons or tabs where it has no commas, as
+   * spreadsheets write it; a byte order mark before it is skipped.
+   */
+  private static CSVFormat formatOf(BufferedReader text) throws IOException {
+    text.mark(1);
+    if (text.read() != BYTE_ORDER_MARK) {
+      text.reset();
+    }
+    text.mark(LONGEST_HEADER);
+    int commas = 0;
+    int semicolons = 0;
+    int tabs = 0;
+    boolean quoted = false;
+    for (int i = 0; i < LONGEST_HEADER; i++) {
+      int c = text.read();
+      if (c < 0 || (!quoted && (c == '\n' || c == '\r'))) {
+        break;
+      }
+      quoted ^= c == '"';
+      commas += !quoted && c == ',' ? 1 : 0;
+      semicolons += !quoted && c == ';' ? 1 : 0;
+      tabs += !quoted && c == '\t' ? 1 : 0;
+    }
+    text.reset();
+    if (commas > 0 || semicolons + tabs == 0) {
+      return FORMAT;
+    }
+    return FORMAT.builder().setDelimiter(semicolons > 0 ? ';' : '\t').get();
   }
 
   private static int labelAt(Path file, List<String> columns, String labelColumn)

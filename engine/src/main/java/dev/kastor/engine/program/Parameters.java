@@ -94,13 +94,16 @@ public final class Parameters {
     return widths;
   }
 
-  /** A path that must be given. */
+  /** A path that must be given; {@code ~/} at its beginning is the home of who runs the program. */
   public Path path(String name) throws ProgramException {
     if (text(name).isEmpty()) {
       throw new ProgramException("Parameter '%s' must be given.".formatted(name));
     }
     try {
-      return Path.of(text(name));
+      String text = text(name);
+      return text.startsWith("~/")
+          ? Path.of(System.getProperty("user.home"), text.substring(2))
+          : Path.of(text);
     } catch (InvalidPathException e) {
       throw wrong(name, "a path");
     }

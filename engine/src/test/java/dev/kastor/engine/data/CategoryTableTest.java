@@ -52,6 +52,20 @@ class CategoryTableTest {
   }
 
   @Test
+  void whatSpreadsheetsWriteIsReadAlike() throws Exception {
+    String csv = "city,bought\nOslo,no\n\"Rome\",yes\nOslo,no\nOslo,yes\n";
+    int[] tokens = read(csv, 4, List.of()).training().tokens();
+    for (String other :
+        List.of(
+            "\uFEFF" + csv,
+            csv.replace(',', ';'),
+            "\uFEFF" + csv.replace(',', '\t').replace("\n", "\r\n"))) {
+      assertThat(read(other, 4, List.of()).training().tokens()).isEqualTo(tokens);
+    }
+    assertThat(read("\"a,b\";bought\nx;no\ny;yes\nx;no\n", 4, List.of()).columns()).isEqualTo(1);
+  }
+
+  @Test
   void manyNumbersFallIntoRangesOfEquallyManyRows() throws Exception {
     StringBuilder csv = new StringBuilder("income,bought\n");
     // Held out are multiples of 3; ranges are those of the other 60.
