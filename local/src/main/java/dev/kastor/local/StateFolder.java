@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** All that local mode keeps on disk, in one folder that one process at a time may use. */
 public final class StateFolder implements AutoCloseable {
+  /** Name of the folder in which jobs keep their checkpoints. */
+  public static final String CHECKPOINTS = "checkpoints";
+
   /** What a rewrite of the journal may take. */
   private static final long LEAST_FREE_MIB = 64;
 
@@ -126,7 +129,7 @@ public final class StateFolder implements AutoCloseable {
 
   /** Where jobs keep their checkpoints. */
   public Path checkpoints() {
-    return root.resolve("checkpoints");
+    return root.resolve(CHECKPOINTS);
   }
 
   /** Where agents unpack native libraries, once for all of them. */
