@@ -76,6 +76,33 @@ app.kubernetes.io/managed-by: kastor
   verbs: [create]
 {{- end }}
 
+{{- /* Milliseconds of a time such as 500ms, 8s or 2m. */ -}}
+{{- define "kastor.millis" -}}
+{{- if hasSuffix "ms" . }}{{ trimSuffix "ms" . }}{{ else if hasSuffix "s" . }}{{ mul 1000 (trimSuffix "s" . | int) }}{{ else }}{{ mul 60000 (trimSuffix "m" . | int) }}{{ end }}
+{{- end }}
+
+{{- /* Values that are well formed alone and make no sense together. */ -}}
+{{- define "kastor.check" -}}
+{{- $policies := list "kastor" "pollux" "fifo" "tiresias" "optimus" "srtf" "sia" "shockwave" "gavel" }}
+{{- if and (not (has .Values.policy.name $policies)) (not .Values.plugins.volume) }}
+{{- fail (printf "policy.name: there is no policy %s. Use one of %s; one of your own needs plugins.volume." .Values.policy.name (join ", " $policies)) }}
+{{- end }}
+{{- if and .Values.checkpoints.claim .Values.checkpoints.hostPath }}
+{{- fail "checkpoints: set claim or hostPath, not both" }}
+{{- end }}
+{{- with .Values.leaderElection }}
+{{- $lease := include "kastor.millis" .leaseDuration | int }}
+{{- $renew := include "kastor.millis" .renewDeadline | int }}
+{{- $retry := include "kastor.millis" .retryPeriod | int }}
+{{- if lt $lease (add $renew 1000 | int) }}
+{{- fail (printf "leaderElection.leaseDuration (%s) must be at least a second above renewDeadline (%s): else another operator leads while this one still writes" .leaseDuration .renewDeadline) }}
+{{- end }}
+{{- if ge $retry $renew }}
+{{- fail (printf "leaderElection.retryPeriod (%s) must be below renewDeadline (%s)" .retryPeriod .renewDeadline) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* The policy and its options as the operator reads them: name:option=value:option=value. */}}
 {{- define "kastor.policy" -}}
 {{ .Values.policy.name }}{{ range $option, $value := .Values.policy.options }}:{{ $option }}={{ $value }}{{ end }}
