@@ -13,7 +13,6 @@ import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeTypes;
-import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.signal.Signals;
@@ -54,7 +53,6 @@ final class GenerationPublisher {
   private static final int APART_MILLIS = 2000;
 
   private final ClusterCache cache;
-  private final NodeUses uses;
   private final NodeTypes types;
   private final MoveRoom room;
   private final AllocationWriter allocations;
@@ -67,7 +65,6 @@ final class GenerationPublisher {
 
   GenerationPublisher(
       ClusterCache cache,
-      NodeUses uses,
       NodeTypes types,
       MoveRoom room,
       AllocationWriter allocations,
@@ -78,7 +75,6 @@ final class GenerationPublisher {
       OperatorConfig config,
       InstantSource clock) {
     this.cache = cache;
-    this.uses = uses;
     this.types = types;
     this.room = room;
     this.allocations = allocations;
@@ -208,18 +204,10 @@ final class GenerationPublisher {
             BetterBatch.initial(
                 spec, telemetry.model(job), shape(members), globalBatch(membership.current())),
         betterBatch(job, spec, membership, now),
-        atMost != null && !plan.missing().isEmpty() && holding(pods) >= atMost,
+        atMost != null && !plan.missing().isEmpty() && room.holding(pods) >= atMost,
         membership.migrationSince,
         new Situation.Patience(config.brokenGrace(), config.migrationPatience()),
         now);
-  }
-
-  /** Pods that are in the way of others; those that leave are not for much longer. */
-  private long holding(List<PodView> pods) {
-    return pods.stream()
-        .filter(PodView::live)
-        .filter(pod -> cache.node(pod.node()).filter(uses::lost).isEmpty())
-        .count();
   }
 
   private Optional<BatchPlan> betterBatch(
@@ -256,6 +244,8 @@ final class GenerationPublisher {
         next.action() == Action.RUN
             && status != null
             && status.startTime() != null
+            // Who has never reported a step has no checkpoint either: its start goes on.
+            && (status.training() != null || telemetry.last(job).isPresent())
             && next.members().stream()
                 .map(member -> membership.replicas.get(member.pod()))
                 .noneMatch(replica -> replica != null && replica.trained());

@@ -4,6 +4,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ApiBackoff;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.SlotCount;
+import dev.kastor.operator.nodes.NodeUses;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.scheduler.model.Allocation;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -26,11 +28,17 @@ final class MoveRoom {
   private final SlotCount slots;
   private final Function<String, Optional<Node>> node;
   private final Function<String, Collection<Pod>> podsOn;
+  private final Predicate<Node> lost;
   private final Supplier<Instant> lastTrouble;
 
   @Inject
-  MoveRoom(OperatorConfig config, ClusterCache cache, ApiBackoff api) {
-    this(new SlotCount(config.slotResource()), cache::node, cache::podsOn, api::lastTrouble);
+  MoveRoom(OperatorConfig config, ClusterCache cache, NodeUses uses, ApiBackoff api) {
+    this(
+        new SlotCount(config.slotResource()),
+        cache::node,
+        cache::podsOn,
+        uses::lost,
+        api::lastTrouble);
   }
 
   /**
@@ -42,10 +50,12 @@ final class MoveRoom {
       SlotCount slots,
       Function<String, Optional<Node>> node,
       Function<String, Collection<Pod>> podsOn,
+      Predicate<Node> lost,
       Supplier<Instant> lastTrouble) {
     this.slots = slots;
     this.node = node;
     this.podsOn = podsOn;
+    this.lost = lost;
     this.lastTrouble = lastTrouble;
   }
 
@@ -64,6 +74,14 @@ final class MoveRoom {
     Set<String> own = plan.wanted().stream().map(PodView::name).collect(Collectors.toSet());
     return target.slotsByNode().entrySet().stream()
         .anyMatch(entry -> free(entry.getKey(), namespace, own) < entry.getValue());
+  }
+
+  /** Pods that are in the way of others; those that leave are not for much longer. */
+  long holding(List<PodView> pods) {
+    return pods.stream()
+        .filter(PodView::live)
+        .filter(pod -> node.apply(pod.node()).filter(lost).isEmpty())
+        .count();
   }
 
   private int free(String name, String namespace, Set<String> own) {

@@ -85,6 +85,7 @@ class MoveRoomTest {
             new SlotCount(SLOT),
             name -> n2.filter(any -> name.equals("n2")),
             name -> onN2,
+            node -> false,
             () -> trouble);
     PodPlan plan = PodPlan.of(TARGET, PodView.of(own), Set.of("job-0", "job-1"), Set.of());
     return room.awaited("team", TARGET, plan, BEGUN);
