@@ -107,7 +107,6 @@ export function drawLine(id, { lines, range, colour, step = false, axis = {}, va
         data: line.data,
         step: step ? "end" : false,
         showSymbol: false,
-        connectNulls: true,
         smooth: false,
         color: i === 0 ? colour : token("--muted"),
         lineStyle: { width: i === 0 ? 2 : 1.25, type: i === 0 ? "solid" : [4, 4] },

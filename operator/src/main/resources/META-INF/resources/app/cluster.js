@@ -17,8 +17,8 @@ export function renderCluster(cluster, jobs) {
   const failed = of("Failed");
   setText(byId("count-running"), String(of("Running", "Starting")));
   setText(byId("note-running"), starting ? `${starting} starting` : "");
-  setText(byId("count-waiting"), String(of("Queued", "Suspended")));
-  setText(byId("note-waiting"), suspended ? `${suspended} suspended` : "");
+  setText(byId("count-waiting"), String(of("Queued", "New")));
+  setText(byId("note-waiting"), suspended ? `${suspended} more suspended` : "");
   setText(byId("count-finished"), String(jobs.filter(isOver).length));
   const allDone = jobs.length > 0 && jobs.every(isOver);
   setText(byId("note-finished"), failed ? `${failed} failed` : allDone ? "all done" : "");

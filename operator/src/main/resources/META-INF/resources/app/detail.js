@@ -8,6 +8,7 @@ import * as format from "./format.js";
 
 const MOST_DECISIONS = 8;
 const MOST_SCALARS = 24;
+const STILL_MILLIS = 15_000;
 const WHY = {
   Queued: "Why it waits",
   Starting: "Why this size",
@@ -86,6 +87,7 @@ export function renderHistory(job, history) {
   const measured = series.epochMillis.length > 0;
   show(byId("measured"), measured);
   show(byId("unmeasured"), !measured);
+  setText(byId("unmeasured"), isOver(job) ? "It ended before anything was measured." : "Measurements appear here once the job trains.");
   show(byId("scalars-block"), measured && Object.keys(scalars).length > 0);
   if (measured) {
     const range = timeRange(job, series.epochMillis, timeline);
@@ -105,7 +107,9 @@ function timeRange(job, at, timeline) {
 function drawSeries(job, series, timeline, range) {
   const at = series.epochMillis;
   const colour = jobColour(keyOf(job));
-  const zip = (values) => values.map((value, i) => [at[i], value]);
+  const points = (values) => values.map((value, i) => [at[i], value]).filter(([, value]) => value !== null);
+  const zip = (values) => interrupted(points(values), null);
+  const steps = (values) => interrupted(points(values), 0);
   const held = timeline.flatMap((s) => [[s.from, s.replicas], ...(s.to === null ? [] : [[s.to, s.replicas]])]);
   const draw = (id, lines, extra = {}) => drawLine(id, { lines, range, colour, ...extra });
 
@@ -120,10 +124,10 @@ function drawSeries(job, series, timeline, range) {
     value: format.percent,
   });
   draw("chart-replicas", [
-    { name: "Training", data: hold(zip(series.replicas), range[1], isOver(job)) },
+    { name: "Training", data: hold(steps(series.replicas), range[1], isOver(job)) },
     { name: "Allocated", data: hold(held, range[1], isOver(job)) },
   ], { step: true, axis: { min: 0, minInterval: 1 }, value: format.count });
-  draw("chart-batch", [{ name: "Global batch", data: hold(zip(series.globalBatch), range[1], isOver(job)) }], {
+  draw("chart-batch", [{ name: "Global batch", data: hold(steps(series.globalBatch), range[1], isOver(job)) }], {
     step: true, axis: { min: 0, minInterval: 1 }, value: format.count,
   });
 }
@@ -156,6 +160,12 @@ function scalarFigure(i) {
       el("figure", {}, el("figcaption"), el("div", { class: "chart chart-small", id: `chart-scalar-${i}`, role: "img" })));
   }
   return figures[i];
+}
+
+/** Where nothing was reported for long, the job stood still: there the line has this value. */
+function interrupted(points, value) {
+  return points.flatMap((point, i) =>
+    i > 0 && point[0] - points[i - 1][0] > STILL_MILLIS ? [[points[i - 1][0] + 1, value], [point[0] - 1, value], point] : [point]);
 }
 
 /** A step that still holds reaches the right edge. */

@@ -25,10 +25,20 @@ async function getJson(path) {
   return response.json();
 }
 
+function wantedKey() {
+  return decodeURIComponent(location.hash.slice(1));
+}
+
+/** Whether the address names a job that is not there. */
+function missing(jobs) {
+  const wanted = wantedKey();
+  return wanted.includes("/") && !jobs.some((job) => keyOf(job) === wanted);
+}
+
 /** The job that the address names, else the first one that runs, else the first. */
 function chosenJob() {
   const jobs = state.overview?.jobs ?? [];
-  const wanted = decodeURIComponent(location.hash.slice(1));
+  const wanted = wantedKey();
   return jobs.find((job) => keyOf(job) === wanted) ?? jobs.find((job) => job.phase === "Running") ?? jobs[0] ?? null;
 }
 
@@ -43,6 +53,8 @@ function render() {
   show(byId("empty"), jobs.length === 0);
   show(byId("jobs"), jobs.length > 0);
   show(byId("detail"), chosen !== null);
+  show(byId("missing"), missing(jobs));
+  setText(byId("missing"), missing(jobs) ? `There is no job ${wantedKey()}; it may have been removed.` : "");
   show(byId("allocation"), state.timelines.length > 0);
   document.title = jobs.length ? `Kastor · ${cluster.slotsUsed} of ${cluster.slotsTotal} slots` : "Kastor";
   if (chosen) {
