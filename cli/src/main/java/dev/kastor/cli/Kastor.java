@@ -3,6 +3,7 @@ package dev.kastor.cli;
 import dev.kastor.cli.bench.BenchCommand;
 import dev.kastor.cli.bench.GpuCommand;
 import dev.kastor.cli.bench.ProfileCommand;
+import dev.kastor.cli.checkpoint.CheckpointsCommand;
 import dev.kastor.cli.connect.Target;
 import dev.kastor.cli.demo.DemoCommand;
 import dev.kastor.cli.doctor.DoctorCommand;
@@ -32,22 +33,29 @@ import dev.kastor.cli.run.RunCommand;
 import dev.kastor.cli.terminal.Failures;
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.cli.terminal.LogStream;
+import dev.kastor.cli.terminal.Output;
 import dev.kastor.cli.terminal.StandardOutput;
 import dev.kastor.cli.terminal.TerminalOutput;
+import dev.kastor.cli.terminal.UsageErrors;
 import dev.kastor.cli.terminal.Version;
 import dev.kastor.cli.trace.TraceCommand;
 import dev.kastor.cli.why.WhyCommand;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.IntSupplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
 
@@ -78,6 +86,7 @@ import picocli.CommandLine.Spec;
       ResumeCommand.class,
       StopCommand.class,
       RmCommand.class,
+      CheckpointsCommand.class,
       ScaleCommand.class,
       PinCommand.class,
       SimulateCommand.class,
@@ -97,7 +106,7 @@ import picocli.CommandLine.Spec;
       "  kastor up                            run a cluster on this machine until Ctrl-C",
       "  kastor run --batch 128 -- python train.py",
       "                                       train a script on it",
-      "  kastor submit -f job.yaml --wait     train a job of a file",
+      "  kastor submit job.yaml --wait        train a job of a file",
       "  kastor ls                            what runs",
       "  kastor why bert                      why it has its size, or waits",
       "  kastor doctor                        what is wrong",
@@ -107,9 +116,27 @@ import picocli.CommandLine.Spec;
       "Environment: KASTOR_HOME (state of local mode, default ~/.kastor), NO_COLOR."
     })
 public final class Kastor implements Runnable {
+  /** Names of the commands by what they are for, as the help shows them. */
+  static final SequencedMap<String, List<String>> GROUPS = groups();
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   private Kastor() {}
+
+  private static SequencedMap<String, List<String>> groups() {
+    SequencedMap<String, List<String>> groups = new LinkedHashMap<>();
+    groups.put("Run", List.of("demo", "up", "down", "run", "submit"));
+    groups.put(
+        "Look",
+        List.of("ls", "top", "describe", "why", "logs", "metrics", "history", "events", "get"));
+    groups.put("Change", List.of("scale", "pin", "stop", "suspend", "resume", "rm", "checkpoints"));
+    groups.put("Operate a cluster", List.of("queue", "doctor", "support-bundle"));
+    groups.put(
+        "Simulate and measure",
+        List.of("simulate", "sweep", "compare", "trace", "bench", "profile", "gpu"));
+    groups.put("Kastor itself", List.of("version", "completion", "help"));
+    return groups;
+  }
 
   /** Runs the command and ends this process with its exit status. */
   public static void main(String[] args) {
@@ -156,8 +183,7 @@ public final class Kastor implements Runnable {
     line.setUsageHelpAutoWidth(true);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setColorScheme(
-        new CommandLine.Help.ColorScheme.Builder(
-                Ink.enabled() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF)
+        new Help.ColorScheme.Builder(Ink.enabled() ? Help.Ansi.ON : Help.Ansi.OFF)
             .commands(Ink.BOLD)
             .options(Ink.YELLOW)
             .parameters(Ink.YELLOW)
@@ -165,7 +191,30 @@ public final class Kastor implements Runnable {
             .errors(Ink.RED)
             .build());
     line.setExecutionExceptionHandler(new Failures());
+    line.setParameterExceptionHandler(new UsageErrors());
+    line.registerConverter(Output.class, Output::of);
+    line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING, help -> "");
+    line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Kastor::grouped);
     return line;
+  }
+
+  /** The commands, each under what it is for. */
+  private static String grouped(Help help) {
+    StringBuilder text = new StringBuilder();
+    GROUPS.forEach((purpose, names) -> {
+      SequencedMap<String, Help> some = new LinkedHashMap<>();
+      for (String name : names) {
+        // The library knows a command by all its names: "list, ls".
+        help.subcommands()
+            .forEach((all, command) -> {
+              if (List.of(all.split(", ")).contains(name)) {
+                some.put(all, command);
+              }
+            });
+      }
+      text.append(String.format("%n%s:%n", purpose)).append(help.commandList(some));
+    });
+    return text.toString();
   }
 
   private static void addCommonOptions(CommandLine line) {

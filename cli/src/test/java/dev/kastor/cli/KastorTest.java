@@ -14,12 +14,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 final class KastorTest {
   private static final String GOOD = Terminal.JOB;
@@ -71,6 +75,65 @@ final class KastorTest {
   }
 
   @Test
+  void aWrongArgumentTakesTwoLinesAndNamesTheHelp() {
+    assertThat(Terminal.runPlain("ls", "--nosuch").err().lines())
+        .containsExactly("kastor: Unknown option: '--nosuch'", "Help: kastor ls --help");
+    assertThat(Terminal.runPlain("ls", "-o", "bogus").err())
+        .contains("expected json, yaml, wide or name but was 'bogus'");
+    assertThat(Terminal.runPlain("lss").err()).contains("Did you mean: kastor ls");
+  }
+
+  @Test
+  void helpShowsEachCommandUnderWhatItIsFor() {
+    List<String> grouped = Kastor.GROUPS.values().stream().flatMap(List::stream).toList();
+    assertThat(grouped).doesNotHaveDuplicates();
+    assertThat(Set.copyOf(grouped))
+        .isEqualTo(
+            Kastor.commandLine().getSubcommands().values().stream()
+                .map(CommandLine::getCommandName)
+                .collect(Collectors.toSet()));
+    String help = Terminal.runPlain("--help").out();
+    assertThat(help).contains("Run:", "Look:", "Change:", "  submit  ").contains("Lists jobs");
+    String ls = Terminal.runPlain("ls", "--help").out();
+    assertThat(ls.indexOf("--kubeconfig=FILE  ")).isGreaterThan(ls.indexOf("Which cluster:"));
+    assertThat(ls.indexOf("Which cluster:")).isGreaterThan(ls.indexOf("--output="));
+  }
+
+  @Test
+  void submitsFilesAndFoldersAndTriesThem() throws IOException {
+    Path jobs = Files.createDirectory(folder.resolve("jobs"));
+    Files.writeString(jobs.resolve("a.yaml"), GOOD.replace("digits", "a"));
+    Files.writeString(jobs.resolve("b.yml"), GOOD.replace("digits", "b"));
+    Files.writeString(jobs.resolve("notes.txt"), "no job");
+    assertThat(terminal.run("submit", jobs.toString(), "--dry-run").out().lines())
+        .containsExactly("a would be accepted", "b would be accepted");
+    assertThat(terminal.run("ls", "-o", "name").out()).isEmpty();
+    assertThat(terminal.run("submit", jobs.toString()).out().lines())
+        .containsExactly("submitted a", "submitted b");
+    assertThat(terminal.run("submit", file(GOOD)).code()).isZero();
+    assertThat(terminal.run("submit").err()).contains("which file?");
+    Path empty = Files.createDirectory(folder.resolve("empty"));
+    assertThat(terminal.run("submit", empty.toString()).err()).contains("has no file *.yaml");
+  }
+
+  @Test
+  void changesJobsByLabelOrAllOfThem() throws IOException {
+    String labelled = GOOD.replace("{name: digits}", "{name: %s, labels: {sweep: \"%s\"}}");
+    for (String name : List.of("a1", "a2", "b1")) {
+      Path job = folder.resolve(name + ".yaml");
+      Files.writeString(job, labelled.formatted(name, name.substring(0, 1)));
+      assertThat(terminal.run("submit", job.toString()).code()).isZero();
+    }
+    assertThat(terminal.run("suspend", "-l", "sweep=a").out().lines()).hasSize(2);
+    assertThat(terminal.run("rm", "-l", "sweep=b").out()).isEqualToIgnoringNewLines("removed b1");
+    assertThat(terminal.run("rm", "a1", "--all").code()).isEqualTo(ExitCode.USAGE);
+    assertThat(terminal.run("rm").err()).contains("say which jobs");
+    assertThat(terminal.run("rm", "--all").out().lines())
+        .containsExactly("removed a1", "removed a2");
+    assertThat(terminal.run("rm", "--all").code()).isEqualTo(ExitCode.NOT_FOUND);
+  }
+
+  @Test
   void printsACompletionScript() {
     assertThat(Terminal.runPlain("completion").out()).contains("complete").contains("describe");
   }
@@ -107,7 +170,7 @@ final class KastorTest {
         clients: ["kastor-python/0.1 protocol/2", "mine/3"]
         """);
     assertThat(terminal.run("ls").out().lines().toList().getLast())
-        .matches("digits +Running +2/1-4 +128 +37% +95[01] +0.250 +1 +- +\\d+s");
+        .matches("digits +Running +2/1-4 +128 +37% +95[01] +0.250 +1 +- +\\d+s +-");
     assertThat(terminal.run("describe", "digits").out())
         .contains("Replicas:     2 (may have 1 to 4): 2 on local")
         .contains("Why:          Grow: two slots were free")

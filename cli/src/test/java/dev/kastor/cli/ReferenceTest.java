@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,15 @@ final class ReferenceTest {
 
   private static String reference() {
     StringBuilder text = new StringBuilder();
-    describe(Kastor.commandLine(), "kastor", text);
+    CommandLine kastor = Kastor.commandLine();
+    text.append("\n## Options that say which cluster\n\n");
+    text.append("Those of every command that asks a cluster.\n");
+    text.append("\n| argument | meaning |\n|---|---|\n");
+    Objects.requireNonNull(kastor.getSubcommands().get("ls")).getCommandSpec().options().stream()
+        .filter(option -> option.group() != null)
+        .map(ReferenceTest::row)
+        .forEach(text::append);
+    describe(kastor, "kastor", text);
     return text.toString();
   }
 
@@ -66,7 +75,7 @@ final class ReferenceTest {
   private static void section(CommandLine line, String name, StringBuilder text) {
     var usage = line.getCommandSpec().usageMessage();
     text.append("\n## ").append(name).append("\n\n");
-    text.append(String.join(" ", usage.description())).append('\n');
+    text.append(String.join(" ", usage.description()).replace("%%", "%")).append('\n');
     List<String> rows = new ArrayList<>();
     for (PositionalParamSpec parameter : line.getCommandSpec().positionalParameters()) {
       String many = parameter.arity().max() > 1 ? "…" : "";
@@ -75,15 +84,10 @@ final class ReferenceTest {
     for (OptionSpec option : line.getCommandSpec().options()) {
       boolean common =
           Set.of("--help", "--version", "--verbose").contains(option.longestName())
+              || option.group() != null
               || option.hidden();
       if (!common) {
-        String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
-        String names = "`" + String.join("`, `", option.names()) + "`";
-        rows.add(
-            row(
-                label.isEmpty() ? names : names + " `" + label.strip() + "`",
-                described(option),
-                option.defaultValue()));
+        rows.add(row(option));
       }
     }
     if (line.getCommandSpec().aliases().length > 0) {
@@ -103,6 +107,15 @@ final class ReferenceTest {
       }
       text.append("```\n");
     }
+  }
+
+  private static String row(OptionSpec option) {
+    String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
+    String names = "`" + String.join("`, `", option.names()) + "`";
+    return row(
+        label.isEmpty() ? names : names + " `" + label.strip() + "`",
+        described(option),
+        option.defaultValue());
   }
 
   /** Its description, with the values that help lists where there are no plug-ins of users. */

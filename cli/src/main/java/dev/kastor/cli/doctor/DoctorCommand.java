@@ -3,6 +3,7 @@ package dev.kastor.cli.doctor;
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,7 +24,10 @@ import picocli.CommandLine.Spec;
     })
 public final class DoctorCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
   @Mixin private OutputOptions output = new OutputOptions();
 
   @Override

@@ -3,8 +3,8 @@ package dev.kastor.cli.doctor;
 import dev.kastor.cli.connect.ClusterOptions;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -23,7 +23,9 @@ import picocli.CommandLine.Spec;
     footer = {"  kastor support-bundle", "  kastor support-bundle -o bundle.tar.gz"})
 public final class SupportBundleCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Option(
       names = {"-o", "--output"},

@@ -3,6 +3,7 @@ package dev.kastor.cli.history;
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -25,7 +26,10 @@ import picocli.CommandLine.Spec;
     })
 public final class EventsCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
   @Mixin private OutputOptions output = new OutputOptions();
 
   @Parameters(paramLabel = "JOB", arity = "0..1", description = "Name of a job; all by default.")

@@ -23,9 +23,9 @@ public final class Changing {
     this.out = out;
   }
 
-  void suspend(List<String> jobs, boolean suspend) {
+  void suspend(JobChoice jobs, boolean suspend) {
     try (Cluster cluster = Cluster.connect(options)) {
-      for (String name : jobs) {
+      for (String name : jobs.in(cluster, options.namespace(), job -> !job.ended())) {
         suspend(cluster, name, suspend);
       }
     }
@@ -49,13 +49,18 @@ public final class Changing {
   }
 
   /** Suspends jobs and waits until their state is saved and nothing of them runs. */
-  public void stop(List<String> jobs, Duration patience) throws InterruptedException {
+  public void stop(List<String> names, Duration patience) throws InterruptedException {
+    stop(JobChoice.of(names), patience);
+  }
+
+  void stop(JobChoice jobs, Duration patience) throws InterruptedException {
     try (Cluster cluster = Cluster.connect(options)) {
-      for (String name : jobs) {
+      List<String> names = jobs.in(cluster, options.namespace(), job -> !job.ended());
+      for (String name : names) {
         suspend(cluster, name, true);
       }
       long end = System.nanoTime() + patience.toNanos();
-      for (String name : jobs) {
+      for (String name : names) {
         awaitStopped(cluster, name, end);
       }
     }
@@ -89,10 +94,11 @@ public final class Changing {
     return !phase.equals("Succeeded") && !phase.equals("Failed");
   }
 
-  void remove(List<String> jobs) {
+  void remove(JobChoice jobs) {
     try (Cluster cluster = Cluster.connect(options)) {
-      jobs.forEach(name -> cluster.get(options.namespace(), name));
-      for (String name : jobs) {
+      List<String> names = jobs.in(cluster, options.namespace(), job -> true);
+      names.forEach(name -> cluster.get(options.namespace(), name));
+      for (String name : names) {
         cluster.delete(options.namespace(), name);
         say("removed " + name);
       }

@@ -1,8 +1,8 @@
 package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -22,7 +22,9 @@ public final class GetCommand implements Runnable {
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Parameters(paramLabel = "JOB", description = "Name of the job.")
   private String job = "";

@@ -5,8 +5,8 @@ import dev.kastor.cli.terminal.StandardOutput;
 import dev.kastor.cli.terminal.TerminalOutput;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -27,7 +27,9 @@ import picocli.CommandLine.Spec;
     })
 public final class LogsCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Parameters(paramLabel = "JOB", description = "Name of the job.")
   private String job = "";

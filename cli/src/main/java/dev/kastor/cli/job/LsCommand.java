@@ -2,6 +2,7 @@ package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,7 +22,10 @@ import picocli.CommandLine.Spec;
     })
 public final class LsCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
   @Mixin private OutputOptions output = new OutputOptions();
 
   @Option(

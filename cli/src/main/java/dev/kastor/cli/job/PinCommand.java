@@ -4,7 +4,6 @@ import dev.kastor.cli.connect.ClusterOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -22,7 +21,9 @@ import picocli.CommandLine.Spec;
     footer = {"  kastor pin bert --here", "  kastor pin bert --at 4", "  kastor pin bert --unpin"})
 public final class PinCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Parameters(paramLabel = "JOB", description = "Name of the job.")
   private String job = "";

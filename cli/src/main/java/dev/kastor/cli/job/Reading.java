@@ -17,8 +17,8 @@ import java.util.Map;
 
 /** The commands that only look. */
 public final class Reading {
-  /** Columns that narrow terminals go without: rescales, then loss. */
-  private static final int[] OPTIONAL = {7, 6};
+  /** Columns that narrow terminals go without: rescales, then loss, then the reason. */
+  private static final int[] OPTIONAL = {7, 6, 10};
 
   private final ClusterOptions options;
   private final PrintWriter out;
@@ -42,7 +42,7 @@ public final class Reading {
         case NAME -> jobs.forEach(j -> out.println(j.resource()));
         case TABLE, WIDE -> {
           if (jobs.isEmpty()) {
-            out.println("no jobs. Submit one with: kastor submit -f examples/glyph-mlp.yaml");
+            out.println("no jobs. Submit one with: kastor submit examples/glyph-mlp.yaml");
           } else {
             boolean wide = output == Output.WIDE;
             table(jobs, wide, all, Instant.now(), wide ? Paper.ENDLESS : Paper.width())
@@ -68,7 +68,7 @@ public final class Reading {
     if (namespaces) {
       header.addFirst("NAMESPACE");
     }
-    Table table = new Table(header.toArray(String[]::new));
+    Table table = new Table(header.toArray(String[]::new)).shorten(namespaces ? 1 : 0);
     for (int column : OPTIONAL) {
       table.optional(column + (namespaces ? 1 : 0));
     }

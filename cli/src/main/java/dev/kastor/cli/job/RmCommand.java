@@ -1,11 +1,10 @@
 package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
-import java.util.List;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code kastor rm}. */
@@ -13,13 +12,14 @@ import picocli.CommandLine.Spec;
     name = "rm",
     description = "Removes jobs with their pods; checkpoints stay on disk.",
     footerHeading = "%nExamples:%n",
-    footer = "  kastor rm bert")
+    footer = {"  kastor rm bert", "  kastor rm --all -n scratch", "  kastor rm -l sweep=old"})
 public final class RmCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
 
-  @Parameters(paramLabel = "JOB", arity = "1..*", description = "Names of jobs.")
-  private List<String> jobs = List.of();
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
+  @Mixin private JobChoice jobs = new JobChoice();
 
   @Override
   public void run() {

@@ -2,8 +2,8 @@ package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -17,7 +17,9 @@ import picocli.CommandLine.Spec;
     footer = {"  kastor scale bert --max 8", "  kastor scale bert --replicas 4"})
 public final class ScaleCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Parameters(paramLabel = "JOB", description = "Name of the job.")
   private String job = "";

@@ -2,12 +2,11 @@ package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import java.time.Duration;
-import java.util.List;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code kastor stop}. */
@@ -21,10 +20,11 @@ import picocli.CommandLine.Spec;
     footer = {"  kastor stop bert && kastor rm bert", "  kastor stop bert --timeout 30"})
 public final class StopCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
 
-  @Parameters(paramLabel = "JOB", arity = "1..*", description = "Names of jobs.")
-  private List<String> jobs = List.of();
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
+  @Mixin private JobChoice jobs = new JobChoice();
 
   @Option(
       names = "--timeout",

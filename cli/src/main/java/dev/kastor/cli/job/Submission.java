@@ -22,9 +22,11 @@ final class Submission {
     this.out = out;
   }
 
-  int run(List<Path> files, boolean wait) throws InterruptedException {
+  int run(List<Path> files, boolean dryRun, boolean wait) throws InterruptedException {
     List<ManifestFile> manifests = new ArrayList<>();
-    files.forEach(f -> manifests.addAll(ManifestFile.read(f)));
+    for (Path file : files) {
+      ManifestFile.files(file).forEach(each -> manifests.addAll(ManifestFile.read(each)));
+    }
     try (Cluster cluster = Cluster.connect(options)) {
       List<String> refusals = new ArrayList<>();
       for (ManifestFile manifest : manifests) {
@@ -32,6 +34,11 @@ final class Submission {
       }
       if (!refusals.isEmpty()) {
         throw new CliException(ExitCode.USAGE, String.join("\n        ", refusals));
+      }
+      if (dryRun) {
+        manifests.forEach(manifest -> out.println(manifest.name() + " would be accepted"));
+        out.flush();
+        return ExitCode.OK;
       }
       for (ManifestFile manifest : manifests) {
         List<String> late = submit(cluster, manifest, false);

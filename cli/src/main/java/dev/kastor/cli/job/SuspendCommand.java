@@ -1,11 +1,10 @@
 package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
-import java.util.List;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code kastor suspend}. */
@@ -16,10 +15,11 @@ import picocli.CommandLine.Spec;
     footer = "  kastor suspend bert")
 public final class SuspendCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
 
-  @Parameters(paramLabel = "JOB", arity = "1..*", description = "Names of jobs.")
-  private List<String> jobs = List.of();
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
+  @Mixin private JobChoice jobs = new JobChoice();
 
   @Override
   public void run() {

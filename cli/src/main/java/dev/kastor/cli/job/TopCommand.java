@@ -1,8 +1,9 @@
 package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -10,12 +11,17 @@ import picocli.CommandLine.Spec;
 /** {@code kastor top}. */
 @Command(
     name = "top",
-    description = "Shows jobs in a table that keeps itself up to date, until Ctrl-C.",
+    description = {
+      "Shows jobs in a table that keeps itself up to date, those that run first.",
+      "Keys: arrows, j and k, space and b scroll; s sorts by another column; q quits."
+    },
     footerHeading = "%nExamples:%n",
     footer = {"  kastor top", "  kastor top --interval 5"})
-public final class TopCommand implements Runnable {
+public final class TopCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Option(
       names = "--interval",
@@ -28,11 +34,7 @@ public final class TopCommand implements Runnable {
   private boolean once;
 
   @Override
-  public void run() {
-    try {
-      new Top(cluster, spec.commandLine().getOut()).run(intervalSeconds, once);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  public Integer call() {
+    return new Top(cluster, spec.commandLine().getOut()).run(intervalSeconds, once);
   }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Work that must clean up behind itself also when Ctrl-C or SIGTERM ends this process. */
 public final class Foreground {
@@ -22,9 +23,11 @@ public final class Foreground {
   public static int run(Work work) {
     Thread self = Thread.currentThread();
     CountDownLatch done = new CountDownLatch(1);
+    AtomicBoolean signalled = new AtomicBoolean();
     Thread hook =
         Thread.ofPlatform()
             .unstarted(() -> {
+              signalled.set(true);
               self.interrupt();
               try {
                 if (!done.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
@@ -40,13 +43,21 @@ public final class Foreground {
     } catch (InterruptedException e) {
       return ExitCode.OK;
     } catch (LocalException e) {
-      throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+      return failed(signalled.get(), String.valueOf(e.getMessage()), e);
     } catch (IOException e) {
-      throw new CliException(ExitCode.FAILED, "a file or socket failed: " + e.getMessage(), e);
+      return failed(signalled.get(), "a file or socket failed: " + e.getMessage(), e);
     } finally {
       done.countDown();
       removeHook(hook);
     }
+  }
+
+  /** What fails because a signal interrupted it is no failure. */
+  private static int failed(boolean signalled, String why, Exception cause) {
+    if (signalled) {
+      return ExitCode.OK;
+    }
+    throw new CliException(ExitCode.FAILED, why, cause);
   }
 
   private static void removeHook(Thread hook) {

@@ -23,25 +23,35 @@ final class Up {
   int run(int slots, String policy, int port) {
     return Foreground.run(() -> {
       Installation installation = Installation.current();
+      boolean started = false;
       try (StateFolder state = StateFolder.lock(StateFolder.home());
           LocalCluster cluster =
               LocalCluster.start(
                   installation,
                   state,
                   new LocalOptions(slots, policy, state.plugins(), port, ROUND))) {
+        started = true;
+        int cores = Runtime.getRuntime().availableProcessors();
+        if (slots > cores) {
+          say(
+              "%d slots share %d %s: what one job gains by another replica, the others lose. With --slots %d each replica has a core."
+                  .formatted(slots, cores, cores == 1 ? "core" : "cores", cores));
+        }
         say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
         cluster.awaitReady();
         say("web page   " + Ink.BOLD.on(cluster.webPage().toString()));
         say("kubeconfig " + state.kubeconfig());
         say("logs       " + state.logs());
-        say("Submit jobs from another terminal: kastor submit -f examples/glyph-cnn.yaml");
+        say("Submit jobs from another terminal: kastor submit examples/glyph-cnn.yaml");
         say(
             "Ctrl-C ends all of it; the next kastor up lets unfinished jobs go on from their"
                 + " checkpoints.");
         new CountDownLatch(1).await();
         return ExitCode.OK;
       } finally {
-        say("stopped");
+        if (started) {
+          say("stopped");
+        }
       }
     });
   }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -40,6 +41,27 @@ public record ManifestFile(Path file, Node node, GenericKubernetesResource job) 
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int LONGEST_BYTES = 1 << 20;
+
+  /** The YAML files of a folder by name; the file itself where it is none. */
+  public static List<Path> files(Path file) {
+    if (!Files.isDirectory(file)) {
+      return List.of(file);
+    }
+    try (Stream<Path> entries = Files.list(file)) {
+      List<Path> found =
+          entries
+              .filter(entry -> entry.toString().matches(".*\\.(yaml|yml|json)"))
+              .filter(Files::isRegularFile)
+              .sorted()
+              .toList();
+      if (found.isEmpty()) {
+        throw new CliException(ExitCode.USAGE, file + ": has no file *.yaml, *.yml or *.json");
+      }
+      return found;
+    } catch (IOException e) {
+      throw new CliException(ExitCode.USAGE, file + ": cannot be listed", e);
+    }
+  }
 
   /** Reads all documents of a file; {@code -} is standard input. */
   public static List<ManifestFile> read(Path file) {

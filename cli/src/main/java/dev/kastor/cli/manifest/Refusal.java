@@ -14,6 +14,9 @@ public final class Refusal {
   private static final Pattern UNKNOWN_FIELD = Pattern.compile("unknown field \"([^\"]+)\"");
   private static final int CONFLICT = 409;
 
+  /** What both servers say of a number or a flag where text belongs. */
+  private static final String TEXT_WANTED = "must be of type string";
+
   private Refusal() {}
 
   /** What a server has against a change, each point with its field. */
@@ -33,7 +36,9 @@ public final class Refusal {
     if (status != null && status.getDetails() != null && status.getDetails().getCauses() != null) {
       for (StatusCause cause : status.getDetails().getCauses()) {
         String field = cause.getField() == null ? "" : cause.getField();
-        lines.add("%s: %s: %s".formatted(manifest.place(field), field, cause.getMessage()));
+        String message = String.valueOf(cause.getMessage());
+        String hint = message.contains(TEXT_WANTED) ? " (put it in quotes)" : "";
+        lines.add("%s: %s: %s%s".formatted(manifest.place(field), field, message, hint));
       }
     }
     String message = status == null ? refusal.getMessage() : status.getMessage();

@@ -2,6 +2,7 @@ package dev.kastor.cli.queue;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,7 +28,10 @@ public final class QueueCommand implements Runnable {
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
   @Mixin private OutputOptions output = new OutputOptions();
 
   @Parameters(paramLabel = "ls", arity = "0..1", description = "Lists them, as it does without.")

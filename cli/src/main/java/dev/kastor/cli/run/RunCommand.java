@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -51,7 +51,9 @@ public final class RunCommand implements Callable<Integer> {
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
 
   @Option(
       names = "--name",

@@ -17,7 +17,7 @@ public final class CliException extends RuntimeException {
     this.exitCode = exitCode;
   }
 
-  int exitCode() {
+  public int exitCode() {
     return exitCode;
   }
 }

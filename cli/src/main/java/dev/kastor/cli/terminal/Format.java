@@ -12,6 +12,8 @@ public final class Format {
   private static final int MINUTE = 60;
   private static final int HOUR = 3600;
   private static final int DAY = 86_400;
+  private static final double LARGE = 1e9;
+  private static final double SMALL = 1e-3;
 
   private Format() {}
 
@@ -37,12 +39,18 @@ public final class Format {
     return String.format(Locale.ROOT, "%.1f s", seconds);
   }
 
-  /** Up to four significant digits; a dash for nothing. */
+  /**
+   * Up to four significant digits, very large and very small ones with a power of ten; a dash for
+   * nothing.
+   */
   public static String number(@Nullable Double value) {
     if (value == null || !Double.isFinite(value)) {
       return "-";
     }
     double magnitude = Math.abs(value);
+    if (magnitude >= LARGE || (magnitude > 0 && magnitude < SMALL)) {
+      return String.format(Locale.ROOT, "%.2e", value);
+    }
     String pattern = magnitude >= 100 ? "%.0f" : magnitude >= 10 ? "%.1f" : "%.3f";
     return String.format(Locale.ROOT, pattern, value);
   }

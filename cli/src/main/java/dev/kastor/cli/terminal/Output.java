@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.PrintWriter;
+import java.util.stream.Stream;
+import picocli.CommandLine.TypeConversionException;
 
 /** Format in which a command prints what it read. */
 public enum Output {
@@ -32,6 +34,20 @@ public enum Output {
     ObjectMapper json = new ObjectMapper();
     json.getFactory().setCharacterEscapes(new UnprintableEscapes());
     return json;
+  }
+
+  /**
+   * The format of that name.
+   *
+   * @throws TypeConversionException if there is none
+   */
+  public static Output of(String name) {
+    return Stream.of(values())
+        .filter(output -> output.name().equalsIgnoreCase(name))
+        .findFirst()
+        .orElseThrow(() ->
+            new TypeConversionException(
+                "expected json, yaml, wide or name but was '%s'".formatted(name)));
   }
 
   /** Whether the answer is a document for a program. */

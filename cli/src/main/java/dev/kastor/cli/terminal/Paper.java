@@ -18,8 +18,13 @@ public final class Paper {
     return Ink.watched() ? terminal() : ENDLESS;
   }
 
+  /** The terminal, which is not asked what it can do: its answers would mix with what is typed. */
+  static Terminal open() throws IOException {
+    return TerminalBuilder.builder().system(true).dumb(true).graphemeCluster(false).build();
+  }
+
   private static int terminal() {
-    try (Terminal terminal = TerminalBuilder.builder().system(true).dumb(true).build()) {
+    try (Terminal terminal = open()) {
       int columns = terminal.getSize().getColumns();
       return columns > 0 ? columns : UNKNOWN_TERMINAL;
     } catch (IOException e) {

@@ -16,6 +16,13 @@ public final class Screen {
     this.width = live ? Paper.width() : Paper.ENDLESS;
   }
 
+  /** Lines on a terminal of that width, each show below the last. */
+  public Screen(PrintWriter out, int width) {
+    this.out = out;
+    this.live = false;
+    this.width = width;
+  }
+
   public void show(List<String> lines) {
     if (live && shown > 0) {
       out.print(ControlSequence.of(shown + "A") + ControlSequence.of("J"));

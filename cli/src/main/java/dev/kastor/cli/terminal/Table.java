@@ -6,15 +6,18 @@ import java.util.List;
 
 /**
  * Rows of text in columns as wide as their widest cell; colour codes take no room. On paper that is
- * too narrow, columns that may be left out go first; then the last column goes on in further lines.
+ * too narrow, columns that may be left out go first; then cells of one column lose their middle,
+ * and at last the last column goes on in further lines.
  */
 public final class Table {
   private static final String GAP = "  ";
   private static final int LEAST_WRAPPED = 20;
+  private static final int LEAST_SHORTENED = 12;
 
   private final List<List<String>> rows = new ArrayList<>();
   private final List<Integer> optional = new ArrayList<>();
   private int rightFrom = Integer.MAX_VALUE;
+  private int shortened = -1;
 
   public Table(String... header) {
     List<String> cells = new ArrayList<>();
@@ -38,6 +41,12 @@ public final class Table {
     return this;
   }
 
+  /** A column, counted from 0, whose cells narrow paper shows without their middle. */
+  public Table shorten(int column) {
+    shortened = column;
+    return this;
+  }
+
   public Table row(List<String> cells) {
     rows.add(cells.stream().map(PrintableText::line).toList());
     return this;
@@ -56,6 +65,11 @@ public final class Table {
     }
     for (int i = 0; i < optional.size() && total(columns, widths) > paper; i++) {
       columns.removeIf(optional.get(i)::equals);
+    }
+    int excess = total(columns, widths) - paper;
+    if (shortened >= 0 && excess > 0) {
+      int least = Math.min(widths[shortened], LEAST_SHORTENED);
+      widths[shortened] = Math.max(least, widths[shortened] - excess);
     }
     int last = columns.getLast();
     int before = total(columns, widths) - widths[last];
@@ -89,7 +103,7 @@ public final class Table {
     StringBuilder line = new StringBuilder();
     for (int i : columns) {
       boolean last = i == columns.getLast();
-      String cell = last ? end : row.get(i);
+      String cell = last ? end : i == shortened ? shortened(row.get(i), widths[i]) : row.get(i);
       int room = widths[i] - width(cell);
       if (i >= rightFrom) {
         line.repeat(' ', room).append(cell);
@@ -101,6 +115,15 @@ public final class Table {
       }
     }
     return line.toString();
+  }
+
+  /** The text, or its beginning and its end where it is too wide. */
+  private static String shortened(String text, int width) {
+    if (width(text) <= width) {
+      return text;
+    }
+    int end = (width - 1) / 2;
+    return text.substring(0, width - 1 - end) + "…" + text.substring(text.length() - end);
   }
 
   static int width(String text) {

@@ -9,6 +9,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
+import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxReplicas bound of its spec
  * @param slotsPerReplica GPUs of each replica
  * @param jctSeconds from creation to completion; absent before
+ * @param reason of its phase, as one word
  * @param pinned what its annotation asks: {@code here} or a number of replicas
  * @param nodes replicas by node
  * @param gpuType GPU type that it trains on
@@ -56,6 +58,7 @@ public record JobView(
     @Nullable Double jctSeconds,
     @Nullable String metricName,
     @Nullable Double finalMetric,
+    @Nullable String reason,
     @Nullable String why,
     @Nullable String queue,
     @Nullable Integer priority,
@@ -74,7 +77,8 @@ public record JobView(
           "LOSS",
           "RESCALES",
           "ETA",
-          "AGE");
+          "AGE",
+          "REASON");
   public static final List<String> MORE_HEADER =
       List.of("QUEUE", "PRIORITY", "PINNED", "NODES", "WHY");
 
@@ -111,6 +115,7 @@ public record JobView(
         seconds(created, completed),
         training == null ? null : training.metricName(),
         training == null ? null : training.finalMetric(),
+        reason(status),
         allocation == null ? null : allocation.message(),
         job.getSpec().queue(),
         job.getSpec().priority(),
@@ -139,6 +144,20 @@ public record JobView(
                             Format.number(e.getValue()),
                             e.getKey().equals(gpuType) ? " (trains there)" : ""))
                 .collect(Collectors.joining(", ", "goodput of this size on ", "")));
+  }
+
+  /** The reason of the condition that stands for the phase. */
+  private static @Nullable String reason(@Nullable TrainingJobStatus status) {
+    if (status == null || status.phase() == null || status.conditions() == null) {
+      return null;
+    }
+    String type = status.phase() == Phase.Succeeded ? "Complete" : status.phase().name();
+    return status.conditions().stream()
+        .filter(condition -> type.equals(condition.getType()))
+        .filter(condition -> "True".equals(condition.getStatus()))
+        .map(Condition::getReason)
+        .findFirst()
+        .orElse(null);
   }
 
   private static @Nullable String annotation(TrainingJob job) {
@@ -195,6 +214,7 @@ public record JobView(
     cells.add(rescales == null ? "-" : rescales.toString());
     cells.add(end(now));
     cells.add(Format.between(Format.instant(created), Optional.of(now)));
+    cells.add(reason == null ? "-" : reason);
     return cells;
   }
 

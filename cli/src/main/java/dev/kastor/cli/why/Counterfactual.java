@@ -90,8 +90,16 @@ final class Counterfactual {
         .ifPresent(money ->
             say("Its least size costs %s an hour in money.".formatted(Format.number(money))));
     if (slots.get() > 1 && job.minReplicas() > 1) {
-      say("With a lower minimum it fits earlier: kastor scale %s --min N".formatted(job.name()));
+      say(smaller(job));
     }
+  }
+
+  /** How a job that needs several replicas at once is let in earlier. */
+  static String smaller(JobView job) {
+    // Bounds that are one cannot be parted, as those of a gang.
+    return job.minReplicas() == job.maxReplicas()
+        ? "With fewer replicas it fits earlier: kastor scale %s --replicas N".formatted(job.name())
+        : "With a lower minimum it fits earlier: kastor scale %s --min N".formatted(job.name());
   }
 
   private void runs() {

@@ -66,8 +66,7 @@ final class QuotaCounterfactual {
               .formatted(queue, gpus(used.get() + needs - nominal.get()), queue));
     }
     if (job.minReplicas() > 1) {
-      sentences.add(
-          "With a lower minimum it fits earlier: kastor scale %s --min N".formatted(job.name()));
+      sentences.add(Counterfactual.smaller(job));
     }
     return sentences;
   }

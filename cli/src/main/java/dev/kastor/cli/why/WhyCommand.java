@@ -2,6 +2,7 @@ package dev.kastor.cli.why;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -20,7 +21,10 @@ import picocli.CommandLine.Spec;
     footer = {"  kastor why bert", "  kastor why bert -o json | jq .decision.numbers"})
 public final class WhyCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
-  @Mixin private ClusterOptions cluster = new ClusterOptions();
+
+  @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
+  private ClusterOptions cluster = new ClusterOptions();
+
   @Mixin private OutputOptions output = new OutputOptions();
 
   @Parameters(paramLabel = "JOB", description = "Name of the job.")

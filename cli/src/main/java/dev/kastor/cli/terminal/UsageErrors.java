@@ -1,0 +1,33 @@
+package dev.kastor.cli.terminal;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Turns wrong arguments into a line that says what is wrong and one that says where help is. */
+public final class UsageErrors implements IParameterExceptionHandler {
+  @Override
+  public int handleParseException(ParameterException e, String[] arguments) {
+    CommandLine command = e.getCommandLine();
+    PrintWriter err = command.getErr();
+    String name = command.getCommandSpec().qualifiedName();
+    err.println(Ink.RED.on("kastor: ") + e.getMessage());
+    if (e instanceof UnmatchedArgumentException unknown) {
+      List<String> meant = unknown.getSuggestions();
+      if (!meant.isEmpty()) {
+        err.println(
+            "Did you mean: "
+                + meant.stream()
+                    .map(word -> word.startsWith("-") ? word : name + " " + word)
+                    .collect(Collectors.joining(", ")));
+      }
+    }
+    err.println("Help: %s --help".formatted(name));
+    err.flush();
+    return ExitCode.USAGE;
+  }
+}
