@@ -37,9 +37,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "engine",
     description = {
-      "Compares training steps of Kastor's engine with PyTorch's on this machine: forward,",
-      "backward and update of the same model (fp32, SGD with momentum), with as many threads,",
-      "by turns, each side in a process of its own. The median of the rounds' ratios counts.",
+      "Compares training steps of Kastor's engine with PyTorch's on this machine.",
+      "A step is forward, backward and update of the same model (fp32, SGD with momentum), with as",
+      "many threads, by turns, each side in a process of its own. The median of the rounds' ratios counts.",
       "cpu ms: processor time for a step. first step: from the start of the process.",
       "memory: most of the process in RAM. The first time PyTorch is downloaded (500 MB)."
     },

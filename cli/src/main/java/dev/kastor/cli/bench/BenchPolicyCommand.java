@@ -42,8 +42,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "policy",
     description = {
-      "Compares the policy kastor with the published one of a mode on the same",
-      "workloads: as it is, with family memory, and with live rescale besides; with",
+      "Compares the policy kastor with the published one of a mode on the same workloads.",
+      "It is compared as it is, with family memory, and with live rescale besides; with",
       "what it knows disturbed; with each of its ideas off; and beside all other",
       "policies as load grows. Prints Markdown. Workloads: the published ones of",
       "--traces, or those of --workload at each --load. Stopped and started again,",

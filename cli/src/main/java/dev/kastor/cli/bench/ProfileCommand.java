@@ -30,8 +30,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "profile",
     description = {
-      "Shows where the time of a model's training steps goes, kernel by kernel:",
-      "forward, backward and update on this machine's CPU. What is in brackets is",
+      "Shows where the time of a model's training steps goes, kernel by kernel.",
+      "Forward, backward and update on this machine's CPU. What is in brackets is",
       "computed inside the kernel before it. --trace writes every single run, and the",
       "memory that is alive, for ui.perfetto.dev or Chrome's about:tracing."
     },

@@ -30,8 +30,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "fit",
     description = {
-      "Turns measured applications into parametric ones: seven throughput constants for each GPU",
-      "type, a curve of the gradient noise scale, and the work. Prints how far the constants are",
+      "Turns measured applications into parametric ones.",
+      "These are seven throughput constants for each GPU type, a curve of the gradient noise",
+      "scale, and the work. Prints how far the constants are",
       "from the measured step times."
     },
     footerHeading = "%nExamples:%n",

@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "generate",
     description = {
-      "Makes a workload at random with the sizes, durations, arrivals and outcomes that a cluster",
-      "study reports. The same options and seed make the same file."
+      "Makes a workload at random with the sizes, durations, arrivals and outcomes of a study.",
+      "The same options and seed make the same file."
     },
     footerHeading = "%nExamples:%n",
     footer = {
