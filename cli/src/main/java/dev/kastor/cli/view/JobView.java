@@ -220,8 +220,8 @@ public record JobView(
 
   /** When it will be done, or how long it took. */
   private String end(Instant now) {
-    if (jctSeconds != null) {
-      return "took " + Format.seconds(jctSeconds);
+    if (ended()) {
+      return "took " + Format.between(Format.instant(created), Format.instant(completed));
     }
     return Format.between(Optional.of(now), Format.instant(eta));
   }
