@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -26,12 +27,11 @@ import java.util.stream.Stream;
 public record Change(
     Instant at, Instant ready, int before, int after, String cause, Duration pause) {
   private static final Path LOGS = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
-  private static final double NANOS = 1e9;
+  private static final double NANOS_PER_MILLI = 1e6;
   private static final Pattern READY = Pattern.compile("^(\\S+) \\S+ F .* is ready with .*");
   private static final Pattern LINE =
       Pattern.compile(
-          "^(\\S+) \\S+ F .*Switch\\[generation=\\d+, replicasBefore=(\\d+), replicasAfter=(\\d+),"
-              + " cause=(\\w+), pauseSeconds=([0-9.E-]+)\\].*");
+          "^(\\S+) \\S+ F .* trains with (\\d+) replicas? \\(before: (\\d+)\\); (\\w+), pause of ([0-9.]+) ms; .*");
 
   /** All changes of a job so far, the oldest first; also of pods that are gone. */
   public static List<Change> of(String namespace, String job) throws IOException {
@@ -76,9 +76,9 @@ public record Change(
     return new Change(
         at,
         starts.stream().filter(at::isAfter).max(Comparator.naturalOrder()).orElse(Instant.MIN),
-        Integer.parseInt(line.group(2)),
         Integer.parseInt(line.group(3)),
-        line.group(4),
-        Duration.ofNanos((long) (Double.parseDouble(line.group(5)) * NANOS)));
+        Integer.parseInt(line.group(2)),
+        line.group(4).toUpperCase(Locale.ROOT),
+        Duration.ofNanos((long) (Double.parseDouble(line.group(5)) * NANOS_PER_MILLI)));
   }
 }

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -155,31 +156,21 @@ public final class ElasticTrainer implements AutoCloseable {
     }
   }
 
-  /** A change for whoever reads the log. */
-  private static String told(Switch change, BatchPlan batch) {
+  /** A change for whoever reads the log; the suite on a real Kubernetes reads it as well. */
+  static String told(Switch change, BatchPlan batch) {
     int replicas = change.replicasAfter();
-    String size = replicas + (replicas == 1 ? " replica" : " replicas");
-    String what =
-        switch (change.cause()) {
-          case START -> "trains with " + size;
-          case RESCALE ->
-              "goes on with %s (before: %d) after a pause of %d ms"
-                  .formatted(size, change.replicasBefore(), millis(change));
-          case FAILURE ->
-              "goes on with %s (before: %d) after a failure, paused for %d ms"
-                  .formatted(size, change.replicasBefore(), millis(change));
-        };
-    return "%s, batch %d = %d x %d x %d"
-        .formatted(
-            what,
-            batch.globalBatchSize(replicas),
-            replicas,
-            batch.atomicBatchSize(),
-            batch.accumulationSteps() + 1);
-  }
-
-  private static long millis(Switch change) {
-    return Math.round(change.pauseSeconds() * 1000);
+    return String.format(
+        Locale.ROOT,
+        "trains with %d %s (before: %d); %s, pause of %.1f ms; batch %d = %d x %d x %d",
+        replicas,
+        replicas == 1 ? "replica" : "replicas",
+        change.replicasBefore(),
+        change.cause().name().toLowerCase(Locale.ROOT),
+        change.pauseSeconds() * 1000,
+        batch.globalBatchSize(replicas),
+        replicas,
+        batch.atomicBatchSize(),
+        batch.accumulationSteps() + 1);
   }
 
   /** How a generation ended for us. */

@@ -99,6 +99,14 @@ class ElasticTrainerTest {
   }
 
   @Test
+  void theLogTellsChangesInWords() {
+    Switch change = new Switch(3, 1, 2, Switch.Cause.RESCALE, 0.0086);
+    assertThat(ElasticTrainer.told(change, new BatchPlan(32, 1)))
+        .isEqualTo(
+            "trains with 2 replicas (before: 1); rescale, pause of 8.6 ms; batch 128 = 2 x 32 x 2");
+  }
+
+  @Test
   void trainsGrowsShrinksAndCompletes() throws Exception {
     TrainingSettings sixtyEpochs = settings(new Work.Epochs(60));
     start(1, sixtyEpochs).forEach(replica -> replica.model().slow(true));
