@@ -359,16 +359,20 @@ final class JobTelemetry {
     return summary(now);
   }
 
-  /** Measured goodput over measured throughput, so that the three agree; else what noise says. */
+  /**
+   * Measured goodput over measured throughput, so that the three agree; before they are measured
+   * what noise says. Null of a job that tells no noise: nobody knows what its examples are worth.
+   */
   private @Nullable Double efficiency(int globalBatch) {
+    if (gradient == null) {
+      return null;
+    }
     Double goodput = rates.goodput();
     Double throughput = rates.throughput();
     if (goodput != null && throughput != null && throughput > 0) {
       return Math.min(1, goodput / throughput);
     }
-    return gradient == null || globalBatch == 0
-        ? null
-        : Double.valueOf(Math.min(1, gradient.efficiency(globalBatch)));
+    return globalBatch == 0 ? null : Double.valueOf(Math.min(1, gradient.efficiency(globalBatch)));
   }
 
   /**
