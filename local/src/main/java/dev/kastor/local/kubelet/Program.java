@@ -22,12 +22,6 @@ record Program(List<String> command, Map<String, String> environment) {
   private static final Optional<Path> SETSID =
       onPath("setsid", Optional.ofNullable(System.getenv("PATH")).orElse(""));
 
-  /** Whether the system has what makes a process give way to others. */
-  private static final boolean POLITE =
-      Optional.ofNullable(System.getenv("PATH"))
-          .filter(path -> onPath("sh", path).isPresent() && onPath("nice", path).isPresent())
-          .isPresent();
-
   Program {
     command = List.copyOf(command);
     environment = Map.copyOf(environment);
@@ -67,21 +61,10 @@ record Program(List<String> command, Map<String, String> environment) {
     }
   }
 
-  /**
-   * The command line that runs it as the first process of a new session, behind what people do on
-   * this machine meanwhile.
-   *
-   * <p>Linux may share processors out between sessions (sched(7), autogroup) and then looks at
-   * niceness within a session alone, so that the session itself is told as well.
-   */
+  /** The command line that runs it as the first process of a new session. */
   List<String> inItsOwnSession() {
     List<String> line = new ArrayList<>();
     SETSID.ifPresent(setsid -> line.add(setsid.toString()));
-    if (POLITE) {
-      line.addAll(
-          List.of(
-              "sh", "-c", "{ echo 10 >/proc/self/autogroup; } 2>&-; exec nice -n 10 \"$@\"", "sh"));
-    }
     line.addAll(command);
     return line;
   }
