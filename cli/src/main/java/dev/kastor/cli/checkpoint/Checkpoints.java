@@ -149,14 +149,15 @@ final class Checkpoints {
   private CheckpointFolder chosen(String job) {
     Map<String, String> states = states().orElse(Map.of());
     return folders().stream()
-        .filter(folder -> folder.job().equals(job) && !folder.saved().isEmpty())
+        .filter(folder -> isOf(folder, List.of(job)) && !folder.saved().isEmpty())
         .max(
             Comparator.comparing((CheckpointFolder folder) -> states.containsKey(folder.uid()))
                 .thenComparing(folder -> folder.saved().getFirst().at()))
         .orElseThrow(() ->
             new CliException(
                 ExitCode.NOT_FOUND,
-                "there is no checkpoint of a job %s in %s".formatted(job, root())));
+                "there is no checkpoint of a job %s of namespace %s in %s"
+                    .formatted(job, namespace(), root())));
   }
 
   /** Removes the checkpoints of jobs that cannot need them any more. */
@@ -173,8 +174,7 @@ final class Checkpoints {
                     "no cluster runs, so nobody knows which jobs need theirs. Start it with: kastor up"));
     List<CheckpointFolder> chosen =
         folders().stream()
-            .filter(
-                folder -> removed ? !states.containsKey(folder.uid()) : jobs.contains(folder.job()))
+            .filter(folder -> removed ? !states.containsKey(folder.uid()) : isOf(folder, jobs))
             .toList();
     for (CheckpointFolder folder : chosen) {
       String state = states.getOrDefault(folder.uid(), REMOVED);
@@ -203,6 +203,23 @@ final class Checkpoints {
       out.println("nothing to remove");
     }
     out.flush();
+  }
+
+  /** Whether the folder is of a job of that name in the namespace that is asked for. */
+  private boolean isOf(CheckpointFolder folder, List<String> jobs) {
+    return jobs.contains(folder.job()) && folder.namespace().equals(namespace());
+  }
+
+  /** The namespace that is asked for; checkpoints can be copied where no cluster runs. */
+  private String namespace() {
+    try {
+      return options.namespace();
+    } catch (CliException e) {
+      if (e.exitCode() == ExitCode.UNREACHABLE) {
+        return "default";
+      }
+      throw e;
+    }
   }
 
   private static Path root() {

@@ -27,7 +27,7 @@ record TopPage(
     int rows,
     int columns,
     Instant now) {
-  /** How jobs follow each other; who does not run comes behind who does. */
+  /** Order of the jobs; those that do not run come behind those that do. */
   enum Order {
     PHASE,
     GOODPUT,

@@ -52,7 +52,7 @@ public final class Foreground {
     }
   }
 
-  /** What fails because a signal interrupted it is no failure. */
+  /** Exit status of work that failed; what a signal interrupted has not failed. */
   private static int failed(boolean signalled, String why, Exception cause) {
     if (signalled) {
       return ExitCode.OK;

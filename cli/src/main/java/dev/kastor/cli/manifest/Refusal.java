@@ -14,7 +14,7 @@ public final class Refusal {
   private static final Pattern UNKNOWN_FIELD = Pattern.compile("unknown field \"([^\"]+)\"");
   private static final int CONFLICT = 409;
 
-  /** What both servers say of a number or a flag where text belongs. */
+  /** Words of both servers on a number or a flag where text belongs. */
   private static final String TEXT_WANTED = "must be of type string";
 
   private Refusal() {}

@@ -8,7 +8,7 @@ import org.jline.utils.NonBlockingReader;
 
 /** Keys that are pressed on the terminal while it is open, each as soon as it is. */
 public final class Keyboard implements AutoCloseable {
-  /** How long the rest of a key of several characters may take. */
+  /** Time that the rest of a key of several characters may take. */
   private static final long REST_MILLIS = 30;
 
   private static final int ESCAPE = 27;

@@ -94,7 +94,7 @@ final class Counterfactual {
     }
   }
 
-  /** How a job that needs several replicas at once is let in earlier. */
+  /** Advice for a job that needs several replicas at once. */
   static String smaller(JobView job) {
     // Bounds that are one cannot be parted, as those of a gang.
     return job.minReplicas() == job.maxReplicas()

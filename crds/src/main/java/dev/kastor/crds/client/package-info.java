@@ -1,5 +1,5 @@
 /**
- * What every client of a cluster with our resources needs.
+ * Parts that every client of a cluster with our resources needs.
  *
  * <p>Entry type: {@link dev.kastor.crds.client.WatchText}. Depends on no kind.
  */

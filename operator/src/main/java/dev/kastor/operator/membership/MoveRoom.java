@@ -60,8 +60,9 @@ final class MoveRoom {
   }
 
   /**
-   * Whether the job waits for others to make room, who perhaps wait for what it holds. Where the
-   * slots are free its new pods are only late, and it had better train until they are there.
+   * Whether other jobs hold the slots that this job is to have. Those jobs may wait for the slots
+   * that this job holds, so that it has to stop at last. Where the slots are free the new pods are
+   * only late, and the job trains on until they are ready.
    *
    * @param namespace of the job
    * @param since when the move began
