@@ -138,13 +138,18 @@ final class FakeNccl {
     return SUCCESS;
   }
 
-  private synchronized int ncclAllReduce(
+  private int ncclAllReduce(
       long from, long to, long count, int type, int operation, MemorySegment of, long stream) {
-    Member member = members.get(of.address());
-    if (member == null || type != 7 || operation != 0) {
-      return INVALID_ARGUMENT;
+    Sum sum;
+    synchronized (this) {
+      Member member = members.get(of.address());
+      if (member == null || type != 7 || operation != 0) {
+        return INVALID_ARGUMENT;
+      }
+      sum = new Sum(member, member.rounds++, from, to, Math.toIntExact(count));
     }
-    Sum sum = new Sum(member, member.rounds++, from, to, Math.toIntExact(count));
+    // Streams ask sums whether they are ready: who holds this lock must not want that of the
+    // streams.
     return driver.enqueue(stream, sum) == 0 ? SUCCESS : INVALID_ARGUMENT;
   }
 
