@@ -1,5 +1,5 @@
 {{- define "kastor.name" -}}
-{{ printf "%s-kastor" .Release.Name | trunc 63 | trimSuffix "-" }}
+{{ .Values.fullnameOverride | default (printf "%s-kastor" .Release.Name) | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "kastor.selector" -}}
@@ -89,6 +89,12 @@ app.kubernetes.io/managed-by: kastor
 {{- end }}
 {{- if and .Values.checkpoints.claim .Values.checkpoints.hostPath }}
 {{- fail "checkpoints: set claim or hostPath, not both" }}
+{{- end }}
+{{- if and (.Values.web.ingress).enabled (not .Values.web.authorize) }}
+{{- fail "web.ingress.enabled needs web.authorize: without it the page shows everything to all who reach it" }}
+{{- end }}
+{{- if and (.Values.web.ingress).enabled .Values.networkPolicy.enabled (not .Values.web.ingress.from) }}
+{{- fail "web.ingress.enabled: nobody may reach the page while web.ingress.from is empty. Set it to where the Ingress controller runs, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ingress-nginx}}}]." }}
 {{- end }}
 {{- with .Values.leaderElection }}
 {{- $lease := include "kastor.millis" .leaseDuration | int }}

@@ -38,7 +38,8 @@ final class ForbiddenTest {
       Path kubeconfig =
           Files.writeString(
               folder.resolve("poor"),
-              Kubeconfig.of(terminal.server.uri(), token, URI.create("http://127.0.0.1:9/")));
+              Kubeconfig.of(
+                  terminal.server.uri(), new byte[0], token, URI.create("http://127.0.0.1:9/")));
       for (List<String> command : COMMANDS) {
         List<String> arguments = new ArrayList<>(command);
         arguments.addAll(List.of("--kubeconfig", kubeconfig.toString()));

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.local.api.ResourceType;
 import dev.kastor.scheduler.policy.registry.Policies;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -19,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +117,41 @@ final class KastorTest {
     assertThat(terminal.run("submit").err()).contains("which file?");
     Path empty = Files.createDirectory(folder.resolve("empty"));
     assertThat(terminal.run("submit", empty.toString()).err()).contains("has no file *.yaml");
+  }
+
+  @Test
+  void createsQueuesAndChangesThem() throws IOException {
+    String queue =
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: Queue
+        metadata: {name: research}
+        spec: {weight: 2}
+        """;
+    String file = file(queue);
+    assertThat(terminal.run("submit", file, "--dry-run").out())
+        .isEqualTo("research would be accepted\n");
+    assertThat(weight()).isNull();
+    assertThat(terminal.run("submit", file).out()).isEqualTo("applied Queue research\n");
+    assertThat(weight()).isEqualTo("2");
+    assertThat(terminal.run("submit", file(queue.replace('2', '3'))).code()).isZero();
+    assertThat(weight()).isEqualTo("3");
+    assertThat(terminal.run("submit", file(queue.replace("weight", "wait"))).err())
+        .contains("job.yaml:4: spec.wait: there is no such field");
+    assertThat(terminal.run("submit", file(queue.replace("2", "-1"))).err())
+        .contains("job.yaml:4: spec.weight: ");
+  }
+
+  private @Nullable String weight() {
+    ObjectNode queue =
+        terminal
+            .server
+            .resources()
+            .find(
+                new ResourceType("kastor.dev", "v1alpha1", "Queue", "queues", false, true),
+                "",
+                "research");
+    return queue == null ? null : queue.at("/spec/weight").asText();
   }
 
   @Test
@@ -286,7 +324,8 @@ final class KastorTest {
         .contains(file + ":3:")
         .contains("not valid YAML");
     assertThat(terminal.run("submit", "-f", file("kind: Pod\napiVersion: v1\n")).err())
-        .contains("job.yaml:1: kind: is Pod but must be TrainingJob");
+        .contains(
+            "job.yaml:1: kind: is Pod but must be one of TrainingJob, Queue, ClusterTrainingProfile");
     assertThat(terminal.run("submit", "-f", file("\n")).err()).contains("is empty");
     assertThat(terminal.run("submit", "-f", folder.resolve("none.yaml").toString()).err())
         .contains("none.yaml: does not exist");

@@ -44,13 +44,14 @@ public final class Terminal implements AutoCloseable {
 
   public Terminal(Path folder) throws IOException {
     server = ApiServer.start(0, (namespace, pod) -> folder.resolve(pod + ".log"));
-    try (InputStream crd =
-        Terminal.class.getClassLoader().getResourceAsStream(Installation.crdResource())) {
-      server.define(Objects.requireNonNull(crd));
+    for (String resource : Installation.crdResources()) {
+      try (InputStream crd = Terminal.class.getClassLoader().getResourceAsStream(resource)) {
+        server.define(Objects.requireNonNull(crd));
+      }
     }
     kubeconfig = folder.resolve("kubeconfig");
     Files.writeString(
-        kubeconfig, Kubeconfig.of(server.uri(), server.tokens().admin(), NO_OPERATOR));
+        kubeconfig, Kubeconfig.of(server.uri(), new byte[0], server.tokens().admin(), NO_OPERATOR));
   }
 
   /** Runs a command against the server. */

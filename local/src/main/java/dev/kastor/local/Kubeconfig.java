@@ -1,6 +1,7 @@
 package dev.kastor.local;
 
 import java.net.URI;
+import java.util.Base64;
 
 /** The kubeconfig of the embedded server. */
 public final class Kubeconfig {
@@ -12,9 +13,11 @@ public final class Kubeconfig {
   /**
    * The file that reaches {@code server} as the owner of {@code token}.
    *
+   * @param authority PEM of the authority that signed the server's certificate; empty for plain
+   *     HTTP
    * @param operator where the operator's page is
    */
-  public static String of(URI server, String token, URI operator) {
+  public static String of(URI server, byte[] authority, String token, URI operator) {
     return """
     apiVersion: v1
     kind: Config
@@ -22,6 +25,7 @@ public final class Kubeconfig {
     - name: kastor-local
       cluster:
         server: "%s"
+        certificate-authority-data: %s
         extensions:
         - name: %s
           extension: {operator: "%s"}
@@ -33,6 +37,7 @@ public final class Kubeconfig {
       context: {cluster: kastor-local, user: kastor-local, namespace: default}
     current-context: kastor-local
     """
-        .formatted(server, EXTENSION, operator, token);
+        .formatted(
+            server, Base64.getEncoder().encodeToString(authority), EXTENSION, operator, token);
   }
 }

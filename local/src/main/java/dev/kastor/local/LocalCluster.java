@@ -64,9 +64,12 @@ public final class LocalCluster implements AutoCloseable {
     Deque<AutoCloseable> parts = new ArrayDeque<>();
     boolean whole = false;
     try {
+      TlsMaterial tls = TlsMaterial.create(state.tls());
       ApiServer api =
-          ApiServer.start(0, (namespace, pod) -> Kubelet.log(state.logs(), namespace, pod));
+          ApiServer.start(
+              0, (namespace, pod) -> Kubelet.log(state.logs(), namespace, pod), tls.context());
       parts.push(api);
+      parts.push(TlsRenewal.start(tls));
       for (String resource : Installation.crdResources()) {
         try (InputStream crd = LocalCluster.class.getClassLoader().getResourceAsStream(resource)) {
           if (crd == null) {
@@ -80,7 +83,9 @@ public final class LocalCluster implements AutoCloseable {
       URI webPage = URI.create("http://127.0.0.1:" + webPort + "/");
       PrivateFiles.write(
           state.kubeconfig(),
-          Kubeconfig.of(api.uri(), api.tokens().admin(), webPage).getBytes(StandardCharsets.UTF_8));
+          Kubeconfig.of(
+                  api.uri(), Files.readAllBytes(tls.authority()), api.tokens().admin(), webPage)
+              .getBytes(StandardCharsets.UTF_8));
       Kubelet kubelet =
           Kubelet.start(
               api,
@@ -92,8 +97,6 @@ public final class LocalCluster implements AutoCloseable {
       api.readiness().add("kubelet", kubelet::failure);
       api.readiness().add("disk", state::shortOfRoom);
       int agentPort = FreePort.near(0);
-      TlsMaterial tls = TlsMaterial.create(state.tls());
-      parts.push(TlsRenewal.start(tls));
       PrivateFiles.delete(state.operatorCache());
       SupervisedProcess operator =
           SupervisedProcess.start(

@@ -16,10 +16,13 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The certificate of the operator's agent API and the authority that signs it, made afresh for each
- * run by the JDK's keytool.
+ * The certificate of the API server and the operator's agent API and the authority that signs it,
+ * made afresh for each run by the JDK's keytool.
  *
  * <p>The authority is valid for longer than any run, as replicas take it in when they start; the
  * certificate is renewed while they run. The authority's key stays in a store whose password only
@@ -37,6 +40,7 @@ final class TlsMaterial {
 
   private final Path folder;
   private final Keytool keytool;
+  private @Nullable RenewableKeys keys;
 
   private TlsMaterial(Path folder, Keytool keytool) {
     this.folder = folder;
@@ -72,8 +76,17 @@ final class TlsMaterial {
     return folder.resolve("ca.crt");
   }
 
+  /** What a server of this process needs; it shows renewed certificates as well. */
+  synchronized SSLContext context() throws IOException {
+    try {
+      return Objects.requireNonNull(keys).context();
+    } catch (GeneralSecurityException e) {
+      throw new IOException("this Java has no TLS 1.3", e);
+    }
+  }
+
   /** Replaces key and certificate by new ones of the same authority. */
-  void renew() throws IOException {
+  synchronized void renew() throws IOException {
     keytool.run(List.of("-delete", "-alias", "server"), List.of());
     issue();
   }
@@ -94,9 +107,25 @@ final class TlsMaterial {
       write(authority(), pem("CERTIFICATE", store.getCertificate("ca").getEncoded()));
       write(key(), pem("PRIVATE KEY", store.getKey("server", password).getEncoded()));
       write(certificate(), chain.toString());
+      RenewableKeys before = keys;
+      if (before == null) {
+        keys = new RenewableKeys(own(store, password), password);
+      } else {
+        before.renew(own(store, password), password);
+      }
     } catch (GeneralSecurityException e) {
       throw new IOException("keytool made a key store that cannot be read", e);
     }
+  }
+
+  /** A store with the server's key alone: the authority's is for signing. */
+  private static KeyStore own(KeyStore store, char[] password)
+      throws GeneralSecurityException, IOException {
+    KeyStore own = KeyStore.getInstance("PKCS12");
+    own.load(null, password);
+    own.setKeyEntry(
+        "server", store.getKey("server", password), password, store.getCertificateChain("server"));
+    return own;
   }
 
   private static List<String> keyPair(String alias, String subject, long days) {

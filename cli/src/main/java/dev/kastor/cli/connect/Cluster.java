@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -122,6 +123,30 @@ public final class Cluster implements AutoCloseable {
     var resource = client.genericKubernetesResources(RAW).inNamespace(namespace).resource(job);
     reach(
         () -> (dryRun ? resource.dryRun() : resource).fieldValidation(Validation.STRICT).create());
+  }
+
+  /**
+   * Creates a Queue or a ClusterTrainingProfile, or makes it what is written here; with {@code
+   * dryRun} only has it checked.
+   *
+   * @throws KubernetesClientException if the server refuses it
+   */
+  public void apply(GenericKubernetesResource shared, boolean dryRun) {
+    ResourceDefinitionContext type =
+        new ResourceDefinitionContext.Builder()
+            .withGroup(TrainingJob.GROUP)
+            .withVersion(TrainingJob.VERSION)
+            .withKind(shared.getKind())
+            .withPlural(shared.getKind().toLowerCase(Locale.ROOT) + "s")
+            .withNamespaced(false)
+            .build();
+    var resource = client.genericKubernetesResources(type).resource(shared);
+    reach(() ->
+        (dryRun ? resource.dryRun() : resource)
+            .fieldValidation(Validation.STRICT)
+            .fieldManager("kastor")
+            .forceConflicts()
+            .serverSideApply());
   }
 
   public void patch(String namespace, String name, String mergePatch) {

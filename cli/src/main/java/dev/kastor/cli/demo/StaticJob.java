@@ -12,7 +12,7 @@ final class StaticJob {
   private StaticJob() {}
 
   static ManifestFile of(ManifestFile job) {
-    ObjectNode tree = JSON.valueToTree(job.job());
+    ObjectNode tree = JSON.valueToTree(job.resource());
     ObjectNode spec = (ObjectNode) tree.get("spec");
     spec.putObject("elastic").put("minReplicas", 1).put("maxReplicas", 1);
     ((ObjectNode) spec.get("goodput")).put("mode", "Fixed");

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks manifests, creates their jobs and waits for them. */
+/** Submission of manifests: checks all, creates or changes what they are of, waits for jobs. */
 final class Submission {
   private final ClusterOptions options;
   private final PrintWriter out;
@@ -45,7 +45,10 @@ final class Submission {
         if (!late.isEmpty()) {
           throw new CliException(ExitCode.USAGE, String.join("\n        ", late));
         }
-        out.println("submitted " + manifest.name());
+        out.println(
+            manifest.isJob()
+                ? "submitted " + manifest.name()
+                : "applied %s %s".formatted(manifest.resource().getKind(), manifest.name()));
         out.flush();
       }
       return wait ? new Waiting(cluster, out).until(ended(manifests)) : ExitCode.OK;
@@ -54,13 +57,18 @@ final class Submission {
 
   private List<Waiting.Job> ended(List<ManifestFile> manifests) {
     return manifests.stream()
+        .filter(ManifestFile::isJob)
         .map(m -> new Waiting.Job(m.namespace(options.namespace()), m.name()))
         .toList();
   }
 
   private List<String> submit(Cluster cluster, ManifestFile manifest, boolean dryRun) {
     try {
-      cluster.create(manifest.namespace(options.namespace()), manifest.job(), dryRun);
+      if (manifest.isJob()) {
+        cluster.create(manifest.namespace(options.namespace()), manifest.resource(), dryRun);
+      } else {
+        cluster.apply(manifest.resource(), dryRun);
+      }
       return List.of();
     } catch (KubernetesClientException e) {
       return Refusal.lines(manifest, e);

@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
     name = "submit",
     description = {
       "Submits TrainingJobs from YAML files, or from all YAML files of a folder.",
+      "Queues and ClusterTrainingProfiles are created, or changed to what the file says.",
       "All files are checked first; if one is refused, nothing is submitted."
     },
     footerHeading = "%nExamples:%n",
@@ -25,6 +26,7 @@ import picocli.CommandLine.Spec;
       "  kastor submit examples/glyph-cnn.yaml",
       "  kastor submit a.yaml b.yaml --wait",
       "  kastor submit sweep/ --dry-run",
+      "  kastor submit examples/queue.yaml",
       "  generate-job | kastor submit -f -"
     })
 public final class SubmitCommand implements Callable<Integer> {
@@ -43,7 +45,7 @@ public final class SubmitCommand implements Callable<Integer> {
   @Parameters(
       paramLabel = "FILE",
       arity = "0..*",
-      description = "YAML with one or more TrainingJobs, a folder of such files, or - for input.")
+      description = "YAML with one or more resources, a folder of such files, or - for input.")
   private List<Path> more = List.of();
 
   @Option(names = "--dry-run", description = "Have them checked, and submit nothing.")

@@ -29,15 +29,18 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * TrainingJobs read from YAML, each with the lines its fields are on.
+ * Resource of Kastor read from YAML, with the lines its fields are on.
  *
  * @param file where it was read from
  * @param node the document with its marks
- * @param job the document as a resource
+ * @param resource the document as a resource
  */
-public record ManifestFile(Path file, Node node, GenericKubernetesResource job) {
+public record ManifestFile(Path file, Node node, GenericKubernetesResource resource) {
   /** The {@code apiVersion} of TrainingJobs. */
   public static final String API_VERSION = "kastor.dev/v1alpha1";
+
+  private static final String JOB = "TrainingJob";
+  private static final List<String> KINDS = List.of(JOB, "Queue", "ClusterTrainingProfile");
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int LONGEST_BYTES = 1 << 20;
@@ -125,11 +128,14 @@ public record ManifestFile(Path file, Node node, GenericKubernetesResource job) 
   private static ManifestFile manifest(Path file, Node node, Object value) {
     if (!(value instanceof Map<?, ?> map)) {
       throw refused(
-          file, node, "", "a TrainingJob is a mapping with apiVersion, kind, metadata and spec");
+          file, node, "", "a resource is a mapping with apiVersion, kind, metadata and spec");
     }
-    if (!"TrainingJob".equals(map.get("kind"))) {
+    if (!(map.get("kind") instanceof String kind) || !KINDS.contains(kind)) {
       throw refused(
-          file, node, "kind", "kind: is %s but must be TrainingJob".formatted(map.get("kind")));
+          file,
+          node,
+          "kind",
+          "kind: is %s but must be one of %s".formatted(map.get("kind"), String.join(", ", KINDS)));
     }
     if (!API_VERSION.equals(map.get("apiVersion"))) {
       throw refused(
@@ -157,12 +163,17 @@ public record ManifestFile(Path file, Node node, GenericKubernetesResource job) 
         ExitCode.USAGE, "%s:%d: %s".formatted(file, line(node, field), message));
   }
 
+  /** Whether it is a TrainingJob, and not of a kind that belongs to no namespace. */
+  public boolean isJob() {
+    return resource.getKind().equals(JOB);
+  }
+
   public String name() {
-    return job.getMetadata().getName();
+    return resource.getMetadata().getName();
   }
 
   public String namespace(String otherwise) {
-    String own = job.getMetadata().getNamespace();
+    String own = resource.getMetadata().getNamespace();
     return own == null ? otherwise : own;
   }
 

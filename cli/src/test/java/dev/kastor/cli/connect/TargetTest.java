@@ -54,7 +54,8 @@ final class TargetTest {
     URI page = URI.create("http://127.0.0.1:8080/");
     Path file =
         Files.writeString(
-            folder.resolve("local"), Kubeconfig.of(URI.create("http://127.0.0.1:1"), "t", page));
+            folder.resolve("local"),
+            Kubeconfig.of(URI.create("http://127.0.0.1:1"), new byte[0], "t", page));
     assertThat(Target.find(file, null, Map.of()).operator()).isEqualTo(page);
   }
 

@@ -7,6 +7,9 @@ import java.util.SequencedMap;
 
 /** Settings of the chart that platform teams choose, good ones and bad ones. */
 public final class ChartValues {
+  private static final String PREFERRED =
+      "nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
+
   private ChartValues() {}
 
   /** Sets of values that must render, by what they stand for. */
@@ -28,6 +31,7 @@ public final class ChartValues {
             "metrics.serviceMonitor.labels.release=prometheus",
             "metrics.prometheusRule.enabled=true",
             "metrics.prometheusRule.labels.release=prometheus",
+            "metrics.prometheusRule.runbookUrl=https://docs.example/operations.html",
             "metrics.dashboards.enabled=true",
             "metrics.dashboards.annotations.folder=Kastor",
             "networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.team=monitoring"));
@@ -43,7 +47,50 @@ public final class ChartValues {
             "nodeSelector.pool=system",
             "tolerations[0].key=system",
             "tolerations[0].operator=Exists",
-            "priorityClassName=system-cluster-critical"));
+            "priorityClassName=system-cluster-critical",
+            "affinity." + PREFERRED + "[0].weight=10",
+            "affinity." + PREFERRED + "[0].preference.matchExpressions[0].key=spot",
+            "affinity." + PREFERRED + "[0].preference.matchExpressions[0].operator=DoesNotExist",
+            "topologySpreadConstraints[0].maxSkew=1",
+            "topologySpreadConstraints[0].topologyKey=topology.kubernetes.io/zone",
+            "topologySpreadConstraints[0].whenUnsatisfiable=ScheduleAnyway"));
+    sets.put(
+        "a private registry",
+        List.of(
+            "image.operator=registry.example/kastor/operator:1",
+            "image.pullSecrets[0].name=registry",
+            "agents.imagePullSecrets={registry}",
+            "agents.serviceAccount=trains",
+            "agents.threads=4",
+            "gpuTypeLabel=nvidia.com/gpu.product"));
+    sets.put(
+        "the customs of a platform",
+        List.of(
+            "fullnameOverride=trainings",
+            "podLabels.team=platform",
+            "podAnnotations.sidecar\\.istio\\.io/inject=false",
+            "serviceAccount.annotations.owner=platform",
+            "log.level=DEBUG",
+            "log.format=json",
+            "extraEnv[0].name=HTTPS_PROXY",
+            "extraEnv[0].value=http://proxy:3128"));
+    sets.put(
+        "a page behind an Ingress",
+        List.of(
+            "web.ingress.enabled=true",
+            "web.ingress.host=kastor.example",
+            "web.ingress.className=nginx",
+            "web.ingress.tlsSecretName=page",
+            "web.ingress.from[0].namespaceSelector.matchLabels.team=ingress"));
+    // What --reuse-values leaves of the values of a release that had none of these.
+    sets.put(
+        "values of an older release",
+        List.of(
+            "agents=null",
+            "log=null",
+            "serviceAccount=null",
+            "web.ingress=null",
+            "gpuTypeLabel=null"));
     sets.put("tenants by the cluster's own roles", List.of("tenants.aggregate=true"));
     sets.put(
         "one namespace, pins by the platform team alone",
@@ -89,6 +136,17 @@ public final class ChartValues {
         Map.entry("networkPolicy.apiServerPorts={99999}", "apiServerPorts"),
         Map.entry("metrics.serviceMonitor.enabled=true", "networkPolicy.metricsFrom"),
         Map.entry("metrics.dashboards.enabled=yes please", "dashboards"),
+        Map.entry("image.pullSecrets={registry}", "pullSecrets"),
+        Map.entry("agents.threads=0", "threads"),
+        Map.entry("gpuTypeLabel=a b", "gpuTypeLabel"),
+        Map.entry("fullnameOverride=Kastor", "fullnameOverride"),
+        Map.entry("log.format=xml", "format"),
+        Map.entry("extraEnv[0].value=1", "extraEnv"),
+        Map.entry("web.ingress.enabled=true", "host"),
+        Map.entry("web.ingress.enabled=true,web.ingress.host=a.example", "web.ingress.from"),
+        Map.entry(
+            "web.ingress.enabled=true,web.ingress.host=a.example,web.authorize=false",
+            "web.authorize"),
         Map.entry("leaderElection.enabled=false", "leaderElection.enabled"));
   }
 }

@@ -3,6 +3,8 @@ package dev.kastor.local.api;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -14,13 +16,14 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Predicate;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The embedded API server: plain HTTP on the loopback interface, every request with the bearer
- * token of {@link #tokens()}.
+ * The embedded API server on the loopback interface, every request with the bearer token of {@link
+ * #tokens()}. kubectl sends a token over TLS alone.
  */
 public final class ApiServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApiServer.class);
@@ -42,7 +45,8 @@ public final class ApiServer implements AutoCloseable {
   private final Resources resources = new Resources();
   private final Tokens tokens = new Tokens();
   private final Readiness readiness = new Readiness();
-  private final Discovery discovery = new Discovery(resources.types());
+  private final Discovery discovery = new Discovery(resources);
+  private final OpenApi openApi = new OpenApi(resources);
   private final ResourceHandler handler;
   private final HttpServer http;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -55,13 +59,31 @@ public final class ApiServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server with the namespace {@code default}.
+   * Starts a server of plain HTTP with the namespace {@code default}.
    *
    * @param port its port; 0 for any free one
    */
   public static ApiServer start(int port, PodLogs logs) throws IOException {
+    return start(HttpServer.create(loopback(port), 0), logs);
+  }
+
+  /**
+   * The same over TLS.
+   *
+   * @param tls has the key and the certificate of 127.0.0.1
+   */
+  public static ApiServer start(int port, PodLogs logs, SSLContext tls) throws IOException {
+    HttpsServer http = HttpsServer.create(loopback(port), 0);
+    http.setHttpsConfigurator(new HttpsConfigurator(tls));
+    return start(http, logs);
+  }
+
+  private static InetSocketAddress loopback(int port) throws IOException {
     InetAddress loopback = InetAddress.getByAddress("localhost", new byte[] {127, 0, 0, 1});
-    HttpServer http = HttpServer.create(new InetSocketAddress(loopback, port), 0);
+    return new InetSocketAddress(loopback, port);
+  }
+
+  private static ApiServer start(HttpServer http, PodLogs logs) {
     ApiServer server = new ApiServer(http, logs);
     for (String namespace : new String[] {"default", "kube-system"}) {
       ObjectNode object = Json.object();
@@ -76,7 +98,8 @@ public final class ApiServer implements AutoCloseable {
 
   /** Where clients reach it. */
   public URI uri() {
-    return URI.create("http://127.0.0.1:" + http.getAddress().getPort());
+    String scheme = http instanceof HttpsServer ? "https" : "http";
+    return URI.create(scheme + "://127.0.0.1:" + http.getAddress().getPort());
   }
 
   public Resources resources() {
@@ -191,7 +214,7 @@ public final class ApiServer implements AutoCloseable {
       handler.handle(route.get(), exchange);
       return;
     }
-    Optional<ObjectNode> document = discovery.answer(path);
+    Optional<ObjectNode> document = discovery.answer(path).or(() -> openApi.answer(path));
     if (document.isEmpty()) {
       throw ApiException.of(
           404, "NotFound", "the server could not find the requested resource " + path);

@@ -4,17 +4,26 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A type that a CRD defines, with its schema, defaults and rules.
  *
  * @param type the type
+ * @param shortNames what kubectl takes for its plural
+ * @param columns what a table of its objects shows
  * @param schema the OpenAPI schema of its objects
  * @param structure checks types, bounds, patterns and required fields
  * @param rules checks the CEL rules
  */
-record CustomType(ResourceType type, ObjectNode schema, StructuralCheck structure, CelRules rules) {
+record CustomType(
+    ResourceType type,
+    List<String> shortNames,
+    List<PrinterColumn> columns,
+    ObjectNode schema,
+    StructuralCheck structure,
+    CelRules rules) {
   /** One custom type for each served version of the CRD. */
   static List<CustomType> of(ObjectNode crd) {
     JsonNode spec = crd.path("spec");
@@ -32,9 +41,20 @@ record CustomType(ResourceType type, ObjectNode schema, StructuralCheck structur
               spec.at("/names/plural").asText(),
               spec.path("scope").asText().equals("Namespaced"),
               version.path("subresources").has("status"));
-      types.add(new CustomType(type, schema, StructuralCheck.of(schema), CelRules.of(schema)));
+      types.add(
+          new CustomType(
+              type,
+              texts(spec.at("/names/shortNames")),
+              PrinterColumn.of(version),
+              schema,
+              StructuralCheck.of(schema),
+              CelRules.of(schema)));
     }
     return types;
+  }
+
+  private static List<String> texts(JsonNode array) {
+    return StreamSupport.stream(array.spliterator(), false).map(JsonNode::asText).toList();
   }
 
   /**

@@ -10,10 +10,12 @@ final class Discovery {
   private static final List<String> VERBS =
       List.of("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch");
 
+  private final Resources resources;
   private final ResourceTypes types;
 
-  Discovery(ResourceTypes types) {
-    this.types = types;
+  Discovery(Resources resources) {
+    this.resources = resources;
+    types = resources.types();
   }
 
   Optional<ObjectNode> answer(String path) {
@@ -73,23 +75,29 @@ final class Discovery {
   private ObjectNode resources(String group, String version) {
     ObjectNode list = Json.object().put("kind", "APIResourceList").put("apiVersion", "v1");
     list.put("groupVersion", group.isEmpty() ? version : group + "/" + version);
-    ArrayNode resources = list.putArray("resources");
+    ArrayNode found = list.putArray("resources");
     for (ResourceType type : types.all()) {
       if (type.group().equals(group) && type.version().equals(version)) {
-        add(resources, type, type.plural());
+        ObjectNode resource = add(found, type, type.plural());
+        resources
+            .custom(type)
+            .map(CustomType::shortNames)
+            .filter(names -> !names.isEmpty())
+            .ifPresent(names -> names.forEach(resource.putArray("shortNames")::add));
         if (type.status()) {
-          add(resources, type, type.plural() + "/status");
+          add(found, type, type.plural() + "/status");
         }
       }
     }
     return list;
   }
 
-  private static void add(ArrayNode resources, ResourceType type, String name) {
-    ObjectNode resource = resources.addObject().put("name", name).put("kind", type.kind());
+  private static ObjectNode add(ArrayNode to, ResourceType type, String name) {
+    ObjectNode resource = to.addObject().put("name", name).put("kind", type.kind());
     resource.put("singularName", type.kind().toLowerCase(java.util.Locale.ROOT));
     resource.put("namespaced", type.namespaced());
     ArrayNode verbs = resource.putArray("verbs");
     VERBS.forEach(verbs::add);
+    return resource;
   }
 }

@@ -38,6 +38,12 @@ final class Exchange {
     return header != null && header.startsWith(BEARER) ? header.substring(BEARER.length()) : null;
   }
 
+  /** Whether the client wants objects as the rows of a table. */
+  boolean wantsTable() {
+    String accept = http.getRequestHeaders().getFirst("Accept");
+    return accept != null && Table.wanted(accept);
+  }
+
   boolean wantsWebSocket() {
     return "websocket".equalsIgnoreCase(http.getRequestHeaders().getFirst("Upgrade"));
   }

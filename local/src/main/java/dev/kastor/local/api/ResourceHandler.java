@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Turns HTTP requests on objects and collections into calls of {@link Resources}. */
@@ -38,7 +40,7 @@ final class ResourceHandler {
         if (exchange.query().is("watch")) {
           watch(route, exchange);
         } else {
-          exchange.answer(200, list(route, exchange.query()));
+          exchange.answer(200, view(route, exchange).apply(list(route, exchange.query())));
         }
       }
       case "POST" -> {
@@ -69,7 +71,7 @@ final class ResourceHandler {
     String name = route.name();
     ObjectNode answer =
         switch (exchange.method()) {
-          case "GET" -> resources.get(type, namespace, name);
+          case "GET" -> view(route, exchange).apply(resources.get(type, namespace, name));
           case "PUT" -> {
             ObjectNode body = exchange.object();
             String named = Json.meta(body, "name");
@@ -136,9 +138,23 @@ final class ResourceHandler {
               route.type(),
               wanted(route, query),
               query.is("allowWatchBookmarks"),
+              view(route, exchange),
               out)
           .run(revision, initial, Duration.ofSeconds(seconds));
     }
+  }
+
+  /** Objects as they are, or as a table where the client wants one and the type has columns. */
+  private UnaryOperator<ObjectNode> view(Route route, Exchange exchange) {
+    if (!exchange.wantsTable()) {
+      return UnaryOperator.identity();
+    }
+    return resources
+        .custom(route.type())
+        .map(CustomType::columns)
+        .filter(columns -> !columns.isEmpty())
+        .<UnaryOperator<ObjectNode>>map(columns -> new Table(columns, InstantSource.system())::of)
+        .orElse(UnaryOperator.identity());
   }
 
   private void log(Route route, Exchange exchange) throws IOException, InterruptedException {

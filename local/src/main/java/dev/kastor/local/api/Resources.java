@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
@@ -41,6 +42,11 @@ public final class Resources {
 
   Store store() {
     return store;
+  }
+
+  /** What a CRD says of a type; empty for a built-in one. */
+  Optional<CustomType> custom(ResourceType type) {
+    return Optional.ofNullable(customTypes.get(type));
   }
 
   /** The object, or null. */

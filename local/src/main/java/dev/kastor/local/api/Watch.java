@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One client's stream of changes, a JSON object per line. */
@@ -18,18 +19,22 @@ final class Watch {
   private final ResourceType type;
   private final Predicate<ObjectNode> wanted;
   private final boolean bookmarks;
+  private final UnaryOperator<ObjectNode> view;
   private final OutputStream out;
 
+  /** A stream that shows each object as {@code view} makes it. */
   Watch(
       Store store,
       ResourceType type,
       Predicate<ObjectNode> wanted,
       boolean bookmarks,
+      UnaryOperator<ObjectNode> view,
       OutputStream out) {
     this.store = store;
     this.type = type;
     this.wanted = wanted;
     this.bookmarks = bookmarks;
+    this.view = view;
     this.out = out;
   }
 
@@ -65,7 +70,7 @@ final class Watch {
     Present present = store.atomically(() -> new Present(store.revision(), store.list(type, "")));
     for (ObjectNode object : present.objects()) {
       if (wanted.test(object)) {
-        event("ADDED", object);
+        event("ADDED", view.apply(object));
       }
     }
     if (mark) {
@@ -78,9 +83,9 @@ final class Watch {
     boolean before = change.before() != null && wanted.test(change.before());
     boolean after = change.after() != null && wanted.test(change.after());
     if (after) {
-      event(before ? "MODIFIED" : "ADDED", change.last());
+      event(before ? "MODIFIED" : "ADDED", view.apply(change.last()));
     } else if (before) {
-      event("DELETED", change.last());
+      event("DELETED", view.apply(change.last()));
     }
   }
 

@@ -182,6 +182,9 @@ public interface OperatorConfig {
     @WithDefault("default")
     String serviceAccount();
 
+    /** Secrets of the job's namespace with which the image is pulled. */
+    Optional<List<String>> imagePullSecrets();
+
     /** Arithmetic threads of a replica. */
     @WithDefault("1")
     int threads();

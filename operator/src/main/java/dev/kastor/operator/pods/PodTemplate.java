@@ -6,6 +6,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Labels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -109,6 +110,10 @@ public final class PodTemplate {
         .withAutomountServiceAccountToken(false)
         .withEnableServiceLinks(false)
         .withTerminationGracePeriodSeconds(agent.terminationGrace().toSeconds())
+        .withImagePullSecrets(
+            agent.imagePullSecrets().orElse(List.of()).stream()
+                .map(LocalObjectReference::new)
+                .toList())
         .withNewSecurityContext()
         .withRunAsNonRoot(true)
         .withRunAsUser(USER)

@@ -11,6 +11,7 @@ import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -72,6 +73,23 @@ class PodTemplateTest {
             .findFirst()
             .orElseThrow();
     assertThat(variable).contains("\"/data/$$(KASTOR_POD)/a$$$$b$$\"");
+  }
+
+  @Test
+  void theImageIsPulledWithTheSecretsOfTheSettingAndOfTheProfile() throws Exception {
+    PodTemplate template = template(Map.of("kastor.agent.image-pull-secrets", "one,two"));
+    ProfileSpec profile =
+        Serialization.unmarshal(
+            "imagePullSecrets: [{name: two}, {name: three}]", ProfileSpec.class);
+    Pod pod =
+        template.pod(
+            TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive, Map.of()),
+            profile,
+            7,
+            new PodNode("n1", "host-1"));
+    assertThat(pod.getSpec().getImagePullSecrets())
+        .extracting(LocalObjectReference::getName)
+        .containsExactly("one", "two", "three");
   }
 
   @Test
