@@ -249,6 +249,8 @@ final class KastorTest {
     String line = "advice: 2 nodes of type t4 should become 3.";
     assertThat(terminal.run("ls").out().lines().toList().getLast()).isEqualTo(line);
     assertThat(terminal.run("top", "--once").out().lines().toList().getLast()).isEqualTo(line);
+    assertThat(terminal.run("top", "--once", "-n", "default").out()).contains("digits");
+    assertThat(terminal.run("top", "--once", "-n", "other").out()).doesNotContain("digits");
     JsonNode list = new ObjectMapper().readTree(terminal.run("ls", "--json").out());
     assertThat(list.at("/advice/0").asText()).contains("should become 3");
   }

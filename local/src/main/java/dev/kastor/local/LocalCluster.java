@@ -89,7 +89,7 @@ public final class LocalCluster implements AutoCloseable {
       Kubelet kubelet =
           Kubelet.start(
               api,
-              List.of(new LocalNode(LocalOptions.NODE, options.slots(), "cpu")),
+              List.of(node(options.slots(), MachineGpus.found())),
               state.pods(),
               state.logs(),
               agent);
@@ -115,6 +115,15 @@ public final class LocalCluster implements AutoCloseable {
         closeAll(parts);
       }
     }
+  }
+
+  /** This machine. Slots are its GPUs, unless there are more of them: then nobody has its own. */
+  private static LocalNode node(int slots, List<String> gpus) {
+    return new LocalNode(
+        LocalOptions.NODE,
+        slots,
+        gpus.isEmpty() ? "cpu" : "gpu",
+        slots > gpus.size() ? List.of() : gpus);
   }
 
   /** Jobs with what belongs to them; pods come back as failed ones, and are replaced. */

@@ -143,7 +143,9 @@ class QueueIT {
   void aJobWaitsForAQueueThatDoesNotHaveIt() {
     submit(one, "missing");
     await("it says so", () -> waits(one).equals("QueueNotFound"));
-    assertThat(message(one)).contains("spec.queue is missing").contains("kubectl get queues");
+    assertThat(message(one))
+        .contains("spec.queue is missing")
+        .contains("kubectl get queues.kastor.dev");
     queue("missing", "{namespaces: [other]}");
     await("it is not let in", () -> waits(one).equals("QueueNotAllowed"));
     assertThat(message(one)).contains("does not list namespace team");

@@ -56,6 +56,11 @@ public final class ClusterOptions {
     return namespace == null ? target().namespace() : namespace;
   }
 
+  /** The namespace if one was asked for; what shows all of them otherwise asks this. */
+  public @Nullable String onlyNamespace() {
+    return namespace;
+  }
+
   /** File with a token for the operator. */
   @Nullable Path operatorToken() {
     return operatorToken;

@@ -171,7 +171,7 @@ final class ApiServerChecks {
       return Check.fail(
           "crd",
           "there is no CRD " + CRD,
-          "Install the chart, or: kubectl apply --server-side -f helm/kastor/crds/");
+          "Install the chart, or: kubectl apply --server-side --force-conflicts -f helm/kastor/crds/");
     }
     JsonNode here = new ObjectMapper().valueToTree(installed);
     return crd(here, shipped());
@@ -184,7 +184,7 @@ final class ApiServerChecks {
       return Check.fail(
           "crd",
           "CRD %s does not serve version %s".formatted(CRD, TrainingJob.VERSION),
-          "Upgrade it: kubectl apply --server-side -f helm/kastor/crds/");
+          "Upgrade it: kubectl apply --server-side --force-conflicts -f helm/kastor/crds/");
     }
     for (JsonNode condition : installed.at("/status/conditions")) {
       if (condition.path("type").asText().equals("Established")
@@ -200,7 +200,7 @@ final class ApiServerChecks {
         : Check.warn(
             "crd",
             "%s is of another version than this kastor (%s)".formatted(CRD, Version.number()),
-            "Use the kastor of the chart, or upgrade the CRD: kubectl apply --server-side -f"
+            "Use the kastor of the chart, or upgrade the CRD: kubectl apply --server-side --force-conflicts -f"
                 + " helm/kastor/crds/");
   }
 

@@ -105,9 +105,8 @@ final class Top {
     out.flush();
   }
 
-  private static TopPage page(
-      Cluster cluster, TopPage.Order order, int first, int rows, int columns) {
-    List<JobView> jobs = cluster.jobs(null).stream().map(JobView::of).toList();
+  private TopPage page(Cluster cluster, TopPage.Order order, int first, int rows, int columns) {
+    List<JobView> jobs = cluster.jobs(options.onlyNamespace()).stream().map(JobView::of).toList();
     return new TopPage(jobs, cluster.advice(), order, first, rows, columns, Instant.now());
   }
 }

@@ -12,11 +12,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "top",
     description = {
-      "Shows jobs in a table that keeps itself up to date, those that run first.",
+      "Shows jobs in a table that keeps itself up to date, those that run first: of all",
+      "namespaces, or of the one that -n names.",
       "Keys: arrows, j and k, space and b scroll; s sorts by another column; q quits."
     },
     footerHeading = "%nExamples:%n",
-    footer = {"  kastor top", "  kastor top --interval 5"})
+    footer = {"  kastor top", "  kastor top -n research --interval 5"})
 public final class TopCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
 

@@ -3,6 +3,7 @@ package dev.kastor.cli.local;
 import dev.kastor.cli.plugin.KnownPolicies;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.local.MachineGpus;
 import org.jspecify.annotations.Nullable;
 
 /** Checks of the options that shape a local cluster. */
@@ -12,13 +13,19 @@ public final class Sizing {
 
   private Sizing() {}
 
+  /** What is asked for, else a slot for each GPU, else one for each core. */
   public static int slots(@Nullable Integer slots) {
-    int chosen = slots == null ? Runtime.getRuntime().availableProcessors() : slots;
+    int chosen = slots == null ? machine() : slots;
     if (chosen < 1 || chosen > MAX_SLOTS) {
       throw new CliException(
           ExitCode.USAGE, "--slots must be 1 to %d but is %d".formatted(MAX_SLOTS, chosen));
     }
     return chosen;
+  }
+
+  private static int machine() {
+    int gpus = MachineGpus.found().size();
+    return gpus > 0 ? gpus : Runtime.getRuntime().availableProcessors();
   }
 
   public static String policy(String policy) {

@@ -5,6 +5,7 @@ import dev.kastor.cli.terminal.Ink;
 import dev.kastor.local.Installation;
 import dev.kastor.local.LocalCluster;
 import dev.kastor.local.LocalOptions;
+import dev.kastor.local.MachineGpus;
 import dev.kastor.local.StateFolder;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -31,11 +32,12 @@ final class Up {
                   state,
                   new LocalOptions(slots, policy, state.plugins(), port, ROUND))) {
         started = true;
+        int gpus = MachineGpus.found().size();
         int cores = Runtime.getRuntime().availableProcessors();
-        if (slots > cores) {
-          say(
-              "%d slots share %d %s: what one job gains by another replica, the others lose. With --slots %d each replica has a core."
-                  .formatted(slots, cores, cores == 1 ? "core" : "cores", cores));
+        if (gpus > 0) {
+          warnIfShared(slots, gpus, "GPU");
+        } else {
+          warnIfShared(slots, cores, "core");
         }
         say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
         cluster.awaitReady();
@@ -54,6 +56,14 @@ final class Up {
         }
       }
     });
+  }
+
+  private void warnIfShared(int slots, int devices, String device) {
+    if (slots > devices) {
+      say(
+          "%d slots share %d %s%s: what one job gains by another replica, the others lose. With --slots %d each replica has a %s of its own."
+              .formatted(slots, devices, device, devices == 1 ? "" : "s", devices, device));
+    }
   }
 
   private void say(String line) {

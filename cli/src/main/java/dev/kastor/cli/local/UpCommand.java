@@ -27,7 +27,7 @@ public final class UpCommand implements Callable<Integer> {
   @Option(
       names = "--slots",
       paramLabel = "N",
-      description = "Replicas that this machine holds (default: its cores).")
+      description = "Replicas that this machine holds (default: its GPUs, or else its cores).")
   private @Nullable Integer slots;
 
   @Option(

@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor run --replicas 1-4 --batch 128 -- python train.py --epochs 30",
       "  kastor run --replicas 2 -- torchrun train.py",
-      "  kastor run --replicas 1-4 --gpus-per-replica 8 --batch 64 -- python train_fsdp.py",
+      "  kastor run --replicas 2 --gpus-per-replica 8 -- torchrun train_fsdp.py",
       "  kastor run --replicas 1-8 --batch 256-8192 --image lab/resnet:3 --dry-run -- python"
           + " train.py",
       "",

@@ -19,7 +19,7 @@ final class QuotaCounterfactual {
       case "QueueHeld", "QueueDrained" ->
           Optional.of(
               List.of(
-                  "It starts once the queue lets it: kubectl patch queue %s --type merge -p '{\"spec\":{\"stopPolicy\":\"None\"}}'"
+                  "It starts once the queue lets it: kubectl patch queues.kastor.dev %s --type merge -p '{\"spec\":{\"stopPolicy\":\"None\"}}'"
                       .formatted(queue(job))));
       case "QueueNotFound", "QueueNotAllowed" ->
           Optional.of(
@@ -47,7 +47,7 @@ final class QuotaCounterfactual {
     double beyondCohort = cohortNominal == 0 ? 0 : cohortUsed + needs - cohortNominal;
     if (beyondCeiling > 0) {
       sentences.add(
-          "It starts when other jobs of queue %s give back %s, or when quota.gpus%s of the queue is higher by as much: kubectl edit queue %s"
+          "It starts when other jobs of queue %s give back %s, or when quota.gpus%s of the queue is higher by as much: kubectl edit queues.kastor.dev %s"
               .formatted(
                   queue,
                   gpus(beyondCeiling),
@@ -58,11 +58,11 @@ final class QuotaCounterfactual {
           "Its queue is entitled to what it needs: it starts as soon as those who borrowed it, and may not be stopped now, give it back.");
     } else if (beyondCohort > 0) {
       sentences.add(
-          "It starts when the queues of its cohort leave %s more, or when quota.gpus of queue %s is higher by as much: kubectl edit queue %s"
+          "It starts when the queues of its cohort leave %s more, or when quota.gpus of queue %s is higher by as much: kubectl edit queues.kastor.dev %s"
               .formatted(gpus(beyondCohort), queue, queue));
     } else {
       sentences.add(
-          "It starts when queues of its cohort lend more (quota.lendingLimit), or when quota.gpus of queue %s is higher by %s: kubectl edit queue %s"
+          "It starts when queues of its cohort lend more (quota.lendingLimit), or when quota.gpus of queue %s is higher by %s: kubectl edit queues.kastor.dev %s"
               .formatted(queue, gpus(used.get() + needs - nominal.get()), queue));
     }
     if (job.minReplicas() > 1) {
@@ -85,7 +85,7 @@ final class QuotaCounterfactual {
               .number(ReasonNumber.LEAST_SLOTS)
               .ifPresent(least ->
                   sentences.add(
-                      "As it is it could start if quota.gpus of queue %s were higher by %s: kubectl edit queue %s"
+                      "As it is it could start if quota.gpus of queue %s were higher by %s: kubectl edit queues.kastor.dev %s"
                           .formatted(queue(job), gpus(least - ceiling), queue(job))));
         });
     return sentences;

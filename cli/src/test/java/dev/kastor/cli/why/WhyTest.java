@@ -121,7 +121,7 @@ final class WhyTest {
         .contains("With a least size of 1 GPU it could start")
         .contains("if quota.gpus of queue default were higher by 1 GPU");
     assertThat(quota(waits.formatted(0, 1, "").replace("WaitingForQuota", "QueueHeld")))
-        .contains("kubectl patch queue default");
+        .contains("kubectl patch queues.kastor.dev default");
   }
 
   private static String quota(String decision) throws IOException {

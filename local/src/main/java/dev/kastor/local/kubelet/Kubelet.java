@@ -50,6 +50,8 @@ public final class Kubelet implements AutoCloseable {
   private final EntryPoint entryPoint;
   private final Map<String, PodProcess> processes = new HashMap<>();
   private final Troubles troubles = new Troubles();
+  private final Peers peers = new Peers();
+  private final Map<String, Gpus> gpus = new HashMap<>();
   private final Thread thread;
   private volatile long lastPassNanos = System.nanoTime();
   private volatile boolean closing;
@@ -77,10 +79,13 @@ public final class Kubelet implements AutoCloseable {
       EntryPoint entryPoint)
       throws IOException {
     Leftovers.end(podsFolder);
+    Kubelet kubelet = new Kubelet(server, podsFolder, logsFolder, entryPoint);
     for (LocalNode node : nodes) {
       server.resources().create(ResourceTypes.NODE, "", node.object(), Options.PLAIN);
+      if (!node.gpus().isEmpty()) {
+        kubelet.gpus.put(node.name(), new Gpus(node.gpus()));
+      }
     }
-    Kubelet kubelet = new Kubelet(server, podsFolder, logsFolder, entryPoint);
     kubelet.thread.start();
     return kubelet;
   }
@@ -142,7 +147,9 @@ public final class Kubelet implements AutoCloseable {
 
   private void step() {
     Set<String> present = new HashSet<>();
-    for (ObjectNode pod : resources.list(ResourceTypes.POD, "")) {
+    List<ObjectNode> pods = resources.list(ResourceTypes.POD, "");
+    peers.keepOnly(pods);
+    for (ObjectNode pod : pods) {
       present.add(Json.uid(pod));
       guarded(Json.uid(pod), pod, () -> bringForward(pod));
     }
@@ -241,6 +248,7 @@ public final class Kubelet implements AutoCloseable {
 
   private void forget(String uid) throws IOException {
     processes.remove(uid);
+    gpus.values().forEach(each -> each.giveBack(uid));
     tokens.revoke(uid);
     PrivateFiles.delete(podsFolder.resolve(uid));
   }
@@ -276,9 +284,17 @@ public final class Kubelet implements AutoCloseable {
     paths.put(
         container.path("terminationMessagePath").asText("/dev/termination-log"), terminationLog);
     PodEnvironment environment = new PodEnvironment(resources, pod, paths);
+    Map<String, String> variables = new LinkedHashMap<>();
+    Gpus own = gpus.get(pod.at("/spec/nodeName").asText());
+    if (own != null) {
+      int count = Math.toIntExact(Placement.slots(pod));
+      variables.put("CUDA_VISIBLE_DEVICES", String.join(",", own.take(Json.uid(pod), count)));
+    }
+    variables.putAll(environment.of(container));
+    peers.localise(pod, variables);
     return PodProcess.start(
         command(container),
-        environment.of(container),
+        variables,
         folder,
         environment.workingDirectory(container).orElse(folder),
         log(logsFolder, Json.namespace(pod), Json.name(pod)),

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.local.api.Json;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 
 /**
  * A node that the kubelet pretends to be.
@@ -11,12 +12,17 @@ import java.time.temporal.ChronoUnit;
  * @param name its name and host name
  * @param slots how many replicas it holds
  * @param gpuType what a slot is
+ * @param gpus names of GPUs, one for each slot at least; empty if slots are no GPUs
  */
-public record LocalNode(String name, int slots, String gpuType) {
+public record LocalNode(String name, int slots, String gpuType, List<String> gpus) {
   /** The resource that a replica asks one of. */
   public static final String SLOT = "kastor.dev/slot";
 
   private static final int MAX_PODS = 1000;
+
+  public LocalNode {
+    gpus = List.copyOf(gpus);
+  }
 
   ObjectNode object() {
     ObjectNode node = Json.object();

@@ -41,7 +41,9 @@ final class KubeletTest {
     kubelet =
         Kubelet.start(
             server,
-            List.of(new LocalNode("a", 1, "cpu"), new LocalNode("b", 2, "cpu")),
+            List.of(
+                new LocalNode("a", 1, "cpu", List.of()),
+                new LocalNode("b", 2, "gpu", List.of("5", "7"))),
             folder.resolve("pods"),
             logs,
             image -> List.of("sh", "-c", "echo image " + image));
@@ -222,6 +224,58 @@ final class KubeletTest {
     assertThat(waits.at("/status/conditions/0/message").asText()).contains("has 2 free slots");
     resources.delete(ResourceTypes.POD, "default", "wide", Deletion.DEFAULT);
     assertThat(await("second", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("b");
+  }
+
+  private String said(String name) throws Exception {
+    Path log = folder.resolve("logs/default/" + name + ".log");
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!(Files.exists(log) && Files.readString(log).endsWith("\n"))) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      resources.awaitChange(ResourceTypes.POD, resources.revision(), Duration.ofMillis(50));
+    }
+    return Files.readString(log).strip();
+  }
+
+  @Test
+  void eachPodOfANodeWithGpusHasItsOwn() throws Exception {
+    String onB = script("echo gpu $CUDA_VISIBLE_DEVICES; sleep 60") + "nodeName: b\n";
+    create("first", onB);
+    create("second", onB);
+    assertThat(List.of(said("first"), said("second"))).containsExactlyInAnyOrder("gpu 5", "gpu 7");
+    String freed = said("first");
+    resources.delete(ResourceTypes.POD, "default", "first", Deletion.NOW);
+    awaitGone("first");
+    create("third", onB);
+    assertThat(said("third")).isEqualTo(freed);
+    resources.delete(ResourceTypes.POD, "default", "second", Deletion.NOW);
+    resources.delete(ResourceTypes.POD, "default", "third", Deletion.NOW);
+    create("wide", onB.replace("slot: \"1\"", "slot: \"2\""));
+    assertThat(said("wide").replace("gpu ", "").split(",", -1)).containsExactlyInAnyOrder("5", "7");
+  }
+
+  @Test
+  void podsOfAServiceMeetOnThisMachine() throws Exception {
+    String gang =
+        """
+        subdomain: %s
+        containers:
+        - name: main
+          image: x
+          command: [sh, -c, 'echo $MASTER_ADDR $MASTER_PORT $COORDINATOR $OTHER; sleep 60']
+          env:
+          - {name: MASTER_ADDR, value: a-0.%s.default.svc}
+          - {name: MASTER_PORT, value: "29500"}
+          - {name: COORDINATOR, value: "a-0.%s.default.svc:29500"}
+          - {name: OTHER, value: a-0.elsewhere.default.svc}
+        """;
+    create("a-0", gang.replace("%s", "a-gang"));
+    create("a-1", gang.replace("%s", "a-gang"));
+    create("b-0", gang.replace("%s", "b-gang"));
+    String port = said("a-0").split(" ", -1)[1];
+    String expected = "127.0.0.1 %s 127.0.0.1:%s a-0.elsewhere.default.svc".formatted(port, port);
+    assertThat(said("a-0")).isEqualTo(expected);
+    assertThat(said("a-1")).isEqualTo(expected);
+    assertThat(said("b-0").split(" ", -1)[1]).isNotEqualTo(port);
   }
 
   @Test

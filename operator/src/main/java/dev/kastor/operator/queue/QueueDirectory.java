@@ -119,7 +119,7 @@ public record QueueDirectory(
           : Optional.of(
               Reason.of(
                   "QueueNotFound",
-                  "spec.queue is %s, but there is no Queue of that name. Name one that kubectl get queues lists, or create it."
+                  "spec.queue is %s, but there is no Queue of that name. Name one that kubectl get queues.kastor.dev lists, or create it."
                       .formatted(name)));
     }
     List<String> namespaces = queue.getSpec() == null ? null : queue.getSpec().namespaces();

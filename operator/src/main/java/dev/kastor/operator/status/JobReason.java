@@ -2,7 +2,7 @@ package dev.kastor.operator.status;
 
 /**
  * The reasons of conditions that the operator itself gives; those of its policies come with their
- * decisions. {@code docs/training-jobs.md} says of each what to do.
+ * decisions. {@code docs/conditions.md} says of each what to do.
  */
 public enum JobReason {
   // Queued
