@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from local_kastor import LocalKastor
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.integration
 
 SCRIPT = Path(__file__).parent / "scripts" / "gang_sum.py"
 
@@ -13,7 +17,7 @@ SCRIPT = Path(__file__).parent / "scripts" / "gang_sum.py"
 def test_two_gangs_at_once_find_their_own_members(tmp_path: Path) -> None:
     kastor = LocalKastor(tmp_path, slots=4)
     try:
-        launchers = {"plain": [], "launched": ["-m", "torch.distributed.run"]}
+        launchers: dict[str, list[str]] = {"plain": [], "launched": ["-m", "torch.distributed.run"]}
         gangs = {
             name: kastor.start(
                 name, "run", "--name", name, "--replicas", "2", "--", sys.executable, *launcher, str(SCRIPT)
