@@ -84,7 +84,7 @@ final class DocumentsTest {
       }
     }
     assertThat(wrong).isEmpty();
-    assertThat(commands).isGreaterThan(100);
+    assertThat(commands).isGreaterThan(60);
   }
 
   private static List<String> words(String text) {

@@ -5,7 +5,6 @@ import dev.kastor.cli.view.JobView;
 import dev.kastor.scheduler.model.ReasonNumber;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -17,6 +16,7 @@ final class Counterfactual {
   private final JobView job;
   private final Decision decision;
   private final List<String> sentences = new ArrayList<>();
+  private final List<String> figures = new ArrayList<>();
 
   private Counterfactual(JobView job, Decision decision) {
     this.job = job;
@@ -25,9 +25,18 @@ final class Counterfactual {
 
   /** Sentences; none if nothing is known. */
   static List<String> of(JobView job, Decision decision) {
+    return told(job, decision).sentences;
+  }
+
+  /** Bids and prices behind the sentences; none if nothing is known. */
+  static List<String> figures(JobView job, Decision decision) {
+    return told(job, decision).figures;
+  }
+
+  private static Counterfactual told(JobView job, Decision decision) {
     Counterfactual told = new Counterfactual(job, decision);
     told.tell();
-    return told.sentences;
+    return told;
   }
 
   private void tell() {
@@ -73,17 +82,18 @@ final class Counterfactual {
     if (bid.isEmpty() || price.isEmpty() || slots.isEmpty()) {
       return;
     }
+    figures.add(
+        "It bids %s for each of %s, and a GPU costs %s (job-seconds saved per GPU-second)."
+            .formatted(Format.number(bid.get()), gpus(slots.get()), Format.number(price.get())));
     say(
-        "It needs %s, bids %s for each and they cost %s (price unit: job-seconds saved per GPU-second)."
-            .formatted(gpus(slots.get()), Format.number(bid.get()), Format.number(price.get())));
-    if (decision.ahead() > 0) {
-      say(
-          "%s for GPUs."
-              .formatted(
-                  decision.ahead() == 1
-                      ? "1 waiting job bids more"
-                      : decision.ahead() + " waiting jobs bid more"));
-    }
+        "It needs %s%s."
+            .formatted(
+                gpus(slots.get()),
+                switch (decision.ahead()) {
+                  case 0 -> "";
+                  case 1 -> ", and 1 job that waits is ahead of it";
+                  default -> ", and %d jobs that wait are ahead of it".formatted(decision.ahead());
+                }));
     compare(bid.get(), price.get(), "It starts");
     decision
         .number(ReasonNumber.MONEY_PER_HOUR)
@@ -110,19 +120,16 @@ final class Counterfactual {
       if (bid.get() <= 0) {
         say("%s would not make up for the pause, even free of charge.".formatted(more(more.get())));
       } else {
-        say(
-            "For %s it would bid %s each and they cost %s (price unit: job-seconds saved per GPU-second)."
-                .formatted(
-                    gpus(more.get()) + " more",
-                    Format.number(bid.get()),
-                    Format.number(price.get())));
+        figures.add(
+            "It bids %s for each of %s, and a GPU costs %s (job-seconds saved per GPU-second)."
+                .formatted(Format.number(bid.get()), more(more.get()), Format.number(price.get())));
         decision
             .number(ReasonNumber.QUOTA_PRICE_PER_SLOT)
             .filter(part -> part > 0)
-            .ifPresent(part ->
-                say(
-                    "Of that price %s is for the quota of its queue: others of the queue or of its cohort bid for the same GPUs."
-                        .formatted(Format.number(part))));
+            .ifPresent(part -> {
+              say("Others of its queue or of the queue's cohort want the same quota.");
+              figures.add("Of that price %s is for the quota.".formatted(Format.number(part)));
+            });
         compare(bid.get(), price.get(), "It grows");
       }
     } else if (job.replicas() >= job.maxReplicas()) {
@@ -133,25 +140,21 @@ final class Counterfactual {
     decision
         .number(ReasonNumber.NEXT_IN_LINE_PER_SLOT)
         .ifPresent(next ->
-            say(
+            figures.add(
                 "The next in line for what it has bids %s for each GPU."
                     .formatted(Format.number(next))));
   }
 
   private void compare(double bid, double price, String then) {
     if (bid <= 0) {
-      say("%s when it is expected to gain from GPUs: it bids nothing now.".formatted(then));
+      say("%s when it is expected to gain from more GPUs; now it is not.".formatted(then));
     } else if (bid < price) {
       say(
-          "%s when the price falls by %s%%, as when other jobs end or nodes come, or when its bid is %s times as high: a queue of more weight (kastor queue) or a higher priority, each level of which counts ten times."
-              .formatted(then, Format.number(100 * (1 - bid / price)), Format.number(price / bid)));
+          "%s when other jobs end or nodes come; sooner in a queue of %s times the weight (kastor queue) or with a higher priority, each level of which counts ten times."
+              .formatted(then, Format.number(price / bid)));
     } else {
-      say("Its bid covers the price: %s as soon as GPUs that fit are free.".formatted(lower(then)));
+      say("%s as soon as GPUs that fit are free.".formatted(then));
     }
-  }
-
-  private static String lower(String text) {
-    return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
   }
 
   private static String gpus(double count) {

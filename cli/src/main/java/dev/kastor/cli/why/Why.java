@@ -58,8 +58,11 @@ final class Why {
             err.println("kastor: without numbers: " + answer.operatorAway());
             err.flush();
           }
-          lines(answer, Instant.now(), output == Output.WIDE ? Paper.ENDLESS : Paper.width())
-              .forEach(out::println);
+          boolean wide = output == Output.WIDE;
+          lines(answer, Instant.now(), wide ? Paper.ENDLESS : Paper.width()).forEach(out::println);
+          if (wide) {
+            figures(answer).forEach(out::println);
+          }
         }
       }
       out.flush();
@@ -123,6 +126,19 @@ final class Why {
     }
     if (!job.ended()) {
       add(lines, "Expected", expected(decision, now), paper);
+    }
+    return lines;
+  }
+
+  /** What only who wants to know more is shown. */
+  static List<String> figures(Answer answer) {
+    List<String> lines = new ArrayList<>();
+    if (answer.decision() != null) {
+      String label = "Figures";
+      for (String each : Counterfactual.figures(answer.job(), answer.decision())) {
+        add(lines, label, each, Paper.ENDLESS);
+        label = "";
+      }
     }
     return lines;
   }

@@ -18,7 +18,11 @@ import picocli.CommandLine.Spec;
       "The numbers come from the operator; without it only the last change is known."
     },
     footerHeading = "%nExamples:%n",
-    footer = {"  kastor why bert", "  kastor why bert -o json | jq .decision.numbers"})
+    footer = {
+      "  kastor why bert",
+      "  kastor why bert -o wide    # bids and prices too",
+      "  kastor why bert -o json | jq .decision.numbers"
+    })
 public final class WhyCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 

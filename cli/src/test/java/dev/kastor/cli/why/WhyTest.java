@@ -25,7 +25,7 @@ final class WhyTest {
   private static final String WAITS =
       """
       {"namespace": "default", "name": "digits", "at": "2026-01-01T00:59:48Z", "replicas": 0,
-       "reason": "Waiting", "message": "The GPUs save more time elsewhere.",
+       "reason": "Waiting", "message": "Other jobs gain more from the GPUs.",
        "numbers": {"leastSlots": 2, "bidPerSlot": 0.42, "pricePerSlot": 0.63,
                    "remainingSeconds": 3600},
        "expectedStart": "2026-01-01T01:12:00Z", "expectedFinish": "2026-01-01T02:12:00Z",
@@ -57,16 +57,19 @@ final class WhyTest {
     assertThat(lines("{phase: Queued}", WAITS))
         .containsExactly(
             "default/digits is Queued with 0 replicas (may have 1 to 4)",
-            "Why:         Waiting: The GPUs save more time elsewhere. (12s ago)",
-            "To get more: It needs 2 GPUs, bids 0.420 for each and they cost 0.630 (price",
-            "             unit: job-seconds saved per GPU-second).",
-            "             2 waiting jobs bid more for GPUs.",
-            "             It starts when the price falls by 33.3%, as when other jobs end or",
-            "             nodes come, or when its bid is 1.500 times as high: a queue of more",
-            "             weight (kastor queue) or a higher priority, each level of which",
-            "             counts ten times.",
+            "Why:         Waiting: Other jobs gain more from the GPUs. (12s ago)",
+            "To get more: It needs 2 GPUs, and 2 jobs that wait are ahead of it.",
+            "             It starts when other jobs end or nodes come; sooner in a queue of",
+            "             1.500 times the weight (kastor queue) or with a higher priority,",
+            "             each level of which counts ten times.",
             "Expected:    starts in about 12m00s, done in 72m00s at the earliest, if nobody",
             "             else comes");
+    JobView view = JobView.of(job("{phase: Queued}"));
+    Decision decision = Decision.of(Json.YAML.readTree(WAITS));
+    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), null)))
+        .containsExactly(
+            "Figures:     It bids 0.420 for each of 2 GPUs, and a GPU costs 0.630 (job-seconds saved"
+                + " per GPU-second).");
   }
 
   @Test
@@ -79,10 +82,14 @@ final class WhyTest {
         """;
     String text = String.join(" ", lines("{phase: Running}", decision)).replaceAll(" +", " ");
     assertThat(text)
-        .contains("For 1 GPU more it would bid 0.100 each and they cost 0.500")
-        .contains("It grows when the price falls by 80.0%")
-        .contains("The next in line for what it has bids 0.300 for each GPU.")
+        .contains("It grows when other jobs end or nodes come; sooner in a queue of 5.000 times")
         .contains("done in 10m00s");
+    JobView view = JobView.of(job("{phase: Running}"));
+    assertThat(Counterfactual.figures(view, Decision.of(Json.YAML.readTree(decision))))
+        .containsExactly(
+            "It bids 0.100 for each of 1 more GPU, and a GPU costs 0.500 (job-seconds saved per"
+                + " GPU-second).",
+            "The next in line for what it has bids 0.300 for each GPU.");
     assertThat(String.join(" ", lines("{phase: Running}", decision.replace("0.1", "-0.2"))))
         .contains("1 more GPU would not make up for the pause");
   }
@@ -99,7 +106,7 @@ final class WhyTest {
     assertThat(lines("{phase: Queued}", nowhere)).anyMatch(l -> l.contains("kastor scale digits"));
     String covered = WAITS.replace("0.42", "0.7");
     assertThat(String.join(" ", lines("{phase: Queued}", covered)))
-        .contains("Its bid covers the price");
+        .contains("It starts as soon as GPUs that fit are free.");
   }
 
   @Test
@@ -162,7 +169,7 @@ final class WhyTest {
               .readTree(
                   terminal.run("why", "digits", "--operator", operator.url(), "-o", "json").out());
       assertThat(answer.at("/decision/numbers/bidPerSlot").asDouble()).isEqualTo(0.42);
-      assertThat(answer.at("/toGetMore")).hasSize(3);
+      assertThat(answer.at("/toGetMore")).hasSize(2);
       terminal.status(
           "digits",
           "{phase: Queued, allocation: {replicas: 0, nodes: {}, version: 1, since:"

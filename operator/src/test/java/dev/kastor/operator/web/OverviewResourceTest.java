@@ -131,7 +131,7 @@ class OverviewResourceTest {
     SequencedMap<String, Double> numbers = new LinkedHashMap<>();
     numbers.put("bidPerSlot", 0.5);
     numbers.put("pricePerSlot", Double.NaN);
-    Reason why = new Reason("Waiting", "The GPUs save more time elsewhere.", numbers);
+    Reason why = new Reason("Waiting", "Other jobs gain more from the GPUs.", numbers);
     plan.put(job, new Plan.Assignment(Allocation.NONE, why));
     decisions.decided(new Round(snapshot, new Plan(plan), List.of(), List.of(), 0));
     given()

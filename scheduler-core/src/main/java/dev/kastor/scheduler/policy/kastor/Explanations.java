@@ -52,14 +52,15 @@ final class Explanations {
     }
     String rival = rival(bid, pool, numbers);
     if (before.isEmpty()) {
-      return new Reason("Started", "Its progress is worth the GPUs' price. " + rival, numbers);
+      return new Reason(
+          "Started", "It gains more from these GPUs than others would. " + rival, numbers);
     }
     if (allocation.slots() == before.slots()) {
       return new Reason("Moved", moved(bid, offer, before, pool), numbers);
     }
     if (allocation.slots() > before.slots()) {
       return new Reason(
-          "Grown", "More GPUs save more time than they cost others. " + rival, numbers);
+          "Grown", "It gains more from further GPUs than others would. " + rival, numbers);
     }
     if (bid.queuePrice > 0) {
       return new Reason("Shrunk", "Others of its queue gain more from its GPUs.", numbers);
@@ -134,7 +135,7 @@ final class Explanations {
     String why =
         dear(bid, cheapest)
             ? "The GPUs that are free cost more money than the time they save."
-            : "The GPUs save more time elsewhere.";
+            : "Other jobs gain more from the GPUs.";
     return new Reason(before.isEmpty() ? "Waiting" : "Stopped", why, numbers);
   }
 
