@@ -254,6 +254,10 @@ class OperatorIT {
     return agents.membership(pod).map(now -> now.batchPlan().atomicBatchSize()).orElse(0);
   }
 
+  private static boolean ofSuspension(Event event) {
+    return event.getReason().equals("Suspended");
+  }
+
   private List<Event> events() {
     return client.v1().events().inNamespace(NAMESPACE).list().getItems().stream()
         .filter(event -> name.equals(event.getInvolvedObject().getName()))
@@ -305,9 +309,14 @@ class OperatorIT {
     await("it is suspended", () -> phase() == Phase.Suspended);
     await("its pods are gone", () -> pods().isEmpty());
     assertThat(status().allocation().replicas()).isZero();
+    await("an event says so", () -> events().stream().anyMatch(OperatorIT::ofSuspension));
     suspend(false);
     await("it runs again", () -> phase() == Phase.Running && members() == 2);
     assertThat(status().restarts()).isEqualTo(1);
+    assertThat(events())
+        .as("events of the suspension")
+        .filteredOn(OperatorIT::ofSuspension)
+        .hasSize(1);
     assertThat(agents.started())
         .as("pod numbers are not used again")
         .containsExactlyInAnyOrder(name + "-0", name + "-1", name + "-2", name + "-3");

@@ -100,8 +100,17 @@ public final class AllocationWriter {
    */
   public boolean write(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
+    boolean stored = store(job, allocation, atMost, reason);
+    if (stored) {
+      events.normal(job, reason.code(), reason.message());
+    }
+    return stored;
+  }
+
+  private boolean store(
+      TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     synchronized (locks.computeIfAbsent(job.getMetadata().getUid(), uid -> new Object())) {
-      return writeAlone(job, allocation, atMost, reason);
+      return storeAlone(job, allocation, atMost, reason);
     }
   }
 
@@ -131,7 +140,7 @@ public final class AllocationWriter {
         allocation.slotsPerReplica() == 1 ? null : allocation.slotsPerReplica());
   }
 
-  private boolean writeAlone(
+  private boolean storeAlone(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     AllocationStatus before = current(job);
     Instant now = clock.instant();
@@ -152,7 +161,6 @@ public final class AllocationWriter {
         after.nodes(),
         reason.code(),
         reason.message());
-    events.normal(job, reason.code(), reason.message());
     observers.allocated(id, allocation, reason, now);
     signals.job(id);
     return true;
@@ -160,10 +168,22 @@ public final class AllocationWriter {
 
   /** Takes away what the job has, if it has anything. */
   public void release(TrainingJob job, Reason reason) {
-    AllocationStatus current = current(job);
-    if (current != null && current.replicas() > 0) {
+    if (holdsAny(job)) {
       write(job, Allocation.NONE, null, reason);
       signals.round();
     }
+  }
+
+  /** The same because of the job's new phase, which has an event of its own. */
+  public void releaseByPhase(TrainingJob job, Reason reason) {
+    if (holdsAny(job)) {
+      store(job, Allocation.NONE, null, reason);
+      signals.round();
+    }
+  }
+
+  private boolean holdsAny(TrainingJob job) {
+    AllocationStatus current = current(job);
+    return current != null && current.replicas() > 0;
   }
 }

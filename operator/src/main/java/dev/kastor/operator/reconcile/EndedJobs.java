@@ -49,7 +49,7 @@ final class EndedJobs {
     // The phase comes first: a job without an allocation that has not ended would get a new one.
     statuses.write(
         job, new JobConditions.Facts(end.phase(), reason, end.message(), 0, 0, 0), end.failures());
-    allocations.release(job, Reason.of(reason, end.message()));
+    allocations.releaseByPhase(job, Reason.of(reason, end.message()));
     signals.round();
     return Duration.ofSeconds(1);
   }
@@ -57,7 +57,7 @@ final class EndedJobs {
   /** Removes what an ended job has left; says when to look at it again, empty for never. */
   Optional<Duration> clear(TrainingJob job, List<PodView> views, Phase phase) {
     // A round that was under way when the job ended may have given it slots again.
-    allocations.release(job, Reason.of("Ended", "The job has ended."));
+    allocations.releaseByPhase(job, Reason.of("Ended", "The job has ended."));
     return departures.clear(job, views, phase == Phase.Succeeded)
         ? timeToLive.apply(job)
         : Optional.of(SOON);

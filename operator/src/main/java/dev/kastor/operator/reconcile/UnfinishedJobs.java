@@ -76,7 +76,7 @@ final class UnfinishedJobs {
     }
     steer.late().ifPresent(late -> life.giveUp(job, late));
     if (steer.suspend()) {
-      allocations.release(job, Reason.of("Suspended", "The user suspended the job."));
+      allocations.releaseByPhase(job, Reason.of("Suspended", "The user suspended the job."));
     }
     if (steer.report()) {
       report.write(job, failures);
