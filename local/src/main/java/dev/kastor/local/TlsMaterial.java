@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * certificate is renewed while they run. The authority's key stays in a store whose password only
  * this process knows.
  */
-final class TlsMaterial {
+public final class TlsMaterial {
   /** How long a certificate is valid. */
   static final Duration VALIDITY = Duration.ofDays(30);
 
@@ -47,7 +47,8 @@ final class TlsMaterial {
     this.keytool = keytool;
   }
 
-  static TlsMaterial create(Path folder) throws IOException {
+  /** Makes both in a folder, which is emptied first. */
+  public static TlsMaterial create(Path folder) throws IOException {
     PrivateFiles.delete(folder);
     PrivateFiles.directory(folder);
     byte[] secret = new byte[PASSWORD_BYTES];
@@ -72,12 +73,12 @@ final class TlsMaterial {
   }
 
   /** PEM of the authority. */
-  Path authority() {
+  public Path authority() {
     return folder.resolve("ca.crt");
   }
 
   /** What a server of this process needs; it shows renewed certificates as well. */
-  synchronized SSLContext context() throws IOException {
+  public synchronized SSLContext context() throws IOException {
     try {
       return Objects.requireNonNull(keys).context();
     } catch (GeneralSecurityException e) {
