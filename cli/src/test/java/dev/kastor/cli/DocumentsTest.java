@@ -122,7 +122,7 @@ final class DocumentsTest {
         Path file =
             parts[0].isEmpty()
                 ? document
-                : document.toAbsolutePath().getParent().resolve(parts[0]).normalize();
+                : document.resolve("..").resolve(parts[0]).toAbsolutePath().normalize();
         if (!Files.exists(file)) {
           broken.add("%s: %s: there is no such file".formatted(document, target));
         } else if (parts.length == 2
@@ -165,7 +165,7 @@ final class DocumentsTest {
     List<String> longLines = new ArrayList<>();
     for (Path document : documents()) {
       // Tables cannot be broken, and the reference pages are generated.
-      if (document.getParent().endsWith("reference")) {
+      if (document.toString().contains("/docs/reference/")) {
         continue;
       }
       List<String> lines = Arrays.asList(written(document).split("\n", -1));
