@@ -1,11 +1,15 @@
 package dev.kastor.local.api;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.zjsonpatch.JsonPatch;
 import io.fabric8.zjsonpatch.JsonPatchException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 
 /** The kinds of patch that a client may send. */
 enum Patch {
@@ -17,6 +21,9 @@ enum Patch {
   STRATEGIC("application/strategic-merge-patch+json"),
   /** Server-side apply. */
   APPLY("application/apply-patch+yaml");
+
+  private static final ObjectReader STRICT =
+      Json.MAPPER.reader().with(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
   private final String mediaType;
 
@@ -34,9 +41,15 @@ enum Patch {
         415, "UnsupportedMediaType", "patch of media type '%s'".formatted(contentType));
   }
 
+  /** Reads JSON, or else YAML, which forbids characters that JSON allows. */
   static JsonNode parse(byte[] body) {
     try {
-      return Json.YAML.readTree(new String(body, java.nio.charset.StandardCharsets.UTF_8));
+      return STRICT.readTree(body);
+    } catch (IOException e) {
+      // YAML, or nothing that is known.
+    }
+    try {
+      return Json.YAML.readTree(new String(body, StandardCharsets.UTF_8));
     } catch (JsonProcessingException e) {
       throw ApiException.badRequest("the body is neither JSON nor YAML: " + e.getOriginalMessage());
     }
