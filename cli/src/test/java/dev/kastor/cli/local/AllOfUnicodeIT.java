@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class AllOfUnicodeIT {
   private static final int JOBS = Integer.getInteger("kastor.unicodeJobs", 60);
   private static final int IN_A_FILE = 100;
-  private static final int SLOTS = 16;
+  private static final int SLOTS = 200;
   private static final Duration SILENCE = Duration.ofMinutes(2);
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration COMMAND = Duration.ofMinutes(2);
