@@ -46,6 +46,8 @@ build_kwok() {
   }
 }
 
+apt_options=(-qq -o APT::Sandbox::User=root)
+
 # Unpacks packages of the machine's own distribution into a folder; apt checks their signatures. Nothing is installed.
 # What each was is noted as in images without a package manager, where scanners look for it.
 unpack_packages() {
@@ -53,8 +55,8 @@ unpack_packages() {
   need apt-get "The parts of the node come from Debian's or Ubuntu's archive."
   need dpkg-deb "It unpacks the parts of the node."
   downloads=$(mktemp -d "$cache/debs.XXXXXX")
-  (cd "$downloads" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}") ||
-    (apt-get -qq update && cd "$downloads" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}") || return 1
+  (cd "$downloads" && apt-get "${apt_options[@]}" download "${packages[@]}") ||
+    (apt-get "${apt_options[@]}" update && cd "$downloads" && apt-get "${apt_options[@]}" download "${packages[@]}") || return 1
   for deb in "$downloads"/*.deb; do
     dpkg-deb -x "$deb" "$out" && mkdir -p "$out/var/lib/dpkg/status.d" &&
       dpkg-deb -f "$deb" >"$out/var/lib/dpkg/status.d/$(dpkg-deb -f "$deb" Package)" || return 1
@@ -65,11 +67,12 @@ unpack_packages() {
 
 # The versions that apt would take of packages: when one is newer, what was made of the older is made again.
 candidates() {
-  apt-cache policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" { print name, $2 }'
+  apt-cache "${apt_options[@]}" policy "$@" | awk '/^[^ ]/ { name = $1 } $1 == "Candidate:" { print name, $2 }'
 }
 
+# link_jre MODULES FOLDER
 link_jre() {
-  "$JAVA_HOME/bin/jlink" --add-modules "$jre_modules" --strip-debug --no-header-files --no-man-pages --output "$1/jre"
+  "$JAVA_HOME/bin/jlink" --add-modules "$1" --strip-debug --no-header-files --no-man-pages --output "$2/jre"
 }
 
 # Waits for a process, telling the seconds while it works.
@@ -99,9 +102,23 @@ prepare_images() {
   base=base-$release-$(candidates "${base_packages[@]}" | fingerprint -)
   jre=jre-$(echo "$jre_modules" | fingerprint "$JAVA_HOME/release" -)
   cached "$base" unpack_packages "${base_packages[@]}"
-  cached "$jre" link_jre
+  cached "$jre" link_jre "$jre_modules"
   base=$cache/$base jre=$cache/$jre
   export base jre
+}
+
+# prepare_foreign_base: the base of images for aarch64, in $foreign_base. What apt knows of their packages is kept apart.
+prepare_foreign_base() {
+  local own=("${apt_options[@]}") state=$cache/apt-arm64
+  mkdir -p "$state/lists/partial" "$state/archives/partial"
+  apt_options+=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o "Dir::State::Lists=$state/lists"
+    -o "Dir::Cache=$state" -o Dir::State::status=/dev/null)
+  apt-get "${apt_options[@]}" update || say "apt-get update failed; the packages of the last one are taken"
+  foreign_base=base-$(. /etc/os-release && echo "${ID:-linux}-${VERSION_ID:-0}")-arm64
+  foreign_base+=-$(candidates "${base_packages[@]}" | fingerprint -)
+  cached "$foreign_base" unpack_packages "${base_packages[@]}"
+  foreign_base=$cache/$foreign_base
+  apt_options=("${own[@]}")
 }
 
 # prepare_python: Python for the image of scripts that count their steps

@@ -25,15 +25,19 @@ public final class Sides {
   /** What starts a program of the engine on the JDK that runs this process, without arguments. */
   static List<String> engine(Installation installation, String program) throws BenchException {
     try {
-      return List.of(
-          Installation.java(),
-          "-Xmx512m",
-          "-XX:+UseSerialGC",
-          "--enable-native-access=ALL-UNNAMED",
-          "-Dorg.bytedeco.javacpp.cachedir=" + StateFolder.nativeLibraries(StateFolder.home()),
-          "-cp",
-          installation.agentClassPath(),
-          program);
+      List<String> command = new ArrayList<>();
+      command.add(Installation.java());
+      command.addAll(installation.nativeOptions());
+      command.addAll(
+          List.of(
+              "-Xmx512m",
+              "-XX:+UseSerialGC",
+              "--enable-native-access=ALL-UNNAMED",
+              "-Dorg.bytedeco.javacpp.cachedir=" + StateFolder.nativeLibraries(StateFolder.home()),
+              "-cp",
+              installation.agentClassPath(),
+              program));
+      return command;
     } catch (LocalException e) {
       throw new BenchException(String.valueOf(e.getMessage()));
     }

@@ -2,10 +2,12 @@ package dev.kastor.local;
 
 import dev.kastor.local.kubelet.EntryPoint;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Starts the training agent on the JDK that runs this process. */
 final class AgentEntryPoint implements EntryPoint {
+  private final Installation installation;
   private final String classPath;
   private final Path nativeLibraries;
   private final Path plugins;
@@ -15,23 +17,29 @@ final class AgentEntryPoint implements EntryPoint {
    *     which would otherwise go to the user's home
    * @param plugins folder with the jars of the user, if it exists
    */
-  AgentEntryPoint(String classPath, Path nativeLibraries, Path plugins) {
-    this.classPath = classPath;
+  AgentEntryPoint(Installation installation, Path nativeLibraries, Path plugins)
+      throws LocalException {
+    this.installation = installation;
+    this.classPath = installation.agentClassPath();
     this.nativeLibraries = nativeLibraries;
     this.plugins = plugins;
   }
 
   @Override
   public List<String> command(String image) {
-    return List.of(
-        Installation.java(),
-        "-Xmx256m",
-        "-XX:+UseSerialGC",
-        "--enable-native-access=ALL-UNNAMED",
-        "-Dorg.bytedeco.javacpp.cachedir=" + nativeLibraries,
-        "-Dkastor.plugins=" + plugins,
-        "-cp",
-        classPath,
-        "dev.kastor.agent.Agent");
+    List<String> command = new ArrayList<>();
+    command.add(Installation.java());
+    command.addAll(installation.nativeOptions());
+    command.addAll(
+        List.of(
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "--enable-native-access=ALL-UNNAMED",
+            "-Dorg.bytedeco.javacpp.cachedir=" + nativeLibraries,
+            "-Dkastor.plugins=" + plugins,
+            "-cp",
+            classPath,
+            "dev.kastor.agent.Agent"));
+    return command;
   }
 }

@@ -5,14 +5,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where the built parts of Kastor lie.
+ * Where the built parts of Kastor lie: in a checkout, or in an unpacked release, which has no
+ * sources and keeps each jar and each native library once.
  *
- * @param root the folder of the checkout; {@code KASTOR_INSTALL}
+ * @param root the folder of the checkout or release; {@code KASTOR_INSTALL}
  */
 public record Installation(Path root) {
+  /** File that every release has and no checkout: lines of {@code NAME=VALUE}. */
+  private static final String RELEASE = "release";
+
   private static final String CRD = "META-INF/kastor/trainingjobs.kastor.dev-v1.yml";
   private static final List<String> CRDS =
       List.of(
@@ -41,8 +46,27 @@ public record Installation(Path root) {
     return CRDS;
   }
 
+  /** Whether this is an unpacked release. */
+  boolean isRelease() {
+    return Files.exists(root.resolve(RELEASE));
+  }
+
+  /** Commit that the release was built from; none in a checkout. */
+  public Optional<String> commit() throws LocalException {
+    if (!isRelease()) {
+      return Optional.empty();
+    }
+    return lines(RELEASE).stream()
+        .filter(line -> line.startsWith("COMMIT="))
+        .map(line -> line.substring("COMMIT=".length()))
+        .findFirst();
+  }
+
   /** The operator's jar. */
   Path operatorJar() throws LocalException {
+    if (isRelease()) {
+      return released("lib/operator/quarkus-run.jar");
+    }
     Path jar = root.resolve("operator/target/quarkus-app/quarkus-run.jar");
     if (!Files.exists(jar)) {
       throw new LocalException(
@@ -51,8 +75,27 @@ public record Installation(Path root) {
     return jar;
   }
 
+  /**
+   * Options of a Java process that needs native libraries. Those of a release are unpacked, so that
+   * no process has to do so; in a checkout they are in jars of the class path.
+   */
+  public List<String> nativeOptions() {
+    return isRelease()
+        ? List.of(
+            "-Djava.library.path=" + root.resolve("lib/native"),
+            "-Dorg.bytedeco.javacpp.pathsFirst=true")
+        : List.of();
+  }
+
   /** The class path of the agent: its own jar first. */
   public String agentClassPath() throws LocalException {
+    if (isRelease()) {
+      List<String> jars = new ArrayList<>();
+      for (String jar : lines("lib/agent.classpath")) {
+        jars.add(released(jar).toString());
+      }
+      return String.join(":", jars);
+    }
     Path target = root.resolve("training-agent/target");
     List<String> entries = new ArrayList<>();
     try (Stream<Path> files = Files.isDirectory(target) ? Files.list(target) : Stream.empty()) {
@@ -71,6 +114,24 @@ public record Installation(Path root) {
     }
     entries.add(target.resolve("lib") + "/*");
     return String.join(":", entries);
+  }
+
+  private List<String> lines(String path) throws LocalException {
+    Path file = released(path);
+    try {
+      return Files.readAllLines(file);
+    } catch (IOException e) {
+      throw new LocalException("cannot read " + file + ": " + e.getMessage());
+    }
+  }
+
+  private Path released(String path) throws LocalException {
+    Path file = root.resolve(path);
+    if (!Files.exists(file)) {
+      throw new LocalException(
+          "this release is incomplete: %s is missing. Unpack it again.".formatted(file));
+    }
+    return file;
   }
 
   /** The {@code java} of the JDK that runs this process. */

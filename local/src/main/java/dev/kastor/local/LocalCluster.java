@@ -58,9 +58,7 @@ public final class LocalCluster implements AutoCloseable {
     Path operatorJar = installation.operatorJar();
     AgentEntryPoint agent =
         new AgentEntryPoint(
-            installation.agentClassPath(),
-            PrivateFiles.directory(state.nativeLibraries()),
-            options.plugins());
+            installation, PrivateFiles.directory(state.nativeLibraries()), options.plugins());
     Deque<AutoCloseable> parts = new ArrayDeque<>();
     boolean whole = false;
     try {
@@ -101,7 +99,8 @@ public final class LocalCluster implements AutoCloseable {
       SupervisedProcess operator =
           SupervisedProcess.start(
               "operator",
-              operatorCommand(operatorJar, PrivateFiles.directory(state.operatorCache())),
+              operatorCommand(
+                  installation, operatorJar, PrivateFiles.directory(state.operatorCache())),
               operatorEnvironment(state, options, tls, webPort, agentPort),
               state.root(),
               state.operatorLog(),
@@ -134,9 +133,10 @@ public final class LocalCluster implements AutoCloseable {
         || type.equals(ResourceTypes.EVENT);
   }
 
-  private static List<String> operatorCommand(Path jar, Path cache) {
+  private static List<String> operatorCommand(Installation installation, Path jar, Path cache) {
     List<String> command = new ArrayList<>();
     command.add(Installation.java());
+    command.addAll(installation.nativeOptions());
     command.addAll(
         List.of(
             "-Xmx192m",

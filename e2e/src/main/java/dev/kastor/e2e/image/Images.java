@@ -25,7 +25,6 @@ import java.util.zip.ZipFile;
  */
 public final class Images {
   private static final String VERSION = "0.1.0-SNAPSHOT";
-  private static final String LIBRARIES = "lib/x86_64-linux-gnu/";
   private static final String EXAMPLES = "/app";
   private static final String PYTHON_PATH = "PATH=/opt/python/bin";
 
@@ -85,13 +84,15 @@ public final class Images {
           "-Xss512k",
           "--add-opens=java.base/java.lang=ALL-UNNAMED");
 
+  private final Platform platform;
   private final Path root;
   private final Path jre;
   private final Path base;
   private final Layer system;
   private final Layer java;
 
-  private Images(Path root, Path base, Path jre) throws IOException {
+  private Images(Platform platform, Path root, Path base, Path jre) throws IOException {
+    this.platform = platform;
     this.root = root;
     this.jre = jre;
     this.base = base;
@@ -108,39 +109,63 @@ public final class Images {
    *     and PyTorch with {@code --wheel} of the Python client, if the image of the PyTorch examples
    *     is; {@code --work} folder for what is of no use later; {@code --caches} folder for what the
    *     next run can use again; {@code --bill} Maven's bill of materials, if each image is to have
-   *     its own
+   *     its own; {@code --aarch64} folder with {@code base}, {@code jre} and {@code natives} (jars)
+   *     for that architecture, if operator and agent are to run there as well
    */
   public static void main(String[] args) throws IOException, InterruptedException {
-    Images images = new Images(Path.of(args[0]), option(args, "--base"), option(args, "--jre"));
-    Layout layout = new Layout(Path.of(args[1]));
-    Image agent = images.agent(option(args, "--work"), option(args, "--caches"));
-    List<Image> all = new ArrayList<>(List.of(images.operator(), agent));
+    Path root = Path.of(args[0]);
+    Path work = option(args, "--work");
+    Path caches = option(args, "--caches");
+    Images images =
+        new Images(Platform.X86_64, root, option(args, "--base"), option(args, "--jre"));
+    List<Image> operators = new ArrayList<>(List.of(images.operator()));
+    List<Image> agents = new ArrayList<>(List.of(images.agent(work, List.of(), caches)));
+    if (List.of(args).contains("--aarch64")) {
+      Path parts = option(args, "--aarch64");
+      Images others =
+          new Images(
+              Platform.AARCH64,
+              root,
+              parts.resolve("base").toRealPath(),
+              parts.resolve("jre").toRealPath());
+      operators.add(others.operator());
+      agents.add(others.agent(work.resolve("aarch64"), List.of(parts.resolve("natives")), caches));
+    }
+    List<List<Image>> all = new ArrayList<>(List.of(operators, agents));
     if (List.of(args).contains("--pause")) {
-      all.add(pause(option(args, "--pause")));
+      all.add(List.of(pause(option(args, "--pause"))));
     }
     if (List.of(args).contains("--python")) {
       all.add(
-          new Image(
-              "kastor.dev/e2e/python:1",
-              List.of(python(option(args, "--python"))),
-              List.of(),
-              List.of(PYTHON_PATH),
-              "/"));
+          List.of(
+              new Image(
+                  "kastor.dev/e2e/python:1",
+                  List.of(python(option(args, "--python"))),
+                  List.of(),
+                  List.of(PYTHON_PATH),
+                  "/",
+                  Platform.X86_64)));
     }
     if (List.of(args).contains("--pytorch")) {
-      Path client = option(args, "--work").resolve("client");
-      all.add(images.pytorch(option(args, "--pytorch"), option(args, "--wheel"), client));
+      Path client = work.resolve("client");
+      all.add(List.of(images.pytorch(option(args, "--pytorch"), option(args, "--wheel"), client)));
     }
     Bill bill = List.of(args).contains("--bill") ? new Bill(option(args, "--bill")) : null;
-    for (Image image : all) {
-      String digest = layout.add(image);
-      System.out.printf("        %s %s%n", image.name(), digest);
-      if (bill != null) {
-        String name = image.repository().substring(image.repository().lastIndexOf('/') + 1);
-        bill.write(image, digest, Path.of(args[1]).resolve(name + ".cdx.json"));
+    Layout layout = new Layout(Path.of(args[1]));
+    for (List<Image> variants : all) {
+      String digest = variants.size() == 1 ? layout.add(variants.getFirst()) : layout.add(variants);
+      System.out.printf("        %s %s%n", variants.getFirst().name(), digest);
+      for (Image image : bill == null ? List.<Image>of() : variants) {
+        bill.write(image, digest, Path.of(args[1]).resolve(billName(image)));
       }
     }
     layout.finish();
+  }
+
+  private static String billName(Image image) {
+    String name = image.repository().substring(image.repository().lastIndexOf('/') + 1);
+    Platform platform = image.platform();
+    return name + (platform == Platform.X86_64 ? "" : "-" + platform.architecture()) + ".cdx.json";
   }
 
   private Image operator() throws IOException {
@@ -158,22 +183,30 @@ public final class Images {
       }
     }
     return new Image(
-        "docker.io/kastor/operator:" + VERSION, List.of(system, java, libraries, own), command);
+        "docker.io/kastor/operator:" + VERSION,
+        List.of(system, java, libraries, own),
+        command,
+        platform);
   }
 
-  private Image agent(Path work, Path caches) throws IOException, InterruptedException {
+  private Image agent(Path work, List<Path> natives, Path caches)
+      throws IOException, InterruptedException {
+    List<Path> folders = new ArrayList<>(natives);
+    folders.add(built("training-agent/target/lib"));
     SequencedMap<String, Path> libraries = new TreeMap<>();
     SequencedMap<String, Path> own = new TreeMap<>();
-    try (Stream<Path> files = Files.list(built("training-agent/target/lib"))) {
-      for (Path jar : files.filter(Images::forHere).sorted().toList()) {
-        if (name(jar).matches("(dnnl|javacpp)-.*-linux-x86_64\\.jar")) {
-          // Whoever finds them there need not unpack 90 MB at each start.
-          unpackNatives(jar, work.resolve("native"))
-              .forEach(file -> libraries.put("app/native/" + name(file), file));
-        } else if (name(jar).matches("(scheduler-core|plugin-jars|engine)-.*")) {
-          own.put("app/" + name(jar), jar);
-        } else {
-          libraries.put("app/lib/" + name(jar), jar);
+    for (Path folder : folders) {
+      try (Stream<Path> files = Files.list(folder)) {
+        for (Path jar : files.filter(platform::uses).sorted().toList()) {
+          if (platform.isNative(jar) && name(jar).matches("(dnnl|javacpp)-.*")) {
+            // Whoever finds them there need not unpack 90 MB at each start.
+            unpackNatives(jar, work.resolve("native"))
+                .forEach(file -> libraries.put("app/native/" + name(file), file));
+          } else if (name(jar).matches("(scheduler-core|plugin-jars|engine)-.*")) {
+            own.put("app/" + name(jar), jar);
+          } else {
+            libraries.put("app/lib/" + name(jar), jar);
+          }
         }
       }
     }
@@ -181,17 +214,18 @@ public final class Images {
     own.put("app/" + name(jar), jar);
     SequencedMap<String, Path> all = new TreeMap<>(libraries);
     all.putAll(own);
-    Path cache = rehearsed(all, work.resolve("rehearsal"), caches);
     List<String> command = agentCommand("/opt/jre/bin/java", "", all);
-    command.add(1, "-XX:AOTCache=/app/agent.aot");
+    Layer code = new Layer().files(own);
+    // The cache is recorded while an agent runs, and one for another processor does not run here.
+    if (platform == Platform.X86_64) {
+      command.add(1, "-XX:AOTCache=/app/agent.aot");
+      code.file(rehearsed(all, work.resolve("rehearsal"), caches), "app/agent.aot");
+    }
     return new Image(
         "docker.io/kastor/training-agent:" + VERSION,
-        List.of(
-            system,
-            java,
-            new Layer().files(libraries),
-            new Layer().files(own).file(cache, "app/agent.aot")),
-        command);
+        List.of(system, java, new Layer().files(libraries), code),
+        command,
+        platform);
   }
 
   /**
@@ -307,7 +341,8 @@ public final class Images {
         List.of(python(rootFolder), own),
         List.of(),
         List.of(PYTHON_PATH, "PYTHONPATH=/opt/client:/opt/packages"),
-        EXAMPLES);
+        EXAMPLES,
+        Platform.X86_64);
   }
 
   private static Layer python(Path rootFolder) throws IOException {
@@ -324,14 +359,15 @@ public final class Images {
     // Scanners of images look for these.
     layer.folder(base.resolve(Bill.PACKAGES), Bill.PACKAGES.replaceFirst("/$", ""));
     for (String name : NEEDED) {
-      layer.file(library(name), LIBRARIES + name);
+      layer.file(library(name), "lib/" + platform.folder() + "/" + name);
     }
-    return layer.file(library("ld-linux-x86-64.so.2"), "lib64/ld-linux-x86-64.so.2");
+    String loader = platform.loader();
+    return layer.file(library(loader.substring(loader.lastIndexOf('/') + 1)), loader);
   }
 
   private Path library(String name) throws IOException {
-    for (String folder : List.of("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")) {
-      Path file = base.resolve(folder).resolve(name);
+    for (String folder : List.of("lib", "usr/lib")) {
+      Path file = base.resolve(folder).resolve(platform.folder()).resolve(name);
       if (Files.isRegularFile(file)) {
         return file.toRealPath();
       }
@@ -345,11 +381,6 @@ public final class Images {
       throw new IOException(file + " does not exist. Run ./kastor build.");
     }
     return file;
-  }
-
-  /** Whether the file is of use on Linux on x86-64. */
-  private static boolean forHere(Path file) {
-    return !name(file).matches(".*(darwin|win32|aarch64).*\\.jar");
   }
 
   private static String name(Path file) {

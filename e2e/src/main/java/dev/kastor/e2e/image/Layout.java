@@ -45,6 +45,37 @@ final class Layout {
    * @return digest of its manifest
    */
   String add(Image image) throws IOException {
+    return list(image.name(), manifest(image));
+  }
+
+  /**
+   * Writes images of one name, each for another platform; who pulls that name gets the one for its
+   * machine.
+   *
+   * @return digest of their index
+   */
+  String add(List<Image> variants) throws IOException {
+    List<Map<String, Object>> each = new ArrayList<>();
+    for (Image image : variants) {
+      Map<String, Object> manifest = manifest(image);
+      manifest.put(
+          "platform", Map.of("architecture", image.platform().architecture(), "os", "linux"));
+      each.add(manifest);
+    }
+    return list(variants.getFirst().name(), json("index.v1+json", index(each)));
+  }
+
+  /** Lists a manifest or an index under its name. */
+  private String list(String name, Map<String, Object> descriptor) {
+    // The first is what containerd goes by, the second what tools that copy images do.
+    descriptor.put(
+        "annotations",
+        Map.of("io.containerd.image.name", name, "org.opencontainers.image.ref.name", name));
+    manifests.add(descriptor);
+    return String.valueOf(descriptor.get("digest"));
+  }
+
+  private Map<String, Object> manifest(Image image) throws IOException {
     List<Map<String, Object>> layers = new ArrayList<>();
     for (Layer layer : image.layers()) {
       if (!written.containsKey(layer)) {
@@ -57,7 +88,7 @@ final class Layout {
             "config.v1+json",
             Map.of(
                 "architecture",
-                "amd64",
+                image.platform().architecture(),
                 "os",
                 "linux",
                 "config",
@@ -76,37 +107,27 @@ final class Layout {
                     "layers",
                     "diff_ids",
                     layers.stream().map(layer -> layer.get("digest")).toList())));
-    Map<String, Object> manifest =
-        new TreeMap<>(
-            json(
-                "manifest.v1+json",
-                Map.of(
-                    "schemaVersion",
-                    2,
-                    "mediaType",
-                    TYPE + "manifest.v1+json",
-                    "config",
-                    config,
-                    "layers",
-                    layers)));
-    // The first is what containerd goes by, the second what tools that copy images do.
-    manifest.put(
-        "annotations",
+    return json(
+        "manifest.v1+json",
         Map.of(
-            "io.containerd.image.name",
-            image.name(),
-            "org.opencontainers.image.ref.name",
-            image.name()));
-    manifests.add(manifest);
-    return String.valueOf(manifest.get("digest"));
+            "schemaVersion",
+            2,
+            "mediaType",
+            TYPE + "manifest.v1+json",
+            "config",
+            config,
+            "layers",
+            layers));
   }
 
   /** Writes what makes the folder a layout; nothing can be added after that. */
   void finish() throws IOException {
     Files.write(folder.resolve("oci-layout"), bytes(Map.of("imageLayoutVersion", "1.0.0")));
-    Map<String, Object> index =
-        Map.of("schemaVersion", 2, "mediaType", TYPE + "index.v1+json", "manifests", manifests);
-    Files.write(folder.resolve("index.json"), bytes(index));
+    Files.write(folder.resolve("index.json"), bytes(index(manifests)));
+  }
+
+  private static Map<String, Object> index(List<Map<String, Object>> manifests) {
+    return Map.of("schemaVersion", 2, "mediaType", TYPE + "index.v1+json", "manifests", manifests);
   }
 
   private interface Content {

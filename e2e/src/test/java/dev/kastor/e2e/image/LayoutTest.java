@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +52,50 @@ final class LayoutTest {
       assertThat(blobs).hasSize(5);
     }
     assertThat(at.resolve("index.json")).content().contains("example/one:1", "example/two:1");
+  }
+
+  @Test
+  void listsVariantsOfAnImageUnderOneNameAndDigest() throws IOException {
+    Layer layer = new Layer().folder(content("shared", "2020-01-01T00:00:00Z"), "app");
+    Path at = folder.resolve("layout");
+    Layout layout = new Layout(at);
+    List<Image> variants =
+        Stream.of(Platform.values())
+            .map(each -> new Image("example/one:1", List.of(layer), List.of("/run"), each))
+            .toList();
+    String digest = layout.add(variants);
+    layout.finish();
+
+    assertThat(at.resolve("index.json"))
+        .content()
+        .containsOnlyOnce("\"digest\"")
+        .contains(digest, "application/vnd.oci.image.index.v1+json");
+    assertThat(at.resolve("blobs/sha256").resolve(digest.substring("sha256:".length())))
+        .content()
+        .contains(
+            "\"platform\":{\"architecture\":\"amd64\",\"os\":\"linux\"}",
+            "\"platform\":{\"architecture\":\"arm64\",\"os\":\"linux\"}");
+  }
+
+  @Test
+  void leavesOutJarsWithLibrariesOfOtherMachines() {
+    assertThat(
+            Stream.of(
+                    "ortools-linux-x86-64-9.15.jar",
+                    "ortools-linux-aarch64-9.15.jar",
+                    "ortools-darwin-aarch64-9.15.jar",
+                    "ortools-java-9.15.jar",
+                    "dnnl-3.11-1.5.13-linux-x86_64.jar",
+                    "dnnl-3.11-1.5.13-linux-arm64.jar",
+                    "dnnl-3.11-1.5.13.jar")
+                .map(Path::of)
+                .filter(Platform.AARCH64::uses)
+                .map(Path::toString))
+        .containsExactly(
+            "ortools-linux-aarch64-9.15.jar",
+            "ortools-java-9.15.jar",
+            "dnnl-3.11-1.5.13-linux-arm64.jar",
+            "dnnl-3.11-1.5.13.jar");
   }
 
   @Test
