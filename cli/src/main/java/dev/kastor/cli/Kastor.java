@@ -3,6 +3,7 @@ package dev.kastor.cli;
 import dev.kastor.cli.bench.BenchCommand;
 import dev.kastor.cli.bench.GpuCommand;
 import dev.kastor.cli.bench.ProfileCommand;
+import dev.kastor.cli.compare.CompareRunsCommand;
 import dev.kastor.cli.checkpoint.CheckpointsCommand;
 import dev.kastor.cli.connect.Target;
 import dev.kastor.cli.demo.DemoCommand;
@@ -76,6 +77,7 @@ import picocli.CommandLine.Spec;
       WhyCommand.class,
       HistoryCommand.class,
       MetricsCommand.class,
+      CompareRunsCommand.class,
       LogsCommand.class,
       TopCommand.class,
       EventsCommand.class,
@@ -128,7 +130,7 @@ public final class Kastor implements Runnable {
     groups.put("Run", List.of("demo", "up", "down", "run", "submit"));
     groups.put(
         "Look",
-        List.of("ls", "top", "describe", "why", "logs", "metrics", "history", "events", "get"));
+        List.of("ls", "top", "describe", "why", "logs", "metrics", "history", "compare-runs", "events", "get"));
     groups.put("Change", List.of("scale", "pin", "stop", "suspend", "resume", "rm", "checkpoints"));
     groups.put("Operate a cluster", List.of("queue", "doctor", "support-bundle"));
     groups.put(

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.cli.compare;
+
+import org.jspecify.annotations.NullMarked;
