@@ -3,8 +3,8 @@ package dev.kastor.cli;
 import dev.kastor.cli.bench.BenchCommand;
 import dev.kastor.cli.bench.GpuCommand;
 import dev.kastor.cli.bench.ProfileCommand;
-import dev.kastor.cli.compare.CompareRunsCommand;
 import dev.kastor.cli.checkpoint.CheckpointsCommand;
+import dev.kastor.cli.compare.CompareRunsCommand;
 import dev.kastor.cli.connect.Target;
 import dev.kastor.cli.demo.DemoCommand;
 import dev.kastor.cli.doctor.DoctorCommand;
@@ -130,7 +130,17 @@ public final class Kastor implements Runnable {
     groups.put("Run", List.of("demo", "up", "down", "run", "submit"));
     groups.put(
         "Look",
-        List.of("ls", "top", "describe", "why", "logs", "metrics", "history", "compare-runs", "events", "get"));
+        List.of(
+            "ls",
+            "top",
+            "describe",
+            "why",
+            "logs",
+            "metrics",
+            "history",
+            "compare-runs",
+            "events",
+            "get"));
     groups.put("Change", List.of("scale", "pin", "stop", "suspend", "resume", "rm", "checkpoints"));
     groups.put("Operate a cluster", List.of("queue", "doctor", "support-bundle"));
     groups.put(

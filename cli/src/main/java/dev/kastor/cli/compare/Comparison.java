@@ -17,7 +17,8 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Comparison of jobs: the fields of spec and the labels in which they differ, and what came of each.
+ * Comparison of jobs: the fields of spec and the labels in which they differ, and what came of
+ * each.
  */
 final class Comparison {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -37,8 +38,8 @@ final class Comparison {
     List<Map<String, String>> all = jobs.stream().map(Comparison::settings).toList();
     TreeSet<String> differing = new TreeSet<>();
     all.forEach(settings -> differing.addAll(settings.keySet()));
-    differing.removeIf(
-        name -> new HashSet<>(all.stream().map(each -> each.getOrDefault(name, "")).toList()).size() < 2);
+    differing.removeIf(name ->
+        new HashSet<>(all.stream().map(each -> each.getOrDefault(name, "")).toList()).size() < 2);
     runs = new ArrayList<>();
     for (int i = 0; i < jobs.size(); i++) {
       Map<String, String> own = new TreeMap<>(all.get(i));
@@ -105,13 +106,15 @@ final class Comparison {
       row(
           table,
           metric,
-          run -> metric.equals(run.job().metricName()) ? Format.number(run.job().finalMetric()) : NONE);
+          run ->
+              metric.equals(run.job().metricName())
+                  ? Format.number(run.job().finalMetric())
+                  : NONE);
     }
     SequencedMap<String, Function<JobView, String>> rows = new LinkedHashMap<>();
     rows.put("loss", job -> Format.number(job.loss()));
     rows.put("done", job -> job.percent() == null ? NONE : job.percent() + "%");
-    rows.put(
-        "took", job -> job.jctSeconds() == null ? NONE : Format.seconds(job.jctSeconds()));
+    rows.put("took", job -> job.jctSeconds() == null ? NONE : Format.seconds(job.jctSeconds()));
     rows.put("batch", job -> job.globalBatch() == null ? NONE : job.globalBatch().toString());
     rows.put("rescales", job -> job.rescales() == null ? NONE : job.rescales().toString());
     rows.put("restarts", job -> job.restarts() == null ? NONE : job.restarts().toString());

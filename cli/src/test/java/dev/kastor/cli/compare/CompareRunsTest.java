@@ -46,7 +46,8 @@ final class CompareRunsTest {
 
   @Test
   void showsWhatDiffersAndWhatCameOfIt() {
-    assertThat(terminal.run("compare-runs", "slow", "fast").out().lines().map(String::stripTrailing))
+    assertThat(
+            terminal.run("compare-runs", "slow", "fast").out().lines().map(String::stripTrailing))
         .containsExactly(
             "                           slow       fast",
             "goodput.learningRate.base  0.01       0.1",

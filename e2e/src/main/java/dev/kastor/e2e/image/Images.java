@@ -155,8 +155,10 @@ public final class Images {
     for (List<Image> variants : all) {
       String digest = variants.size() == 1 ? layout.add(variants.getFirst()) : layout.add(variants);
       System.out.printf("        %s %s%n", variants.getFirst().name(), digest);
-      for (Image image : bill == null ? List.<Image>of() : variants) {
-        bill.write(image, digest, Path.of(args[1]).resolve(billName(image)));
+      if (bill != null) {
+        for (Image image : variants) {
+          bill.write(image, digest, Path.of(args[1]).resolve(billName(image)));
+        }
       }
     }
     layout.finish();
