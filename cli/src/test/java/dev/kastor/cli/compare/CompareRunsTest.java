@@ -40,7 +40,7 @@ final class CompareRunsTest {
     assertThat(terminal.run("submit", file.toString()).code()).isZero();
     terminal.status(
         name,
-        "{phase: Succeeded, training: {metricName: accuracy, finalMetric: %s, loss: 0.5}}"
+        "{phase: Succeeded, training: {metricName: accuracy, finalMetric: %s, loss: 0.5, percent: 100, globalBatch: 64, rescales: 2}}"
             .formatted(accuracy));
   }
 
@@ -55,10 +55,10 @@ final class CompareRunsTest {
             "PHASE                      Succeeded  Succeeded",
             "accuracy                   0.900      0.970",
             "loss                       0.500      0.500",
-            "done                       -          -",
+            "done                       100%       100%",
             "took                       -          -",
-            "batch                      -          -",
-            "rescales                   -          -",
+            "batch                      64         64",
+            "rescales                   2          2",
             "restarts                   -          -");
   }
 

@@ -68,7 +68,7 @@ public final class ChartValues {
         List.of(
             "fullnameOverride=trainings",
             "podLabels.team=platform",
-            "podAnnotations.sidecar\\.istio\\.io/inject=false",
+            "podAnnotations.sidecar\\.istio\\.io/inject=no",
             "serviceAccount.annotations.owner=platform",
             "log.level=DEBUG",
             "log.format=json",
