@@ -20,8 +20,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * What documents promise is there: the commands that they show exist with these options, links lead
- * to pages and headings, and sources are readable without a wide window.
+ * Promises of documents: the commands that they show exist with these options, links lead to pages
+ * and headings, and sources are readable without a wide window.
  */
 final class DocumentsTest {
   private static final Path ROOT = Path.of(System.getProperty("kastor.root", ".."));

@@ -13,7 +13,7 @@ public final class Sizing {
 
   private Sizing() {}
 
-  /** What is asked for, else a slot for each GPU, else one for each core. */
+  /** Slots that are asked for, else one for each GPU, else one for each core. */
   public static int slots(@Nullable Integer slots) {
     int chosen = slots == null ? machine() : slots;
     if (chosen < 1 || chosen > MAX_SLOTS) {

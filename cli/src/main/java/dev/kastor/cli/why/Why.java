@@ -130,7 +130,7 @@ final class Why {
     return lines;
   }
 
-  /** What only who wants to know more is shown. */
+  /** Lines that only a wide answer has. */
   static List<String> figures(Answer answer) {
     List<String> lines = new ArrayList<>();
     if (answer.decision() != null) {

@@ -37,7 +37,7 @@ final class AllOfUnicodeIT {
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration COMMAND = Duration.ofMinutes(2);
 
-  /** What could act on a terminal, or be taken for a line of its own. */
+  /** Characters that could act on a terminal, or be taken for the end of a line. */
   private static final Pattern ACTS =
       Pattern.compile("[\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F\u202A-\u202E\u2066-\u2069\u2028\u2029]");
 
