@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where the built parts of Kastor lie: in a checkout, or in an unpacked release, which has no
+ * Places of the built parts of Kastor: in a checkout, or in an unpacked release, which has no
  * sources and keeps each jar and each native library once.
  *
  * @param root the folder of the checkout or release; {@code KASTOR_INSTALL}

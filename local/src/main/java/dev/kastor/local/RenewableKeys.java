@@ -13,7 +13,7 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
-/** Keys of a server of which new connections get the newest. */
+/** Key manager of a server that shows its newest certificate to new connections. */
 final class RenewableKeys extends X509ExtendedKeyManager {
   private volatile X509ExtendedKeyManager newest;
 
@@ -26,7 +26,7 @@ final class RenewableKeys extends X509ExtendedKeyManager {
     newest = keys(store, password);
   }
 
-  /** What a server needs that shows them. */
+  /** TLS settings of a server with these keys. */
   SSLContext context() throws GeneralSecurityException {
     SSLContext context = SSLContext.getInstance("TLSv1.3");
     context.init(new KeyManager[] {this}, null, null);

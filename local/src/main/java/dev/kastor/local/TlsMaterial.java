@@ -77,7 +77,7 @@ public final class TlsMaterial {
     return folder.resolve("ca.crt");
   }
 
-  /** What a server of this process needs; it shows renewed certificates as well. */
+  /** TLS settings of a server of this process, which shows renewed certificates as well. */
   public synchronized SSLContext context() throws IOException {
     try {
       return Objects.requireNonNull(keys).context();
