@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.http.HttpResponse;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +35,7 @@ import org.jspecify.annotations.NullUnmarked;
 @NullUnmarked
 final class FakeAgents implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final List<String> ENDED = Arrays.asList("Succeeded", "Failed");
 
   private final KubernetesClient client;
   private final AgentClient api;
@@ -183,7 +185,6 @@ final class FakeAgents implements AutoCloseable {
         setWaiting(pod);
       } else if (fresh && !gated && !threads.containsKey(name)) {
         setRunning(pod);
-        started.add(name);
         boolean anyContainer =
             pod.getMetadata().getAnnotations().containsKey("kastor.dev/gang-first");
         threads.put(
@@ -192,6 +193,8 @@ final class FakeAgents implements AutoCloseable {
                 .name(name)
                 // The test ends what is no agent.
                 .start(anyContainer ? () -> {} : () -> agent(pod)));
+        // Last: whoever sees it may end it, and then there must be a thread to interrupt.
+        started.add(name);
       }
     } catch (KubernetesClientException e) {
       // It was deleted or changed meanwhile.
@@ -364,9 +367,11 @@ final class FakeAgents implements AutoCloseable {
         .update();
   }
 
-  private void end(String namespace, String name, String phase, int exitCode, Outcome outcome) {
+  /** What ended stays as it ended: an agent may hear that it shall leave while a test ends it. */
+  private synchronized void end(
+      String namespace, String name, String phase, int exitCode, Outcome outcome) {
     Pod pod = client.pods().inNamespace(namespace).withName(name).get();
-    if (pod == null) {
+    if (pod == null || ENDED.contains(pod.getStatus().getPhase())) {
       return;
     }
     client
