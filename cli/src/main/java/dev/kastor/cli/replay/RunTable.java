@@ -2,20 +2,30 @@ package dev.kastor.cli.replay;
 
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.cli.terminal.Table;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.run.Outcome;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** Outcomes side by side, a block for each workload; JCT is job completion time. */
 final class RunTable {
   private static final int TEXT_COLUMNS = 1;
 
   private final List<Outcome> outcomes;
+  private final Map<String, LowerBound> bounds;
 
   RunTable(List<Outcome> outcomes) {
+    this(outcomes, Map.of());
+  }
+
+  /** With the lower bounds of some workloads. */
+  RunTable(List<Outcome> outcomes, Map<String, LowerBound> bounds) {
     this.outcomes = List.copyOf(outcomes);
+    this.bounds = Map.copyOf(bounds);
   }
 
   List<String> lines() {
@@ -54,6 +64,10 @@ final class RunTable {
                   "FTF>1",
                   "DECISION",
                   "CPU"));
+      LowerBound bound = bounds.get(workload);
+      if (bound != null) {
+        columns.add("OVER BOUND");
+      }
       if (priced) {
         columns.add("NODES COST");
         columns.add("JOBS COST");
@@ -63,6 +77,9 @@ final class RunTable {
       for (Outcome outcome : outcomes) {
         if (outcome.run().workload().equals(workload)) {
           List<String> row = new ArrayList<>(row(outcome, seeds));
+          if (bound != null) {
+            row.add(text("%.3f", outcome.replay().averageSeconds() / bound.meanSeconds()));
+          }
           if (priced) {
             Replay replay = outcome.replay();
             row.add(text("%.2f", replay.nodeMoney()));
@@ -73,9 +90,21 @@ final class RunTable {
         }
       }
       lines.addAll(table.lines());
+      if (bound != null) {
+        lines.add(told(bound));
+      }
       lines.add("");
     }
     return lines;
+  }
+
+  private static String told(LowerBound bound) {
+    return String.format(
+        Locale.ROOT,
+        "  No schedule has a mean JCT below %.0f s (slots of %s s, still rising by %.1f %%).",
+        bound.meanSeconds(),
+        BigDecimal.valueOf(bound.slot().toMillis(), 3).stripTrailingZeros().toPlainString(),
+        100 * bound.stillRising());
   }
 
   private static List<String> row(Outcome outcome, boolean seeds) {

@@ -6,6 +6,7 @@ import dev.kastor.cli.terminal.ResultFile;
 import dev.kastor.local.LocalException;
 import dev.kastor.plugin.Chosen;
 import dev.kastor.scheduler.policy.PolicyPlugin;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.report.Charts;
 import dev.kastor.simulator.report.Page;
@@ -19,8 +20,11 @@ import dev.kastor.traces.TraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -41,12 +45,14 @@ import picocli.CommandLine.Spec;
       "  kastor simulate",
       "  kastor simulate --workload traces/workloads/burst-8.csv --cluster 2x8 --policy pollux",
       "  kastor simulate --policy kastor:hold=1000:fairness=3,kastor,pollux",
+      "  kastor simulate --bound --policy kastor,pollux",
       "  kastor simulate --mode pollux --profiles pollux/applications --cluster 16x4 \\",
       "    --workload pollux/workloads/workload-1.csv --policy tiresias,pollux --json out.json"
     })
 public final class SimulateCommand implements Callable<Integer> {
   private static final String DEFAULT_REPORT = "kastor-report";
   private static final String PAGE = "report.html";
+  private static final int MOST_SLOT_SECONDS = 86_400;
 
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private ReplayOptions options = new ReplayOptions();
@@ -61,6 +67,22 @@ public final class SimulateCommand implements Callable<Integer> {
               + " be followed by :price=AMOUNT (of a node in an hour), :spot and :racks=COUNT, such"
               + " as aws=6x4:price=3.5:spot,aws=2x4:price=12.24 (default: ${DEFAULT-VALUE}).")
   private ClusterShape cluster = ClusterShape.parse("4x4");
+
+  @Option(
+      names = "--bound",
+      description =
+          "Also compute how far any schedule could go, knowing all jobs to come, and each mean"
+              + " against that.")
+  private boolean bound;
+
+  @Option(
+      names = "--bound-slot",
+      paramLabel = "SECONDS",
+      defaultValue = "60",
+      description =
+          "Slot of time of --bound: half of it is more exact and takes twice as long (default:"
+              + " ${DEFAULT-VALUE}).")
+  private double boundSlotSeconds;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write all results as JSON.")
   private @Nullable Path json;
@@ -79,6 +101,10 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    if (!(boundSlotSeconds >= 1 && boundSlotSeconds <= MOST_SLOT_SECONDS)) {
+      throw new CliException(
+          ExitCode.USAGE, "--bound-slot must be from 1 to %d seconds".formatted(MOST_SLOT_SECONDS));
+    }
     if (json != null) {
       ResultFile.check(json);
     }
@@ -99,9 +125,10 @@ public final class SimulateCommand implements Callable<Integer> {
     } finally {
       progress.close();
     }
-    new RunTable(outcomes).lines().forEach(out::println);
+    Map<String, LowerBound> bounds = bound ? bounds(simulate) : Map.of();
+    new RunTable(outcomes, bounds).lines().forEach(out::println);
     if (json != null) {
-      AtomicFile.write(json, RunsJson.of(outcomes));
+      AtomicFile.write(json, RunsJson.of(outcomes, bounds));
     }
     if (csv != null) {
       AtomicFile.write(csv, RunsCsv.of(outcomes));
@@ -113,6 +140,22 @@ public final class SimulateCommand implements Callable<Integer> {
     }
     out.flush();
     return ExitCode.OK;
+  }
+
+  private Map<String, LowerBound> bounds(Simulate simulate) {
+    Map<String, LowerBound> bounds = new LinkedHashMap<>();
+    PrintWriter err = spec.commandLine().getErr();
+    for (Run run : simulate.runs()) {
+      if (!bounds.containsKey(run.workload())) {
+        try (BoundProgress progress = new BoundProgress(err, run.workload(), options.quiet())) {
+          Duration slot = Duration.ofMillis(Math.round(1000 * boundSlotSeconds));
+          bounds.put(run.workload(), simulate.bound(run, slot, progress));
+        } catch (TraceException e) {
+          throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+        }
+      }
+    }
+    return bounds;
   }
 
   private @Nullable Path reportFolder() {

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
  * Turns a workload's jobs into what a policy may decide about them: the lesser of what the policy
  * can do and what the job's owner allows.
  */
-final class EventSpecs {
+public final class EventSpecs {
   private static final String NAMESPACE = "replay";
 
   private EventSpecs() {}
@@ -35,7 +35,7 @@ final class EventSpecs {
    *
    * @throws IllegalArgumentException if the job can never run on this cluster
    */
-  static JobSpec of(
+  public static JobSpec of(
       Workload.Job job, Application application, Control control, ClusterShape largest) {
     Elasticity elasticity = elasticity(job, application, control);
     int target = target(job, application, elasticity);

@@ -6,11 +6,13 @@ import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.replay.DecisionTimes;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.run.Conditions;
 import dev.kastor.simulator.run.Outcome;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Outcomes as JSON: {@code runs[]}, each with its settings, its summary, and the completion time of
@@ -27,8 +29,24 @@ public final class RunsJson {
 
   /** With costs, as {@code kastor simulate} writes them. */
   public static String of(List<Outcome> outcomes) {
+    return of(outcomes, Map.of());
+  }
+
+  /** The same with the lower bounds of some workloads. */
+  public static String of(List<Outcome> outcomes, Map<String, LowerBound> bounds) {
     ArrayNode runs = MAPPER.createArrayNode();
-    outcomes.forEach(outcome -> runs.add(run(outcome, true)));
+    for (Outcome outcome : outcomes) {
+      ObjectNode json = run(outcome, true);
+      LowerBound bound = bounds.get(outcome.run().workload());
+      if (bound != null) {
+        ObjectNode below = json.putObject("lowerBound");
+        below.put("avgJctSeconds", bound.meanSeconds());
+        below.put("ratio", outcome.replay().averageSeconds() / bound.meanSeconds());
+        below.put("slotSeconds", bound.slot().toMillis() / 1000.0);
+        below.put("stillRising", bound.stillRising());
+      }
+      runs.add(json);
+    }
     return text(runs);
   }
 

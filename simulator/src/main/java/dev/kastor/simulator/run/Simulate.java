@@ -3,7 +3,9 @@ package dev.kastor.simulator.run;
 import dev.kastor.scheduler.estimate.FamilyMemory;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.event.EventSimulation;
+import dev.kastor.simulator.event.Largest;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.replay.ReplayListener;
 import dev.kastor.simulator.tick.TickSettings;
@@ -11,6 +13,7 @@ import dev.kastor.simulator.tick.TickSimulation;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -23,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 /**
@@ -68,6 +72,27 @@ public final class Simulate {
   /** What will be replayed. */
   public List<Run> runs() {
     return runs;
+  }
+
+  /**
+   * The bound below which no schedule can bring the mean completion time of a run's workload, on
+   * the largest cluster that the run has; all runs of a workload have the same.
+   *
+   * @param listener is told how many of {@link LowerBound#ENOUGH_STEPS} are done
+   * @throws TraceException if a job can never run
+   */
+  public LowerBound bound(Run run, Duration slot, IntConsumer listener) throws TraceException {
+    try {
+      return LowerBound.of(
+          Largest.of(run.cluster(), run.conditions().resizes(), run.conditions().autoscaling()),
+          inputs.workload(run),
+          inputs.applications(run),
+          slot,
+          LowerBound.ENOUGH_STEPS,
+          listener);
+    } catch (IllegalArgumentException e) {
+      throw new TraceException("%s: %s".formatted(run.workload(), e.getMessage()), e);
+    }
   }
 
   /** Makes all replays on so many threads; the outcomes are in the order of the runs. */

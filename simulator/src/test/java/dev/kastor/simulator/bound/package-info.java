@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.simulator.bound;
+
+import org.jspecify.annotations.NullMarked;
