@@ -14,6 +14,7 @@ import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
+import dev.kastor.simulator.event.LiveRescale;
 import dev.kastor.simulator.event.NodeFailures;
 import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
@@ -115,6 +116,14 @@ final class ReplayOptions {
       paramLabel = "SECONDS",
       description = "Pause of a running job that changes its size (mode events; default: 2).")
   private @Nullable Double liveRescaleSeconds;
+
+  @Option(
+      names = "--live-start",
+      paramLabel = "SECONDS",
+      description =
+          "Start of replicas that a running job adds, while the others train on (mode events;"
+              + " default: a restart of its application).")
+  private @Nullable Double liveStartSeconds;
 
   @Option(
       names = "--node-failures",
@@ -278,6 +287,13 @@ final class ReplayOptions {
     return familyMemory;
   }
 
+  private LiveRescale liveRescale() {
+    LiveRescale usual = LiveRescale.USUAL;
+    return new LiveRescale(
+        liveRescaleSeconds == null ? usual.pause() : seconds(liveRescaleSeconds),
+        liveStartSeconds == null ? usual.start() : Optional.of(seconds(liveStartSeconds)));
+  }
+
   Conditions conditions() {
     if (!failureHours.isEmpty() && failureHours.size() != 2) {
       throw new CliException(
@@ -287,7 +303,7 @@ final class ReplayOptions {
     try {
       return new Conditions(
           interference,
-          liveRescaleSeconds == null ? Conditions.PLAIN.liveRescale() : seconds(liveRescaleSeconds),
+          liveRescale(),
           failureHours.isEmpty()
               ? Optional.empty()
               : Optional.of(

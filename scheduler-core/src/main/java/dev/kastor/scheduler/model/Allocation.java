@@ -130,6 +130,22 @@ public final class Allocation {
     return counts.clone();
   }
 
+  /** The replicas that stay where they are in a change to the other allocation. */
+  public Allocation common(Allocation other) {
+    if (slotsPerReplica != other.slotsPerReplica) {
+      return NONE;
+    }
+    SequencedMap<String, Integer> both = new LinkedHashMap<>();
+    for (int i = 0; i < nodes.length; i++) {
+      for (int k = 0; k < other.nodes.length; k++) {
+        if (nodes[i].equals(other.nodes[k])) {
+          both.put(nodes[i], Math.min(counts[i], other.counts[k]));
+        }
+      }
+    }
+    return new Allocation(both, slotsPerReplica);
+  }
+
   /** Replicas as a map, for display and storage. */
   public SequencedMap<String, Integer> replicasByNode() {
     return byNode(1);

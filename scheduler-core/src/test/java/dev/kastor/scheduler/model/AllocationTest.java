@@ -48,6 +48,17 @@ final class AllocationTest {
   }
 
   @Test
+  void whatTwoHaveInCommonStaysWhereItIs() {
+    Allocation one = new Allocation(byNode(3, 2));
+    assertThat(one.common(new Allocation(byNode(1, 4)))).isEqualTo(new Allocation(byNode(1, 2)));
+    assertThat(one.common(one)).isEqualTo(one);
+    assertThat(one.common(Allocation.on("elsewhere", 4))).isEqualTo(Allocation.NONE);
+    assertThat(one.common(new Allocation(byNode(3, 2), 2)))
+        .as("replicas of another size")
+        .isEqualTo(Allocation.NONE);
+  }
+
+  @Test
   void refusesReplicasOfNoSlots() {
     assertThatThrownBy(() -> Allocation.on("n0", 1, 0)).hasMessageContaining("slotsPerReplica");
   }

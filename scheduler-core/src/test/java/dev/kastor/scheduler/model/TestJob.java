@@ -41,6 +41,7 @@ public final class TestJob {
   private double service;
   private Duration sinceChange = Duration.ZERO;
   private Optional<Progress> progress = Optional.empty();
+  private String family = "";
   private String queue = "";
   private int priority;
   private boolean pinned;
@@ -139,6 +140,11 @@ public final class TestJob {
     return this;
   }
 
+  public TestJob family(String value) {
+    family = value;
+    return this;
+  }
+
   public TestJob queue(String value) {
     queue = value;
     return this;
@@ -165,7 +171,7 @@ public final class TestJob {
         new JobSpec(
             new JobId("test", name),
             Instant.EPOCH,
-            "",
+            family,
             elasticity,
             elasticity.min(),
             LIMITS,

@@ -5,6 +5,7 @@ import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.scheduler.policy.kastor.KastorPlugin;
 import dev.kastor.scheduler.policy.registry.Policies;
 import dev.kastor.simulator.event.Adversity;
+import dev.kastor.simulator.event.LiveRescale;
 import dev.kastor.simulator.replay.DeclaredWork;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.run.Conditions;
@@ -30,7 +31,6 @@ public record Contender(
     boolean familyMemory,
     boolean events,
     Adversity adversity) {
-  private static final Duration LIVE_RESCALE = Duration.ofSeconds(2);
 
   /** Kastor's own policy by the rules of the published one. */
   public static final Contender KASTOR = of(KastorPlugin.NAME);
@@ -125,7 +125,7 @@ public record Contender(
         set.factor(),
         new Conditions(
             0,
-            LIVE_RESCALE,
+            LiveRescale.USUAL,
             Optional.empty(),
             List.of(),
             adversity,

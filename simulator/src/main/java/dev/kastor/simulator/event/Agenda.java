@@ -14,6 +14,7 @@ final class Agenda {
     RESIZE,
     NODE_FAILS,
     NODE_RETURNS,
+    REPLICAS_JOIN,
     JOB_ENDS,
     JOB_REPORTS,
     REPORT_ARRIVES,

@@ -39,6 +39,11 @@ final class EventJob implements Foresight {
 
   private AllocationHistory history = AllocationHistory.NONE;
   private Allocation allocation = Allocation.NONE;
+
+  /** The replicas that train; those that the allocation has besides still start. */
+  private Allocation training = Allocation.NONE;
+
+  private double joinsAt = Double.POSITIVE_INFINITY;
   private String gpuType = "";
   private double trainsFrom;
   private double rate = 1;
@@ -81,7 +86,7 @@ final class EventJob implements Foresight {
     this.reporter = reporter;
     assumed =
         new AssumedPauses(
-            settings.liveRescale(),
+            settings.liveRescale().pause(),
             VirtualClock.duration(courses.application().believedRestartSeconds()));
     batch = new BatchPlan(1, 0);
     course = courses.at(spec.batchLimits().targetGlobalBatch());
@@ -105,6 +110,16 @@ final class EventJob implements Foresight {
 
   Allocation allocation() {
     return allocation;
+  }
+
+  /** Its replicas that train; those that were added to them may still start. */
+  Allocation training() {
+    return training;
+  }
+
+  /** When replicas that still start will train with the others; infinite where none start. */
+  double joinsAt() {
+    return joinsAt;
   }
 
   boolean finished() {
@@ -167,7 +182,8 @@ final class EventJob implements Foresight {
         new JobFacts(
             spec,
             history,
-            reporter.heard() ? reporter.trains() : now >= trainsFrom,
+            joinsAt == Double.POSITIVE_INFINITY
+                && (reporter.heard() ? reporter.trains() : now >= trainsFrom),
             reporter.measured(this, now),
             false,
             Optional.of(this));
@@ -176,7 +192,7 @@ final class EventJob implements Foresight {
     stateVersion = version;
     stateUntil = now + VirtualClock.seconds(settings.reportInterval());
     if (state.restarting()) {
-      stateUntil = Math.min(stateUntil, trainsFrom);
+      stateUntil = Math.min(stateUntil, Math.min(joinsAt, trainsFrom));
     }
     return state;
   }
@@ -222,9 +238,10 @@ final class EventJob implements Foresight {
     }
     boolean live =
         type.equals(gpuType)
-            && staysSomewhere(to)
+            && !training.common(to).isEmpty()
             && !(spec.elasticity() instanceof Elasticity.Restarting);
-    int before = live ? allocation.replicas() : 0;
+    Allocation kept = live ? training.common(to) : Allocation.NONE;
+    int before = live ? training.replicas() : 0;
     if (!allocation.isEmpty()) {
       saveProgress();
     }
@@ -238,32 +255,48 @@ final class EventJob implements Foresight {
     if (Double.isNaN(startSeconds)) {
       startSeconds = now;
     }
-    // A rescale within a pause does not cut the pause short.
-    trainsFrom =
-        live
-            ? Math.max(trainsFrom, now + VirtualClock.seconds(settings.liveRescale()))
-            : now + application().restartSeconds();
     rate = 1;
     pace = nodesPace;
-    reporter.moved(
-        steps,
-        before,
-        to.replicas(),
-        live ? Switch.Cause.RESCALE : Switch.Cause.START,
-        trainsFrom - now);
-    train(reporter.batch(spec, application(), to, key(), now));
-  }
-
-  /** Whether a replica stays on its node and can hand the training state to the others. */
-  private boolean staysSomewhere(Allocation to) {
-    for (int i = 0; i < allocation.nodes(); i++) {
-      for (int k = 0; k < to.nodes(); k++) {
-        if (allocation.node(i).equals(to.node(k))) {
-          return true;
-        }
+    double starting = settings.liveRescale().startSeconds(application().restartSeconds());
+    if (!live) {
+      trainsFrom = now + application().restartSeconds();
+      trainWith(to, 0, Switch.Cause.START);
+    } else if (kept.equals(to) || starting == 0) {
+      rescale(to, before);
+    } else if (!spec.elasticity().allows(kept.replicas())) {
+      // Those that stay cannot train without those that start.
+      trainsFrom = Math.max(trainsFrom, now + starting);
+      rescale(to, before);
+    } else {
+      joinsAt = now + starting;
+      if (!kept.equals(training)) {
+        rescale(kept, before);
       }
     }
-    return false;
+  }
+
+  /** The replicas that were added have started and train with the others from now on. */
+  void join() {
+    settle();
+    measure();
+    joinsAt = Double.POSITIVE_INFINITY;
+    saveProgress();
+    rescale(allocation, training.replicas());
+    version++;
+  }
+
+  /** A rescale within a pause does not cut the pause short. */
+  private void rescale(Allocation to, int before) {
+    trainsFrom =
+        Math.max(trainsFrom, clock.now() + VirtualClock.seconds(settings.liveRescale().pause()));
+    trainWith(to, before, Switch.Cause.RESCALE);
+  }
+
+  private void trainWith(Allocation to, int before, Switch.Cause cause) {
+    training = to;
+    double now = clock.now();
+    reporter.moved(steps, before, to.replicas(), cause, trainsFrom - now);
+    train(reporter.batch(spec, application(), to, key(), now));
   }
 
   /** Loses its nodes and what it has trained since its last checkpoint. */
@@ -277,6 +310,10 @@ final class EventJob implements Foresight {
 
   private void become(Allocation to) {
     allocation = to;
+    joinsAt = Double.POSITIVE_INFINITY;
+    if (to.isEmpty()) {
+      training = to;
+    }
     history = history.next(to, VirtualClock.instant(clock.now()));
   }
 
@@ -320,7 +357,7 @@ final class EventJob implements Foresight {
     double now = clock.now();
     boolean news = reporter.receive(now);
     if (!allocation.isEmpty()) {
-      BatchPlan better = reporter.batch(spec, application(), allocation, key(), now);
+      BatchPlan better = reporter.batch(spec, application(), training, key(), now);
       if (!better.equals(batch)) {
         measure();
         train(better);
@@ -360,16 +397,16 @@ final class EventJob implements Foresight {
   private void train(BatchPlan with) {
     double progress = course.progressAt(stepsOnCourse);
     batch = with;
-    Course next = courses.at(batch.globalBatchSize(allocation.replicas()));
+    Course next = courses.at(batch.globalBatchSize(training.replicas()));
     if (next != course) {
       course = next;
       stepsOnCourse = course.stepsAt(progress);
     }
-    time = application().stepTime(key(), allocation.replicaCounts(), batch.atomicBatchSize());
+    time = application().stepTime(key(), training.replicaCounts(), batch.atomicBatchSize());
     if (!time.isKnown()) {
       throw new IllegalStateException(
           "%s was never measured with an atomic batch of %d on %s"
-              .formatted(application().name(), batch.atomicBatchSize(), allocation));
+              .formatted(application().name(), batch.atomicBatchSize(), training));
     }
   }
 

@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param decisionInterval shortest time between decisions; what happens in between is decided on
  *     together
  * @param reportInterval time between two reports of a job that trains
- * @param liveRescale pause of a running job that keeps its GPU type and at least one of its nodes;
- *     every other change costs what its application says
+ * @param liveRescale costs of a rescale of a running job that keeps its GPU type and a replica on
+ *     one of its nodes; every other change costs what its application says
  * @param interference share of its speed that a job on several nodes loses while one of them holds
  *     another such job, in [0, 1)
  * @param adversity what a scheduler does not know, or knows wrongly
@@ -31,7 +31,7 @@ public record EventSettings(
     Duration round,
     Duration decisionInterval,
     Duration reportInterval,
-    Duration liveRescale,
+    LiveRescale liveRescale,
     double interference,
     Adversity adversity,
     Duration checkpointInterval,
@@ -54,10 +54,9 @@ public record EventSettings(
           "decisionInterval (%s) is above round (%s). Lower it or raise round."
               .formatted(decisionInterval, round));
     }
-    if (liveRescale.isNegative() || !checkpointInterval.isPositive()) {
+    if (!checkpointInterval.isPositive()) {
       throw new IllegalArgumentException(
-          "liveRescale (%s) must not be negative and checkpointInterval (%s) must be positive"
-              .formatted(liveRescale, checkpointInterval));
+          "checkpointInterval (%s) must be positive".formatted(checkpointInterval));
     }
     if (!(interference >= 0 && interference < 1)) {
       throw new IllegalArgumentException(
@@ -77,7 +76,7 @@ public record EventSettings(
   }
 
   /**
-   * A round a minute, decisions a second apart or more, reports every half minute, 2 s to rescale,
+   * A round a minute, decisions a second apart or more, reports every half minute, usual rescales,
    * 2 % noise, checkpoints every ten minutes, nodes that neither fail nor leave, spot nodes
    * neither, at most 400 days.
    */
@@ -86,7 +85,7 @@ public record EventSettings(
         Duration.ofSeconds(60),
         Duration.ofSeconds(1),
         Duration.ofSeconds(30),
-        Duration.ofSeconds(2),
+        LiveRescale.USUAL,
         0,
         Adversity.USUAL,
         Duration.ofMinutes(10),
@@ -116,13 +115,13 @@ public record EventSettings(
         limit);
   }
 
-  /** The same with another pause for rescaling. */
-  public EventSettings withLiveRescale(Duration pause) {
+  /** The same with other costs of a live rescale. */
+  public EventSettings withLiveRescale(LiveRescale costs) {
     return new EventSettings(
         round,
         decisionInterval,
         reportInterval,
-        pause,
+        costs,
         interference,
         adversity,
         checkpointInterval,

@@ -232,6 +232,14 @@ public final class EventSimulation implements Cluster {
           wantDecision();
         }
       }
+      case REPLICAS_JOIN -> {
+        EventJob job = jobs.get(event.subject());
+        if (event.version() == job.version()) {
+          clock.set(event.seconds());
+          job.join();
+          notePlans(job);
+        }
+      }
       case JOB_ENDS -> {
         EventJob job = jobs.get(event.subject());
         if (event.version() == job.version()) {
@@ -452,6 +460,9 @@ public final class EventSimulation implements Cluster {
   private void notePlans(EventJob job) {
     if (!job.allocation().isEmpty()) {
       agenda.note(job.expectedFinish(), Agenda.Kind.JOB_ENDS, job.index(), job.version());
+      if (job.joinsAt() < Double.POSITIVE_INFINITY) {
+        agenda.note(job.joinsAt(), Agenda.Kind.REPLICAS_JOIN, job.index(), job.version());
+      }
       noteReport(job);
     }
   }

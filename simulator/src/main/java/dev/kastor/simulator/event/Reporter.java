@@ -199,7 +199,7 @@ final class Reporter {
     stepsReported = job.steps();
     double step = noisy(time.stepSeconds() * slowdown);
     double pass = noisy(time.passSeconds() * slowdown);
-    Allocation allocation = job.allocation();
+    Allocation allocation = job.training();
     measured.add(
         new StepProfile(
             allocation.nodes(),
@@ -256,7 +256,7 @@ final class Reporter {
             spec.id().name() + "-0",
             generation,
             number,
-            job.allocation().replicas(),
+            job.training().replicas(),
             job.batch(),
             List.copyOf(measured),
             begins ? null : job.gradient(),

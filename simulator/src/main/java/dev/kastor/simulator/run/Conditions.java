@@ -5,6 +5,7 @@ import dev.kastor.scheduler.model.Quota;
 import dev.kastor.simulator.event.Adversity;
 import dev.kastor.simulator.event.Autoscaling;
 import dev.kastor.simulator.event.EventSettings;
+import dev.kastor.simulator.event.LiveRescale;
 import dev.kastor.simulator.event.NodeFailures;
 import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
@@ -23,7 +24,7 @@ import java.util.StringJoiner;
  *
  * @param interference share of its speed that a job on several nodes loses while one of them holds
  *     another such job, in [0, 1)
- * @param liveRescale pause of a running job that changes its size; mode events only
+ * @param liveRescale what it costs a running job to change its size; mode events only
  * @param failures how nodes fail; mode events only
  * @param resizes planned changes of the cluster; mode events only
  * @param adversity what a scheduler does not know; but for declared work mode events only
@@ -34,7 +35,7 @@ import java.util.StringJoiner;
  */
 public record Conditions(
     double interference,
-    Duration liveRescale,
+    LiveRescale liveRescale,
     Optional<NodeFailures> failures,
     List<Resize> resizes,
     Adversity adversity,
@@ -45,7 +46,7 @@ public record Conditions(
   public static final Conditions PLAIN =
       new Conditions(
           0,
-          EventSettings.defaults().liveRescale(),
+          LiveRescale.USUAL,
           Optional.empty(),
           List.of(),
           Adversity.USUAL,
@@ -63,10 +64,6 @@ public record Conditions(
     if (!(interruptionsPerDay >= 0 && interruptionsPerDay <= 1440)) {
       throw new IllegalArgumentException(
           "interruptionsPerDay must be from 0 to 1440 but is " + interruptionsPerDay);
-    }
-    if (liveRescale.isNegative()) {
-      throw new IllegalArgumentException(
-          "a rescale cannot take less than no time but is " + liveRescale);
     }
   }
 
@@ -109,7 +106,11 @@ public record Conditions(
       parts.add("interference " + interference);
     }
     if (!liveRescale.equals(PLAIN.liveRescale())) {
-      parts.add("live rescale %d ms".formatted(liveRescale.toMillis()));
+      parts.add("live rescale %d ms".formatted(liveRescale.pause().toMillis()));
+      liveRescale
+          .start()
+          .ifPresent(
+              start -> parts.add("added replicas start in %d ms".formatted(start.toMillis())));
     }
     failures.ifPresent(nodes ->
         parts.add(

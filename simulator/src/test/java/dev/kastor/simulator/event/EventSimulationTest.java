@@ -14,14 +14,17 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("slow")
 final class EventSimulationTest {
@@ -227,7 +230,7 @@ final class EventSimulationTest {
   void aJobThatRestartsForARescalePausesAsForAStart() {
     Workload.Job a = job("a", 0, "linear", 1);
     Workload.Job b = job("b", 500, "linear", 1);
-    EventSettings free = EXACT.withLiveRescale(Duration.ZERO);
+    EventSettings free = EXACT.withLiveRescale(LiveRescale.withoutStart(Duration.ZERO));
     Replay live = replay(free, "1x2", workload(a, b), "optimus", 1);
     Replay restarts =
         replay(free, "1x2", workload(a.in(Workload.Category.RESTART), b), "optimus", 1);
@@ -241,13 +244,59 @@ final class EventSimulationTest {
   void aRescaleCostsItsPauseOnce() {
     // Optimus gives b the GPU that a grew to: each rescale of a pauses it for the stated time.
     Workload two = workload(job("a", 0, "linear", 1), job("b", 500, "linear", 1));
-    Replay free = replay(EXACT.withLiveRescale(Duration.ZERO), "1x2", two, "optimus", 1);
-    Replay paid = replay(EXACT.withLiveRescale(Duration.ofSeconds(7)), "1x2", two, "optimus", 1);
+    Replay free =
+        replay(
+            EXACT.withLiveRescale(LiveRescale.withoutStart(Duration.ZERO)),
+            "1x2",
+            two,
+            "optimus",
+            1);
+    Replay paid =
+        replay(
+            EXACT.withLiveRescale(LiveRescale.withoutStart(Duration.ofSeconds(7))),
+            "1x2",
+            two,
+            "optimus",
+            1);
     Replay.Completed before = free.jobs().getFirst();
     Replay.Completed after = paid.jobs().getFirst();
     assertThat(before.restarts()).isEqualTo(1);
     assertThat(after.restarts()).isEqualTo(1);
     assertThat(after.finishSeconds() - before.finishSeconds()).isCloseTo(7, within(1e-6));
+  }
+
+  /** With twice the GPUs a job is twice as fast: in the time of a start it loses half of that. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 7, 40, 90})
+  void replicasThatAreAddedStartWhileTheOthersTrain(int seconds) {
+    Map<String, Application> longer = Map.of("long", PlainApplication.linear(3000).named("long"));
+    Workload two = workload(job("a", 0, "long", 1), job("b", 0, "linear", 1));
+    LiveRescale atOnce = LiveRescale.withoutStart(Duration.ofSeconds(2));
+    LiveRescale later =
+        new LiveRescale(Duration.ofSeconds(2), Optional.of(Duration.ofSeconds(seconds)));
+    Replay.Completed before = optimus(atOnce, two, longer);
+    Replay.Completed after = optimus(later, two, longer);
+    assertThat(before.restarts()).isEqualTo(1);
+    assertThat(after.restarts()).isEqualTo(1);
+    assertThat(after.finishSeconds() - before.finishSeconds())
+        .isCloseTo(seconds / 2.0, within(1e-6));
+  }
+
+  private static Replay.Completed optimus(
+      LiveRescale costs, Workload workload, Map<String, Application> more) {
+    Map<String, Application> applications = new HashMap<>(APPLICATIONS);
+    applications.putAll(more);
+    return new EventSimulation(
+            EXACT.withLiveRescale(costs),
+            ClusterShape.parse("1x2"),
+            workload,
+            applications,
+            Policies.factory("optimus", PolicyContext.online(1)),
+            1,
+            (done, all, at) -> {})
+        .run()
+        .jobs()
+        .getFirst();
   }
 
   @Test

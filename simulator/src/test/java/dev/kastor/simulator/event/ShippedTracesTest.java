@@ -73,7 +73,8 @@ final class ShippedTracesTest {
 
   @Test
   void dearRescalingIsUsedLess() throws TraceException {
-    EventSettings dear = EventSettings.defaults().withLiveRescale(Duration.ofMinutes(5));
+    EventSettings dear =
+        EventSettings.defaults().withLiveRescale(LiveRescale.withoutStart(Duration.ofMinutes(5)));
     assertThat(replay(dear, "burst-8", "pollux").restarts())
         .isLessThan(replay(EventSettings.defaults(), "burst-8", "pollux").restarts());
   }
@@ -101,7 +102,7 @@ final class ShippedTracesTest {
         replay(
             EventSettings.defaults()
                 .withDecisions(Duration.ofSeconds(60), Duration.ofSeconds(60))
-                .withLiveRescale(Duration.ofSeconds(30)),
+                .withLiveRescale(LiveRescale.withoutStart(Duration.ofSeconds(30))),
             "16x4",
             workload,
             applications,

@@ -174,11 +174,12 @@ final class KastorPolicy implements Policy {
   private List<Bid> bids(Snapshot snapshot, Pools pools) {
     List<JobState> jobs = snapshot.jobs();
     Offers[] offers = book.of(jobs, pools);
+    Totals totals = new Totals(jobs);
     double[] remaining = new double[jobs.size()];
     double known = 0;
     int count = 0;
     for (int j = 0; j < remaining.length; j++) {
-      remaining[j] = remaining(jobs.get(j), offers[j]);
+      remaining[j] = remaining(jobs.get(j), offers[j], totals);
       if (!Double.isNaN(remaining[j])) {
         known += Math.log(Math.max(1, remaining[j]));
         count++;
@@ -186,7 +187,7 @@ final class KastorPolicy implements Policy {
     }
     double typical =
         count == 0 ? UNKNOWN_SECONDS : Math.min(UNKNOWN_SECONDS, Math.exp(known / count));
-    int slots = snapshot.totalSlots();
+    double share = (double) snapshot.totalSlots() / Math.max(1, jobs.size());
     Priorities priorities = new Priorities(jobs);
     List<Bid> bids = new ArrayList<>(jobs.size());
     for (int j = 0; j < remaining.length; j++) {
@@ -200,7 +201,9 @@ final class KastorPolicy implements Policy {
               held(job, offers[j], pools),
               left,
               job.progress().map(job.outlook()::knowsTotal).orElse(true),
-              weight(snapshot, job, offers[j], left, slots) * priorities.weight(job)));
+              snapshot.queue(job.spec().queue()).weight()
+                  * late(Stretch.of(job, offers[j], left, totals.fraction(job), share))
+                  * priorities.weight(job)));
     }
     if (ranking) {
       Delays.set(bids);
@@ -209,12 +212,12 @@ final class KastorPolicy implements Policy {
   }
 
   /** Seconds left at the best size; not a number where nobody knows. */
-  private static double remaining(JobState job, Offers offers) {
+  private static double remaining(JobState job, Offers offers, Totals totals) {
     if (job.model().isEmpty() || job.progress().isEmpty() || offers.fullRate() <= 0) {
       return Double.NaN;
     }
     Progress progress = job.progress().get();
-    double total = job.outlook().totalSteps(progress);
+    double total = totals.of(job, progress);
     if (total <= 0) {
       return Double.NaN;
     }
@@ -222,12 +225,9 @@ final class KastorPolicy implements Policy {
     return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
   }
 
-  /** What a second of its time counts for by its queue and its wait. */
-  private double weight(Snapshot snapshot, JobState job, Offers offers, double left, int slots) {
-    double share = (double) slots / Math.max(1, snapshot.jobs().size());
-    double stretch = Stretch.of(job, offers, left, share);
-    return snapshot.queue(job.spec().queue()).weight()
-        * Math.pow(Math.max(1, stretch / fairness), STRETCH_POWER);
+  /** What a second of its time counts for by its wait. */
+  private double late(double stretch) {
+    return Math.pow(Math.max(1, stretch / fairness), STRETCH_POWER);
   }
 
   private static int held(JobState job, Offers offers, Pools pools) {
@@ -249,7 +249,8 @@ final class KastorPolicy implements Policy {
       if (o == bid.held) {
         bid.value[o] = gross - money;
       } else if (live(bid, o)) {
-        bid.value[o] = changed(bid, gross, money, keep(bid, o, bid.rescalePause()));
+        bid.value[o] =
+            changed(bid, gross, money, keep(bid, o, bid.rescalePause())) - starts(bid, o, gross);
       } else {
         bid.value[o] = restarted;
       }
@@ -288,6 +289,16 @@ final class KastorPolicy implements Policy {
       return net;
     }
     return bid.held < 0 ? net * keep : Math.max(gross * keep - money, net * LEAST_KEEP);
+  }
+
+  /**
+   * What is lost while replicas start that a job adds: it holds their slots and trains on as it
+   * did, so the start is paid of what they add and not of all that it earns.
+   */
+  private double starts(Bid bid, int offer, double gross) {
+    double added = gross - bid.worth * bid.offers.rate()[bid.held];
+    boolean grows = bid.offers.slots()[offer] > bid.offers.slots()[bid.held];
+    return grows && added > 0 ? added * (1 - keep(bid, offer, bid.startSeconds())) : 0;
   }
 
   /** Whether replicas that run may hand on what they know: those of another pool are elsewhere. */

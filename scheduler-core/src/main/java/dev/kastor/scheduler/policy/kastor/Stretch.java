@@ -1,6 +1,5 @@
 package dev.kastor.scheduler.policy.kastor;
 
-import dev.kastor.protocol.Progress;
 import dev.kastor.scheduler.model.JobState;
 
 /**
@@ -15,9 +14,10 @@ final class Stretch {
    * The expected ratio.
    *
    * @param left seconds that the job would take at its best size
+   * @param done share of its work that it has done
    * @param share slots of an equal share
    */
-  static double of(JobState job, Offers offers, double left, double share) {
+  static double of(JobState job, Offers offers, double left, double done, double share) {
     double age = job.age().toNanos() * 1e-9;
     double pause = job.restartCost().toNanos() * 1e-9;
     double rate = rate(offers, share);
@@ -25,7 +25,6 @@ final class Stretch {
       return 1;
     }
     double ahead = left * Math.max(1, offers.fullRate() / rate);
-    double done = job.progress().map(Progress::fraction).orElse(0.0);
     double alone = pause + ahead / Math.max(1e-3, 1 - done);
     return (age + ahead) / Math.max(1, alone);
   }
