@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +29,8 @@ final class TraceReadersTest {
     return Files.writeString(folder.resolve("w.csv"), content);
   }
 
+  private static final Pattern PROFILES = Pattern.compile("profiles/[a-z]+\\.csv");
+
   @Test
   void readsAllShippedFiles() throws IOException, TraceException {
     Path traces = Path.of(System.getProperty("kastor.root", "..")).resolve("traces");
@@ -40,8 +44,9 @@ final class TraceReadersTest {
       List<Path> workloads = files.sorted().toList();
       assertThat(workloads).hasSizeGreaterThanOrEqualTo(6);
       for (Path workload : workloads) {
-        boolean usesFitted = Files.readString(workload).contains("profiles/fitted.csv");
-        Workload read = TraceFormats.read(workload, usesFitted ? fitted.keySet() : small);
+        Matcher named = PROFILES.matcher(Files.readString(workload));
+        Path profiles = traces.resolve(named.find() ? named.group() : "profiles/kastor.csv");
+        Workload read = TraceFormats.read(workload, Applications.read(profiles).keySet());
         assertThat(read.jobs()).as("%s", workload).isNotEmpty();
       }
     }
