@@ -87,9 +87,8 @@ final class ReleaseScenario {
   private final ReleaseFolder first;
   private final Registry registry;
   private Inventory untouched = new Inventory(Set.of());
+  private Path folder = Path.of(".");
   private Path kastor = Path.of("kastor");
-
-  @TempDir Path folder;
 
   ReleaseScenario() throws Exception {
     release = ReleaseFolder.of(Path.of(System.getProperty("kastor.e2e.release", ".")));
@@ -103,7 +102,8 @@ final class ReleaseScenario {
   }
 
   @BeforeAll
-  void prepare() throws Exception {
+  void prepare(@TempDir Path fresh) throws Exception {
+    folder = fresh;
     release.offer(registry);
     if (!first.equals(release)) {
       first.offer(registry);
@@ -167,7 +167,13 @@ final class ReleaseScenario {
                 "tenants.aggregate=true,checkpoints.claim=checkpoints,roundInterval=5s"));
     Shell.Result refused = helm("", install);
     assertThat(refused.status()).isNotZero();
-    assertThat(refused.err()).containsIgnoringCase("unauthorized");
+    assertThat(refused.err()).contains("credential");
+    assertThat(registry.requests())
+        .as("what helm asked for")
+        .isNotEmpty()
+        .allMatch(request ->
+            request.client().startsWith("Helm")
+                && request.status() == 401);
 
     helm(
             password,
@@ -205,7 +211,16 @@ final class ReleaseScenario {
         .as("in another namespace")
         .startsWith("no");
     assertThat(
-            kubectl("auth", "can-i", "patch", "trainingjobs/status", "-n", TEAM, as(ADMIN)).out())
+            kubectl(
+                    "auth",
+                    "can-i",
+                    "patch",
+                    "trainingjobs",
+                    "--subresource=status",
+                    "-n",
+                    TEAM,
+                    as(ADMIN))
+                .out())
         .startsWith("no");
     assertThat(kastor(ADMIN, "submit", manifest(JOB, 200_000).toString()).good()).contains(JOB);
     Await.until(
