@@ -224,7 +224,7 @@ final class Description {
   private void pods() {
     if (!pods.isEmpty()) {
       lines.add("Pods:");
-      Table table = new Table("  NAME", "PHASE", "NODE", "WAITS");
+      Table table = new Table("  NAME", "PHASE", "NODE", "");
       pods.forEach(p ->
           table.row(
               List.of(
