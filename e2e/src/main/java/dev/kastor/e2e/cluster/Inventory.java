@@ -7,11 +7,13 @@ import java.util.stream.Collectors;
 
 /**
  * Objects of a cluster of whatever kind its API server knows, as {@code kind/namespace/name}. The
- * record of what happened, events, is left out.
+ * record of what happened, events, and the heartbeats of nodes, their leases, are left out.
  */
 public record Inventory(Set<String> objects) {
   private static final String EACH =
       "jsonpath={range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}{\"\\n\"}{end}";
+
+  private static final String HEARTBEAT = "Lease/kube-node-lease/";
 
   public Inventory {
     objects = Set.copyOf(objects);
@@ -29,6 +31,7 @@ public record Inventory(Set<String> objects) {
         Shell.run("kubectl", "get", kinds, "--all-namespaces", "-o", EACH)
             .good()
             .lines()
+            .filter(object -> !object.startsWith(HEARTBEAT))
             .collect(Collectors.toSet()));
   }
 

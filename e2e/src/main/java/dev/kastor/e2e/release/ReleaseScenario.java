@@ -22,6 +22,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -224,7 +225,7 @@ final class ReleaseScenario {
                     as(ADMIN))
                 .out())
         .startsWith("no");
-    assertThat(kastor(ADMIN, "submit", manifest(JOB, 200_000).toString()).good()).contains(JOB);
+    assertThat(kastor(ADMIN, "submit", manifest(JOB, 120_000).toString()).good()).contains(JOB);
     Await.until(
         "the job says that its image is refused",
         SOON,
@@ -351,17 +352,21 @@ final class ReleaseScenario {
     String both = text.substring(text.indexOf("## Uninstall"));
     // Of the two ways, the one that leaves nothing: what follows the first block.
     assertThat(CommandBlocks.run(both.substring(both.indexOf("\n\n```sh")), folder)).hasSize(1);
-    until("nothing is left", () -> left().isEmpty());
+    Await.until("nothing is left", SOON, () -> left().toString(), () -> left().isEmpty());
   }
 
   /** What is there beyond what was before the installation, but for the tenant's own Secret. */
-  private Set<String> left() throws IOException, InterruptedException {
-    Set<String> left = Inventory.take().since(untouched);
-    left.remove("Secret/%s/%s".formatted(TEAM, SECRET));
-    if (!left.isEmpty()) {
-      Progress.say("still there: " + left);
+  private Set<String> left() {
+    try {
+      Set<String> left = Inventory.take().since(untouched);
+      left.remove("Secret/%s/%s".formatted(TEAM, SECRET));
+      return left;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
     }
-    return left;
   }
 
   /** The values with which install.md takes images from a private registry. */
