@@ -148,8 +148,7 @@ final class WhyTest {
     JobView view = JobView.of(job(status));
     assertThat(
             Why.lines(
-                new Why.Answer(
-                    view, decision, Counterfactual.of(view, decision), List.of(), null),
+                new Why.Answer(view, decision, Counterfactual.of(view, decision), List.of(), null),
                 NOW,
                 200))
         .anyMatch(line -> line.contains("QueueNotFound: spec.queue is x. (60s ago)"))

@@ -54,8 +54,7 @@ record OwnCertificate(SSLContext server, String pem) {
           Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII))
               .encodeToString(key.certificate().getEncoded());
       return new OwnCertificate(
-          key.context(),
-          "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
+          key.context(), "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
     } catch (CertificateEncodingException e) {
       throw new IOException("the certificate in %s cannot be used".formatted(file), e);
     }

@@ -56,10 +56,16 @@ final class Registry implements AutoCloseable {
 
   private record Repository(List<Path> layouts, Map<String, String> tags) {}
 
-  private record Answer(int status, String type, Optional<Path> file, byte[] body) {
+  /**
+   * An answer.
+   *
+   * @param file what is sent
+   * @param text what is sent if there is no file
+   */
+  private record Answer(int status, String type, Optional<Path> file, String text) {
     static Answer json(int status, Object value) throws IOException {
       return new Answer(
-          status, "application/json", Optional.empty(), JSON.writeValueAsBytes(value));
+          status, "application/json", Optional.empty(), JSON.writeValueAsString(value));
     }
 
     static Answer error(int status, String code) throws IOException {
@@ -67,7 +73,7 @@ final class Registry implements AutoCloseable {
     }
 
     long length() throws IOException {
-      return file.isPresent() ? Files.size(file.get()) : body.length;
+      return file.isPresent() ? Files.size(file.get()) : text.getBytes(UTF_8).length;
     }
   }
 
@@ -149,7 +155,7 @@ final class Registry implements AutoCloseable {
       if (answer.file().isPresent()) {
         Files.copy(answer.file().get(), out);
       } else {
-        out.write(answer.body());
+        out.write(answer.text().getBytes(UTF_8));
       }
     }
   }
@@ -190,13 +196,13 @@ final class Registry implements AutoCloseable {
                 HTTP_OK,
                 JSON.readTree(file.get().toFile()).path("mediaType").asText(),
                 file,
-                new byte[0]);
+                "");
       }
       default -> {
         Optional<Path> file = blob(repository, reference);
         yield file.isEmpty()
             ? Answer.error(HTTP_NOT_FOUND, "BLOB_UNKNOWN")
-            : new Answer(HTTP_OK, "application/octet-stream", file, new byte[0]);
+            : new Answer(HTTP_OK, "application/octet-stream", file, "");
       }
     };
   }

@@ -75,8 +75,7 @@ final class ReleaseScenario {
   private static final int PORT = 5000;
   private static final String REGISTRY = HOST + ":" + PORT;
   private static final String CHART = "oci://" + REGISTRY + "/" + ReleaseFolder.CHART;
-  private static final Path STATE =
-      Path.of(System.getenv().getOrDefault("KASTOR_E2E_STATE", "."));
+  private static final Path STATE = Path.of(System.getenv().getOrDefault("KASTOR_E2E_STATE", "."));
   private static final String AUTHORITY = STATE.resolve("pki/ca.crt").toString();
   private static final Duration SOON = Duration.ofMinutes(5);
   private static final Duration LONG = Duration.ofMinutes(15);
@@ -174,9 +173,7 @@ final class ReleaseScenario {
     assertThat(registry.requests())
         .as("what helm asked for")
         .isNotEmpty()
-        .allMatch(request ->
-            request.client().startsWith("Helm")
-                && request.status() == 401);
+        .allMatch(request -> request.client().startsWith("Helm") && request.status() == 401);
 
     helm(
             password,
@@ -232,8 +229,8 @@ final class ReleaseScenario {
         jobs::describe,
         () -> kastor(ADMIN, "why", JOB).good().matches("(?s).*(ErrImagePull|ImagePullBackOff).*"));
     assertThat(registry.requests())
-        .anyMatch(request ->
-            request.status() == 401 && request.path().contains(ReleaseFolder.AGENT));
+        .anyMatch(
+            request -> request.status() == 401 && request.path().contains(ReleaseFolder.AGENT));
   }
 
   @Test

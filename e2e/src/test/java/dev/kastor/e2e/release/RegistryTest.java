@@ -62,10 +62,10 @@ final class RegistryTest {
   @Test
   void refusesWithoutThePassword() throws Exception {
     for (String credentials : new String[] {"", "user:other", "other:password", "user:"}) {
-      HttpResponse<String> answer =
-          ask("GET", "/v2/kastor/operator/manifests/1.2.3", credentials);
+      HttpResponse<String> answer = ask("GET", "/v2/kastor/operator/manifests/1.2.3", credentials);
       assertThat(answer.statusCode()).as(credentials).isEqualTo(401);
-      assertThat(answer.headers().firstValue("WWW-Authenticate")).hasValue("Basic realm=\"registry\"");
+      assertThat(answer.headers().firstValue("WWW-Authenticate"))
+          .hasValue("Basic realm=\"registry\"");
       assertThat(answer.body()).contains("UNAUTHORIZED").doesNotContain("layers");
     }
     assertThat(ask("GET", "/v2/", "user:password").statusCode()).isEqualTo(200);
@@ -120,12 +120,12 @@ final class RegistryTest {
       throws IOException, InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(
-                URI.create(
-                    "http://127.0.0.1:%d%s".formatted(server.getAddress().getPort(), path)))
+                URI.create("http://127.0.0.1:%d%s".formatted(server.getAddress().getPort(), path)))
             .method(method, HttpRequest.BodyPublishers.noBody());
     if (!credentials.isEmpty()) {
       request.header(
-          "Authorization", "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(UTF_8)));
+          "Authorization",
+          "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(UTF_8)));
     }
     return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
