@@ -193,10 +193,7 @@ final class Registry implements AutoCloseable {
         yield file.isEmpty()
             ? Answer.error(HTTP_NOT_FOUND, "MANIFEST_UNKNOWN")
             : new Answer(
-                HTTP_OK,
-                JSON.readTree(file.get().toFile()).path("mediaType").asText(),
-                file,
-                "");
+                HTTP_OK, JSON.readTree(file.get().toFile()).path("mediaType").asText(), file, "");
       }
       default -> {
         Optional<Path> file = blob(repository, reference);

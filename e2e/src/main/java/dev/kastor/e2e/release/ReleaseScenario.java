@@ -261,7 +261,7 @@ final class ReleaseScenario {
     long version = jobs.version(JOB);
     long step = jobs.step(JOB);
 
-    List<String> at = List.of("--version", release.version(), "--ca-file", AUTHORITY);
+    String[] at = {"--version", release.version(), "--ca-file", AUTHORITY};
     helm("", List.of("pull", CHART, "--untar", "--untardir", folder.toString()), at).good();
     kubectl(
             "apply",
@@ -443,11 +443,11 @@ final class ReleaseScenario {
     return Shell.run(Map.of(), "", Shell.command("kubectl", arguments));
   }
 
-  @SafeVarargs
-  private static Shell.Result helm(String input, List<String>... arguments)
+  private static Shell.Result helm(String input, List<String> arguments, String... more)
       throws IOException, InterruptedException {
     List<String> command = Shell.command(Helm.program());
-    List.of(arguments).forEach(command::addAll);
+    command.addAll(arguments);
+    command.addAll(List.of(more));
     return Shell.run(Map.of(), input, command);
   }
 
