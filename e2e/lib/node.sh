@@ -19,6 +19,8 @@ state = "/run/containerd"
   restrict_oom_score_adj = true
   disable_tcp_service = true
   stream_server_address = "127.0.0.1"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$state/registries"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "$node/usr/lib/cni"
     conf_dir = "$place/cni"

@@ -12,6 +12,12 @@ certificate() {
     -extfile "$at.ext" -out "$at.crt" 2>/dev/null
 }
 
+# key_store NAME: the key and the certificate of that name as Java reads them
+key_store() {
+  openssl pkcs12 -export -name "$1" -in "$state/pki/$1.crt" -inkey "$state/pki/$1.key" -passout "pass:$1" \
+    -out "$state/pki/$1.p12"
+}
+
 # kubeconfig NAME: for who has the certificate of that name
 kubeconfig() {
   cat >"$state/$1.kubeconfig" <<KUBECONFIG

@@ -165,3 +165,92 @@ def test_release_refuses_in_one_line_what_needs_sources(release: pathlib.Path, c
     answer = call(release / "kastor", command, "--help")
     assert answer.returncode == 1
     assert answer.stderr == f"kastor: {command} needs a checkout of Kastor's sources, and {release} is a release.\n"
+
+
+PAGE = """# A page
+## Before
+```sh
+echo not reached > before
+```
+## Start
+```sh
+./kastor up      # in a terminal of its own
+echo one > one   # a comment
+```
+Text, and what is no command:
+```yaml
+echo: two
+```
+```sh
+cat > three <<END
+$PWD
+END
+echo four \\
+  five > four
+```
+## After
+```sh
+echo not reached > after
+```
+"""
+
+
+def type_page(folder: pathlib.Path, page: str) -> subprocess.CompletedProcess[str]:
+    """Types the part from Start to After of a page in a folder with a command kastor of its own."""
+    (folder / "page.md").write_text(page)
+    kastor = folder / "kastor"
+    kastor.write_text('#!/usr/bin/env bash\necho "$*" > called\n')
+    kastor.chmod(0o755)
+    script = f"""
+        set -euo pipefail
+        . {RUN.parent / "first-page.sh"}
+        die() {{ printf '%s\\n' "$@" >&2; exit 1; }}
+        took() {{ echo "took: ${{2%%$'\\n'*}}"; }}
+        await_up() {{ wait "$up"; }}
+        cd {folder}
+        type_page page.md Start After
+    """
+    return call("bash", "-c", script)
+
+
+def test_commands_of_a_page_are_typed_in_their_order(tmp_path: pathlib.Path) -> None:
+    answer = type_page(tmp_path, PAGE)
+    assert answer.returncode == 0, answer.stderr
+    assert [line.split()[1] for line in answer.stdout.splitlines()] == ["./kastor", "echo", "cat", "echo"]
+    assert (tmp_path / "called").read_text() == "up\n"
+    assert (tmp_path / "one").read_text() == "one\n"
+    assert (tmp_path / "three").read_text() == f"{tmp_path}\n"
+    assert (tmp_path / "four").read_text() == "four five\n"
+    assert not (tmp_path / "before").exists() and not (tmp_path / "after").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [("ls nowhere", "this failed: ls nowhere"), ("echo 'open", "this command of the page has no end")],
+)
+def test_command_of_a_page_that_fails_is_named(tmp_path: pathlib.Path, command: str, reason: str) -> None:
+    answer = type_page(tmp_path, PAGE.replace("echo one > one", command))
+    assert answer.returncode == 1
+    assert reason in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--release", "/nowhere"], "--release needs a folder that ./kastor release wrote, and is given '/nowhere'."),
+        (["--before"], "--before needs a folder that ./kastor release wrote, and is given ''."),
+    ],
+)
+def test_cluster_takes_releases_alone(arguments: list[str], reason: str) -> None:
+    answer = call(ROOT / "e2e" / "run", *arguments)
+    assert answer.returncode == 1
+    assert reason in answer.stderr
+
+
+def test_changed_file_of_a_release_is_refused(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "SHA256SUMS").write_text("0" * 64 + "  chart\n")
+    (tmp_path / "chart").write_text("another")
+    answer = call(ROOT / "e2e" / "run", "--release", tmp_path)
+    assert answer.returncode == 1
+    assert f"a file in {tmp_path} is not the one that was built." in answer.stderr
+    assert "--before needs --release" in call(ROOT / "e2e" / "run", "--before", tmp_path).stderr

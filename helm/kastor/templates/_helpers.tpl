@@ -13,6 +13,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: kastor
 {{- end }}
 
+{{- /* An image, from another registry if one is given. The first part of a name is a host if it has a dot or a port. */ -}}
+{{- define "kastor.image" -}}
+{{- if .registry }}{{ .registry }}/{{ regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" .image "" }}{{ else }}{{ .image }}{{ end }}
+{{- end }}
+
 {{- define "kastor.host" -}}
 {{ include "kastor.name" . }}.{{ .Release.Namespace }}.svc
 {{- end }}

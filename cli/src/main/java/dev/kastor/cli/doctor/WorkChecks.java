@@ -114,7 +114,8 @@ final class WorkChecks {
                       waiting.getReason(),
                       waiting.getMessage() == null ? container.getImage() : waiting.getMessage()),
               "Set image.agent of the chart to an image that the nodes can pull, with"
-                  + " imagePullSecrets of the service account if it needs them");
+                  + " agents.imagePullSecrets if the registry asks for a password; the Secrets must"
+                  + " be in the pod's namespace");
         }
       }
     }

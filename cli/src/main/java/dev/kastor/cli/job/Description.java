@@ -6,6 +6,7 @@ import dev.kastor.cli.terminal.Table;
 import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.EventView;
 import dev.kastor.cli.view.JobView;
+import dev.kastor.cli.view.PodWait;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.ProgramSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
@@ -223,14 +224,15 @@ final class Description {
   private void pods() {
     if (!pods.isEmpty()) {
       lines.add("Pods:");
-      Table table = new Table("  NAME", "PHASE", "NODE");
+      Table table = new Table("  NAME", "PHASE", "NODE", "");
       pods.forEach(p ->
           table.row(
               List.of(
                   "  " + p.getMetadata().getName(),
                   p.getStatus() == null ? "" : text(p.getStatus().getPhase()),
-                  text(p.getSpec().getNodeName()))));
-      lines.addAll(table.lines());
+                  text(p.getSpec().getNodeName()),
+                  PodWait.of(p).orElse(""))));
+      lines.addAll(table.lines(paper));
     }
   }
 

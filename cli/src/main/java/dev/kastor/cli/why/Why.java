@@ -6,12 +6,14 @@ import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.connect.OperatorAway;
 import dev.kastor.cli.connect.OperatorPage;
+import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.cli.terminal.Output;
 import dev.kastor.cli.terminal.Paper;
 import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.JobView;
+import dev.kastor.cli.view.PodWait;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import java.io.PrintWriter;
 import java.time.Instant;
@@ -32,6 +34,7 @@ final class Why {
    * @param job the job as lists show it
    * @param decision the newest decision; absent before the first
    * @param toGetMore what would have to change for it to get more GPUs
+   * @param podsWait its pods that do not come up, each with what the kubelet says
    * @param operatorAway why the operator could not be asked, so that numbers are missing
    */
   @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -39,6 +42,7 @@ final class Why {
       JobView job,
       @Nullable Decision decision,
       List<String> toGetMore,
+      List<String> podsWait,
       @Nullable String operatorAway) {}
 
   Why(ClusterOptions options, PrintWriter out, PrintWriter err) {
@@ -87,7 +91,22 @@ final class Why {
         view,
         decision.orElse(null),
         decision.map(d -> Counterfactual.of(view, d)).orElse(List.of()),
+        view.ended() || view.replicas() == 0 ? List.of() : podsWait(cluster, name),
         away);
+  }
+
+  /** Pods of the job that do not come up, with what the kubelet says. */
+  private List<String> podsWait(Cluster cluster, String name) {
+    try {
+      return cluster.pods(options.namespace(), name).stream()
+          .flatMap(pod ->
+              PodWait.of(pod).map(wait -> pod.getMetadata().getName() + ": " + wait).stream())
+          .toList();
+    } catch (CliException e) {
+      // Who may read jobs and no pods is told the rest.
+      err.println("kastor: without pods: " + e.getMessage());
+      return List.of();
+    }
   }
 
   static List<String> lines(Answer answer, Instant now, int paper) {
@@ -118,6 +137,11 @@ final class Why {
                         .formatted(
                             Format.between(Format.instant(decision.at()), Optional.of(now)))),
         paper);
+    String pods = "Pods";
+    for (String wait : answer.podsWait()) {
+      add(lines, pods, wait, paper);
+      pods = "";
+    }
     job.gpuTypes().ifPresent(types -> add(lines, "GPU types", types, paper));
     String label = "To get more";
     for (String sentence : answer.toGetMore()) {

@@ -47,7 +47,11 @@ final class WhyTest {
     Decision decided = decision == null ? null : Decision.of(Json.YAML.readTree(decision));
     return Why.lines(
         new Why.Answer(
-            view, decided, decided == null ? List.of() : Counterfactual.of(view, decided), null),
+            view,
+            decided,
+            decided == null ? List.of() : Counterfactual.of(view, decided),
+            List.of(),
+            null),
         NOW,
         80);
   }
@@ -66,7 +70,7 @@ final class WhyTest {
             "             else comes");
     JobView view = JobView.of(job("{phase: Queued}"));
     Decision decision = Decision.of(Json.YAML.readTree(WAITS));
-    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), null)))
+    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), List.of(), null)))
         .containsExactly(
             "Figures:     It bids 0.420 for each of 2 GPUs, and a GPU costs 0.630 (job-seconds saved"
                 + " per GPU-second).");
@@ -144,9 +148,28 @@ final class WhyTest {
     JobView view = JobView.of(job(status));
     assertThat(
             Why.lines(
-                new Why.Answer(view, decision, Counterfactual.of(view, decision), null), NOW, 200))
+                new Why.Answer(view, decision, Counterfactual.of(view, decision), List.of(), null),
+                NOW,
+                200))
         .anyMatch(line -> line.contains("QueueNotFound: spec.queue is x. (60s ago)"))
         .anyMatch(line -> line.contains("kubectl patch trainingjob digits -n default"));
+  }
+
+  @Test
+  void tellsWhichPodsDoNotComeUp() throws IOException {
+    Decision decision = Decision.of(Json.YAML.readTree(WAITS));
+    assertThat(
+            Why.lines(
+                new Why.Answer(
+                    JobView.of(job("{phase: Starting}")),
+                    decision,
+                    List.of(),
+                    List.of("digits-0: ErrImagePull: 401", "digits-1: ErrImagePull: 401"),
+                    null),
+                NOW,
+                80))
+        .containsSubsequence(
+            "Pods:        digits-0: ErrImagePull: 401", "             digits-1: ErrImagePull: 401");
   }
 
   @Test

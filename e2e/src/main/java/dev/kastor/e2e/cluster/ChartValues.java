@@ -63,6 +63,7 @@ public final class ChartValues {
             "agents.serviceAccount=trains",
             "agents.threads=4",
             "gpuTypeLabel=nvidia.com/gpu.product"));
+    sets.put("a mirror", List.of("image.registry=registry.example:5000/mirror"));
     sets.put(
         "the customs of a platform",
         List.of(
@@ -137,6 +138,7 @@ public final class ChartValues {
         Map.entry("metrics.serviceMonitor.enabled=true", "networkPolicy.metricsFrom"),
         Map.entry("metrics.dashboards.enabled=yes please", "dashboards"),
         Map.entry("image.pullSecrets={registry}", "pullSecrets"),
+        Map.entry("image.registry=https://registry.example", "registry"),
         Map.entry("agents.threads=0", "threads"),
         Map.entry("gpuTypeLabel=a b", "gpuTypeLabel"),
         Map.entry("fullnameOverride=Kastor", "fullnameOverride"),

@@ -103,14 +103,15 @@ public final class Images {
   /**
    * Writes them as a layout.
    *
-   * @param args checkout; empty folder for the layout; {@code --base} folder with unpacked
-   *     packages; {@code --jre} folder; {@code --pause} program, if its image is wanted too; {@code
-   *     --python} root folder of Python, if its image is; {@code --pytorch} root folder of Python
-   *     and PyTorch with {@code --wheel} of the Python client, if the image of the PyTorch examples
-   *     is; {@code --work} folder for what is of no use later; {@code --caches} folder for what the
-   *     next run can use again; {@code --bill} Maven's bill of materials, if each image is to have
-   *     its own; {@code --aarch64} folder with {@code base}, {@code jre} and {@code natives} (jars)
-   *     for that architecture, if operator and agent are to run there as well
+   * @param args checkout; empty folder for the layout; {@code --pause-alone} if operator and agent
+   *     are to be left out; {@code --base} folder with unpacked packages; {@code --jre} folder;
+   *     {@code --pause} program, if its image is wanted too; {@code --python} root folder of
+   *     Python, if its image is; {@code --pytorch} root folder of Python and PyTorch with {@code
+   *     --wheel} of the Python client, if the image of the PyTorch examples is; {@code --work}
+   *     folder for what is of no use later; {@code --caches} folder for what the next run can use
+   *     again; {@code --bill} Maven's bill of materials, if each image is to have its own; {@code
+   *     --aarch64} folder with {@code base}, {@code jre} and {@code natives} (jars) for that
+   *     architecture, if operator and agent are to run there as well
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     Path root = Path.of(args[0]);
@@ -118,8 +119,13 @@ public final class Images {
     Path caches = option(args, "--caches");
     Images images =
         new Images(Platform.X86_64, root, option(args, "--base"), option(args, "--jre"));
-    List<Image> operators = new ArrayList<>(List.of(images.operator()));
-    List<Image> agents = new ArrayList<>(List.of(images.agent(work, List.of(), caches)));
+    boolean pauseAlone = List.of(args).contains("--pause-alone");
+    List<Image> operators = new ArrayList<>();
+    List<Image> agents = new ArrayList<>();
+    if (!pauseAlone) {
+      operators.add(images.operator());
+      agents.add(images.agent(work, List.of(), caches));
+    }
     if (List.of(args).contains("--aarch64")) {
       Path parts = option(args, "--aarch64");
       Images others =
@@ -131,7 +137,7 @@ public final class Images {
       operators.add(others.operator());
       agents.add(others.agent(work.resolve("aarch64"), List.of(parts.resolve("natives")), caches));
     }
-    List<List<Image>> all = new ArrayList<>(List.of(operators, agents));
+    List<List<Image>> all = new ArrayList<>(pauseAlone ? List.of() : List.of(operators, agents));
     if (List.of(args).contains("--pause")) {
       all.add(List.of(pause(option(args, "--pause"))));
     }

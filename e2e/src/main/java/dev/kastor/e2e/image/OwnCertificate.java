@@ -1,15 +1,12 @@
 package dev.kastor.e2e.image;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
+import java.security.cert.CertificateEncodingException;
 import java.util.Base64;
 import java.util.List;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -51,20 +48,14 @@ record OwnCertificate(SSLContext server, String pem) {
     if (keytool.waitFor() != 0) {
       throw new IOException("keytool made no certificate: " + Files.readString(log));
     }
-    try (InputStream in = Files.newInputStream(file)) {
-      KeyStore store = KeyStore.getInstance("PKCS12");
-      store.load(in, PASSWORD.toCharArray());
-      KeyManagerFactory keys =
-          KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-      keys.init(store, PASSWORD.toCharArray());
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(keys.getKeyManagers(), null, null);
+    ServerKey key = ServerKey.read(file, NAME, PASSWORD);
+    try {
       String body =
           Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII))
-              .encodeToString(store.getCertificate(NAME).getEncoded());
+              .encodeToString(key.certificate().getEncoded());
       return new OwnCertificate(
-          context, "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
-    } catch (GeneralSecurityException e) {
+          key.context(), "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
+    } catch (CertificateEncodingException e) {
       throw new IOException("the certificate in %s cannot be used".formatted(file), e);
     }
   }

@@ -3,6 +3,7 @@ package dev.kastor.e2e.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.e2e.cluster.CommandBlocks;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.cluster.Shell;
@@ -17,9 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -43,8 +41,6 @@ final class DocumentsScenario {
   private static final String TEAM = "team";
   private static final String JOB = "digits";
   private static final Duration SOON = Duration.ofMinutes(4);
-  private static final Pattern BLOCK =
-      Pattern.compile("^( *)(?:\\d+\\. )?```sh\\n(.*?)^ *```$", Pattern.MULTILINE | Pattern.DOTALL);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
@@ -77,7 +73,7 @@ final class DocumentsScenario {
         SOON,
         () -> "it is still there",
         () -> client.namespaces().withName(SYSTEM).get() == null);
-    String text = document("install.md");
+    String text = CommandBlocks.document("install.md");
     run(text.substring(0, text.indexOf("## Uninstall")), 4);
   }
 
@@ -85,7 +81,7 @@ final class DocumentsScenario {
   @Order(2)
   @DisplayName("tutorial.md trains, asks, changes and removes a job")
   void trains() throws Exception {
-    String text = document("tutorial.md");
+    String text = CommandBlocks.document("tutorial.md");
     int rest = text.indexOf("## Watch");
     run(text.substring(0, rest), 1);
     Await.until(
@@ -100,7 +96,7 @@ final class DocumentsScenario {
   @Order(3)
   @DisplayName("install.md uninstalls, definitions included")
   void uninstalls() throws Exception {
-    String text = document("install.md");
+    String text = CommandBlocks.document("install.md");
     // Of the two ways, the one that leaves nothing: what follows the first block.
     String both = text.substring(text.indexOf("## Uninstall"));
     run(both.substring(both.indexOf("\n\n```sh")), 1);
@@ -111,23 +107,8 @@ final class DocumentsScenario {
 
   /** Runs all blocks of a text, of which there must be so many at least. */
   private void run(String text, int atLeast) throws IOException, InterruptedException {
-    Matcher block = BLOCK.matcher(text);
-    int count = 0;
-    while (block.find()) {
-      count++;
-      String commands = block.group(2).stripIndent();
-      Shell.Result result =
-          Shell.run(
-              Map.of("PATH", Shell.ROOT + ":" + System.getenv("PATH")),
-              "",
-              List.of("bash", "-euo", "pipefail", "-c", "cd '" + folder + "'\n" + commands));
-      result.good();
-      Progress.say("ran: " + commands.lines().findFirst().orElse(""));
-    }
-    assertThat(count).isGreaterThanOrEqualTo(atLeast);
-  }
-
-  private static String document(String name) throws IOException {
-    return Files.readString(Shell.ROOT.resolve("docs").resolve(name));
+    List<String> ran = CommandBlocks.run(text, folder);
+    ran.forEach(line -> Progress.say("ran: " + line));
+    assertThat(ran).hasSizeGreaterThanOrEqualTo(atLeast);
   }
 }

@@ -5,10 +5,13 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.ClassNameFilter;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -27,10 +30,14 @@ public final class Suite {
   private static final int MOST_FRAMES = 8;
   private static final Pattern SCENARIO = Pattern.compile("\\[class:[^]]*\\.(\\w+)Scenario]");
 
-  /** Whether nodes are played, which the scenarios of this package need and no others bear. */
-  private static final boolean SCALE = Boolean.getBoolean("kastor.scale");
+  private static final String ALL = "dev.kastor.e2e";
 
-  private static final String PLAYED = "dev.kastor.e2e.scale";
+  /**
+   * Packages of scenarios that need a cluster of another kind, or files that take long to make, and
+   * so run alone; each with the property that asks for it.
+   */
+  private static final Map<String, String> APART =
+      Map.of("kastor.scale", ALL + ".scale", "kastor.e2e.release", ALL + ".release");
 
   private Suite() {}
 
@@ -40,12 +47,22 @@ public final class Suite {
    * @param args part of the class names of the scenarios to run; all if it is empty
    */
   public static void main(String[] args) throws IOException {
+    Optional<String> apart =
+        APART.keySet().stream()
+            .filter(property -> System.getProperty(property) != null)
+            .map(APART::get)
+            .findFirst();
+    String others =
+        APART.values().stream()
+            .filter(each -> !apart.equals(Optional.of(each)))
+            .map(each -> Pattern.quote(each + ".") + ".*")
+            .collect(Collectors.joining("|"));
     LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
-            .selectors(DiscoverySelectors.selectPackage(SCALE ? PLAYED : "dev.kastor.e2e"))
+            .selectors(DiscoverySelectors.selectPackage(apart.orElse(ALL)))
             .filters(
                 ClassNameFilter.includeClassNamePatterns(".*" + args[0] + ".*Scenario"),
-                ClassNameFilter.excludeClassNamePatterns(SCALE ? "" : "\\Q" + PLAYED + ".\\E.*"))
+                ClassNameFilter.excludeClassNamePatterns(others))
             // A platform team's first steps come first, the longest scenario last.
             .configurationParameter(
                 "junit.jupiter.testclass.order.default",

@@ -54,6 +54,20 @@ final class ChartRenderTest {
                         .hasMessageContaining(bad.getValue())));
   }
 
+  @Test
+  void takesImagesFromAMirror() throws Exception {
+    String rendered =
+        new Chart(
+                "kastor-system",
+                "image.registry=mirror.example:5000",
+                "image.operator=docker.io/kastor/operator@sha256:0a",
+                "image.agent=kastor/training-agent:1.2.3")
+            .render();
+    assertThat(rendered)
+        .contains("image: mirror.example:5000/kastor/operator@sha256:0a\n")
+        .contains("value: \"mirror.example:5000/kastor/training-agent:1.2.3\"");
+  }
+
   private static void check(String rendered) throws IOException {
     Set<String> names = new HashSet<>();
     List<JsonNode> documents =
