@@ -122,7 +122,7 @@ final class ReplayOptions {
       paramLabel = "SECONDS",
       description =
           "Start of replicas that a running job adds, while the others train on (mode events;"
-              + " default: a restart of its application).")
+              + " default: 0, they train at once).")
   private @Nullable Double liveStartSeconds;
 
   @Option(

@@ -135,7 +135,7 @@ public final class SimulateCommand implements Callable<Integer> {
     }
     if (folder != null) {
       Charts.write(outcomes, folder);
-      Page.write(outcomes, folder.resolve(PAGE));
+      Page.write(outcomes, bounds, folder.resolve(PAGE));
       out.println("report: " + folder.resolve(PAGE).toUri());
     }
     out.flush();

@@ -11,8 +11,8 @@ import java.util.Optional;
  *     where that is as long as a restart of the application
  */
 public record LiveRescale(Duration pause, Optional<Duration> start) {
-  /** Kastor's agents were measured to need less than 2 s. */
-  public static final LiveRescale USUAL = new LiveRescale(Duration.ofSeconds(2), Optional.empty());
+  /** Kastor's agents were measured to need less than 2 s; added replicas train at once. */
+  public static final LiveRescale USUAL = withoutStart(Duration.ofSeconds(2));
 
   public LiveRescale {
     if (pause.isNegative() || start.filter(Duration::isNegative).isPresent()) {

@@ -3,6 +3,7 @@ package dev.kastor.simulator.report;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.run.Outcome;
 import dev.kastor.simulator.run.Run;
@@ -13,7 +14,9 @@ import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import org.jspecify.annotations.Nullable;
 
 /** Replays as one HTML page that needs no other file and no network. */
 public final class Page {
@@ -23,8 +26,9 @@ public final class Page {
 
   private Page() {}
 
-  /** Writes the page. */
-  public static void write(List<Outcome> outcomes, Path file) throws IOException {
+  /** Writes the page, with the lower bounds of some workloads. */
+  public static void write(List<Outcome> outcomes, Map<String, LowerBound> bounds, Path file)
+      throws IOException {
     Properties echarts = new Properties();
     echarts.load(new StringReader(resource("echarts.properties")));
     // The data goes in last: nothing in it can then be taken for a mark.
@@ -33,7 +37,7 @@ public final class Page {
             .replace("/*STYLE*/", resource("page.css"))
             .replace("/*ECHARTS*/", script(resource(echarts.getProperty("path"))))
             .replace("/*SCRIPT*/", resource("page.js"))
-            .replace("\"DATA\"", script(MAPPER.writeValueAsString(data(outcomes))));
+            .replace("\"DATA\"", script(MAPPER.writeValueAsString(data(outcomes, bounds))));
     AtomicFile.write(file, page);
   }
 
@@ -51,7 +55,7 @@ public final class Page {
     }
   }
 
-  private static ObjectNode data(List<Outcome> outcomes) {
+  private static ObjectNode data(List<Outcome> outcomes, Map<String, LowerBound> bounds) {
     ObjectNode data = MAPPER.createObjectNode();
     ArrayNode groups = data.putArray("groups");
     for (Group group : Group.of(outcomes)) {
@@ -65,17 +69,24 @@ public final class Page {
       json.put("jobs", group.outcomes().getFirst().replay().jobs().size());
       json.put("assumptions", group.outcomes().getFirst().assumptions());
       json.put("spanHours", group.endSeconds() / SPANS / 3600);
+      LowerBound bound = bounds.get(first.workload());
+      if (bound != null) {
+        json.put("bound", bound.meanSeconds());
+      }
       ArrayNode runs = json.putArray("runs");
-      group.outcomes().forEach(outcome -> runs.add(run(outcome, group.endSeconds())));
+      group.outcomes().forEach(outcome -> runs.add(run(outcome, bound, group.endSeconds())));
     }
     return data;
   }
 
-  private static ObjectNode run(Outcome outcome, double endSeconds) {
+  private static ObjectNode run(Outcome outcome, @Nullable LowerBound bound, double endSeconds) {
     Replay replay = outcome.replay();
     ObjectNode json = MAPPER.createObjectNode();
     json.put("policy", replay.policy());
     json.put("mean", replay.averageSeconds());
+    if (bound != null) {
+      json.put("overBound", replay.averageSeconds() / bound.meanSeconds());
+    }
     json.put("p50", replay.percentileSeconds(50));
     json.put("p90", replay.percentileSeconds(90));
     json.put("p99", replay.percentileSeconds(99));

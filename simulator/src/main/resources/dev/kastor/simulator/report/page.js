@@ -26,6 +26,7 @@ function time(seconds) {
 // Title, value of a run, how it reads, and whether the smallest is best.
 const COLUMNS = [
   ["mean JCT", (run) => run.mean, time, true],
+  ["over bound", (run) => run.overBound, (value) => number(value, 3), true],
   ["p50", (run) => run.p50, time, true],
   ["p90", (run) => run.p90, time, true],
   ["p99", (run) => run.p99, time, true],
@@ -166,7 +167,7 @@ function drawAllocations(group) {
 
 function show(group) {
   charts.splice(0).forEach((chart) => chart.dispose());
-  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}${group.assumptions && `; ${group.assumptions}`}`;
+  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}${group.assumptions && `; ${group.assumptions}`}${group.bound === undefined ? "" : `; no schedule has a mean JCT below ${time(group.bound)}`}`;
   drawSummary(group);
   drawPolicies(group);
   draw(byId("cdf"), {

@@ -3,6 +3,7 @@ package dev.kastor.simulator.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.DecisionTimes;
 import dev.kastor.simulator.replay.Mode;
@@ -83,11 +84,13 @@ final class ReportTest {
   @Test
   void thePageNeedsNothingElse() throws Exception {
     Path page = folder.resolve("report.html");
-    Page.write(outcomes, page);
+    String workload = outcomes.getFirst().run().workload();
+    LowerBound bound = new LowerBound(100, Duration.ofMinutes(1), 0);
+    Page.write(outcomes, Map.of(workload, bound), page);
     String html = Files.readString(page);
     assertThat(html)
         .contains("echarts")
-        .contains("\"policy\":\"optimus\"")
+        .contains("\"policy\":\"optimus\"", "\"bound\":100.0", "\"overBound\":")
         .doesNotContain("/*ECHARTS*/", "\"DATA\"", "<script src", "<link", "@import");
     // Three script elements would mean that some content ended one early.
     assertThat(html.split("</script>", -1)).hasSize(3);

@@ -87,14 +87,6 @@ final class Bid {
     return job.restartCost().toNanos() * 1e-9;
   }
 
-  /**
-   * Seconds in which replicas start that are added to it, while the others train on: what a restart
-   * takes besides the pause. None where all pause for as long.
-   */
-  double startSeconds() {
-    return Math.max(0, restartPause() - rescalePause());
-  }
-
   /** Seconds left at a rate. */
   double left(double rate) {
     return offers.fullRate() > 0 ? remaining * offers.fullRate() / rate : remaining;

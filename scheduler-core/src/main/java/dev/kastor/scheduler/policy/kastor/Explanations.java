@@ -187,9 +187,6 @@ final class Explanations {
       numbers.put("goodputBefore", bid.offers.rate()[bid.held]);
       boolean live = offer >= 0 && bid.value[offer] != bid.valueRestarted[offer];
       numbers.put("pauseSeconds", live ? bid.rescalePause() : bid.restartPause());
-      if (live && bid.offers.slots()[offer] > bid.offers.slots()[bid.held]) {
-        numbers.put("startSeconds", bid.startSeconds());
-      }
     }
     if (pool >= 0) {
       putPrice(bid, pool, numbers);

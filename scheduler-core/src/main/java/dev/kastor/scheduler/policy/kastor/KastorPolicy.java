@@ -249,8 +249,7 @@ final class KastorPolicy implements Policy {
       if (o == bid.held) {
         bid.value[o] = gross - money;
       } else if (live(bid, o)) {
-        bid.value[o] =
-            changed(bid, gross, money, keep(bid, o, bid.rescalePause())) - starts(bid, o, gross);
+        bid.value[o] = changed(bid, gross, money, keep(bid, o, bid.rescalePause()));
       } else {
         bid.value[o] = restarted;
       }
@@ -289,16 +288,6 @@ final class KastorPolicy implements Policy {
       return net;
     }
     return bid.held < 0 ? net * keep : Math.max(gross * keep - money, net * LEAST_KEEP);
-  }
-
-  /**
-   * What is lost while replicas start that a job adds: it holds their slots and trains on as it
-   * did, so the start is paid of what they add and not of all that it earns.
-   */
-  private double starts(Bid bid, int offer, double gross) {
-    double added = gross - bid.worth * bid.offers.rate()[bid.held];
-    boolean grows = bid.offers.slots()[offer] > bid.offers.slots()[bid.held];
-    return grows && added > 0 ? added * (1 - keep(bid, offer, bid.startSeconds())) : 0;
   }
 
   /** Whether replicas that run may hand on what they know: those of another pool are elsewhere. */

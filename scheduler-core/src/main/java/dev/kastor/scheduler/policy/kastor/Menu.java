@@ -8,14 +8,11 @@ import java.util.Arrays;
 
 /**
  * The sizes that a job may have in a pool: powers of two of replicas within a node and whole nodes,
- * which pack without leaving holes; above sixteen nodes in steps of about a quarter. In a pool of
- * few slots a power of two is a large step, so there all sizes are offered. A rigid job has one.
+ * which pack without leaving holes; above sixteen nodes in steps of about a quarter. A rigid job
+ * has one.
  */
 final class Menu {
   private static final int FINE_NODES = 16;
-
-  /** Replicas in a pool up to which each number of them is a size. */
-  private static final int FEW_REPLICAS = 32;
 
   private Menu() {}
 
@@ -48,13 +45,12 @@ final class Menu {
     if (least == 0 || least > room) {
       return new int[0];
     }
-    boolean all = pools.replicas(pool, each) <= FEW_REPLICAS;
     int[] sizes = new int[64];
     int count = 0;
     sizes[count++] = least * each;
     for (int replicas = 1;
         replicas <= room && count < sizes.length;
-        replicas = all ? replicas + 1 : next(replicas, perNode)) {
+        replicas = next(replicas, perNode)) {
       if (replicas > mostReplicas) {
         break;
       }

@@ -124,30 +124,6 @@ final class HysteresisTest {
     assertThat(plan.allocation(first.id()).replicas()).isEqualTo(longer);
   }
 
-  /**
-   * The shorter of two jobs takes a GPU from the longer, which pauses for nothing, unless the
-   * replica on it takes too long to start.
-   */
-  @ParameterizedTest
-  @CsvSource({"0, 2, 1", "10, 2, 1", "1000, 1, 2"})
-  void takesFromAnotherOnlyWhatIsWorthTheStartOfItsReplicas(int seconds, int shorter, int longer) {
-    Duration start = Duration.ofSeconds(seconds);
-    JobState first = single("a", start).on("node-0", 2).steps(1000, 400_000).build();
-    JobState second = single("b", start).steps(1000, 100_000).build();
-    List<Node> nodes = List.of(new Node("node-0", "a", 3));
-    Plan plan =
-        new KastorPolicy(OPTIONS).plan(new Snapshot(Instant.EPOCH, nodes, List.of(first, second)));
-    assertThat(plan.allocation(second.id()).replicas()).isEqualTo(shorter);
-    assertThat(plan.allocation(first.id()).replicas()).isEqualTo(longer);
-  }
-
-  /** What nobody else wants is taken however long it takes to start: the others train on. */
-  @Test
-  void takesWhatIsFreeHoweverLongItsReplicasStart() {
-    JobState job = single("a", Duration.ofSeconds(1000)).steps(1000, 400_000).build();
-    assertThat(given(job)).isEqualTo(2);
-  }
-
   private static TestJob single(String name, Duration restart) {
     return job(name)
         .replicas(1, 2)
