@@ -367,7 +367,7 @@ final class FakeAgents implements AutoCloseable {
         .update();
   }
 
-  /** What ended stays as it ended: an agent may hear that it shall leave while a test ends it. */
+  /** Ends a pod once: an agent may be told to leave while a test ends its pod otherwise. */
   private synchronized void end(
       String namespace, String name, String phase, int exitCode, Outcome outcome) {
     Pod pod = client.pods().inNamespace(namespace).withName(name).get();

@@ -291,7 +291,7 @@ final class ReplayOptions {
     LiveRescale usual = LiveRescale.USUAL;
     return new LiveRescale(
         liveRescaleSeconds == null ? usual.pause() : seconds(liveRescaleSeconds),
-        liveStartSeconds == null ? usual.start() : Optional.of(seconds(liveStartSeconds)));
+        liveStartSeconds == null ? usual.start() : seconds(liveStartSeconds));
   }
 
   Conditions conditions() {

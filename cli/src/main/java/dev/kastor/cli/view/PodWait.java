@@ -8,7 +8,7 @@ import java.util.Set;
 
 /** Reason for which the containers of a pod do not run yet, in the words of the kubelet. */
 public final class PodWait {
-  /** What every container passes through. */
+  /** Reasons of waiting that every container passes through. */
   private static final Set<String> USUAL = Set.of("ContainerCreating", "PodInitializing");
 
   private PodWait() {}

@@ -35,7 +35,7 @@ public record Inventory(Set<String> objects) {
             .collect(Collectors.toSet()));
   }
 
-  /** What is here and was not there, in the order of their names. */
+  /** Objects that are here and were not there, in the order of their names. */
   public Set<String> since(Inventory earlier) {
     Set<String> more = new TreeSet<>(objects);
     more.removeAll(earlier.objects);

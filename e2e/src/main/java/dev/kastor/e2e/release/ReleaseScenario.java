@@ -352,7 +352,7 @@ final class ReleaseScenario {
     Await.until("nothing is left", SOON, () -> left().toString(), () -> left().isEmpty());
   }
 
-  /** What is there beyond what was before the installation, but for the tenant's own Secret. */
+  /** Objects that were not there before the installation, but for the tenant's own Secret. */
   private Set<String> left() {
     try {
       Set<String> left = Inventory.take().since(untouched);

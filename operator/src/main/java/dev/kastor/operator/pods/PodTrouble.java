@@ -14,7 +14,7 @@ import java.util.Set;
 
 /** Why a pod does not run yet, in the words of those who start it. */
 public final class PodTrouble {
-  /** What every container passes through. */
+  /** Reasons of waiting that every container passes through. */
   private static final Set<String> USUAL = Set.of("ContainerCreating", "PodInitializing");
 
   private PodTrouble() {}

@@ -23,9 +23,10 @@ final class Kind {
   /** Seconds from the beginning to each cell, by way. */
   private final double[][] reached;
 
-  /** Where a slot leads from each cell, by way; the cell below and the share of the one above. */
+  /** Cell that a job reaches in one time slot from each cell, by way: the one below its place. */
   private final int[][] below;
 
+  /** Share of the next cell that it has reached besides. */
   private final double[][] above;
 
   /** Seconds of the slot that it is busy. */

@@ -19,10 +19,10 @@ import java.util.function.IntConsumer;
  * Lower bound of the mean completion time of a workload: a schedule that knows all jobs and their
  * true goodput, packs perfectly and pays no pause is not below it.
  *
- * <p>Slots have a price in each time slot; each job alone then takes what costs it least of its
- * time and of prices. Prices that no job is asked for more than its share of are as good a bound as
- * there is of this kind: they are found by ascent along what is asked for above what there is
- * (Lagrangian relaxation). The bound holds for any prices, and is as good as they are.
+ * <p>Each GPU has a price in each time slot; each job alone then takes the schedule of its own that
+ * costs it least in time and prices together. The sum over jobs less the price of all GPUs is a
+ * bound for any prices (Lagrangian relaxation). Good prices are found by ascent: a price rises
+ * where jobs ask for more GPUs than there are, and falls where they ask for fewer.
  *
  * @param meanSeconds the bound
  * @param slot length of a time slot: within it a job changes nothing, and it may begin with the one

@@ -257,7 +257,7 @@ final class EventJob implements Foresight {
     }
     rate = 1;
     pace = nodesPace;
-    double starting = settings.liveRescale().startSeconds(application().restartSeconds());
+    double starting = VirtualClock.seconds(settings.liveRescale().start());
     if (!live) {
       trainsFrom = now + application().restartSeconds();
       trainWith(to, 0, Switch.Cause.START);

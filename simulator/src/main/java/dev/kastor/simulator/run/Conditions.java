@@ -107,10 +107,9 @@ public record Conditions(
     }
     if (!liveRescale.equals(PLAIN.liveRescale())) {
       parts.add("live rescale %d ms".formatted(liveRescale.pause().toMillis()));
-      liveRescale
-          .start()
-          .ifPresent(
-              start -> parts.add("added replicas start in %d ms".formatted(start.toMillis())));
+      if (!liveRescale.start().isZero()) {
+        parts.add("added replicas start in %d ms".formatted(liveRescale.start().toMillis()));
+      }
     }
     failures.ifPresent(nodes ->
         parts.add(

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -272,8 +271,7 @@ final class EventSimulationTest {
     Map<String, Application> longer = Map.of("long", PlainApplication.linear(3000).named("long"));
     Workload two = workload(job("a", 0, "long", 1), job("b", 0, "linear", 1));
     LiveRescale atOnce = LiveRescale.withoutStart(Duration.ofSeconds(2));
-    LiveRescale later =
-        new LiveRescale(Duration.ofSeconds(2), Optional.of(Duration.ofSeconds(seconds)));
+    LiveRescale later = new LiveRescale(Duration.ofSeconds(2), Duration.ofSeconds(seconds));
     Replay.Completed before = optimus(atOnce, two, longer);
     Replay.Completed after = optimus(later, two, longer);
     assertThat(before.restarts()).isEqualTo(1);

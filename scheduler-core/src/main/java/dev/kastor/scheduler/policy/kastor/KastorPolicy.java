@@ -225,7 +225,7 @@ final class KastorPolicy implements Policy {
     return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
   }
 
-  /** What a second of its time counts for by its wait. */
+  /** Weight of a job's time by how late it is. */
   private double late(double stretch) {
     return Math.pow(Math.max(1, stretch / fairness), STRETCH_POWER);
   }
