@@ -16,6 +16,7 @@ import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -114,6 +115,28 @@ class ProvenanceIT {
         "the one that says it was of a job is removed",
         () -> bench.client.pods().inNamespace(HOSTILE).withName("gone-1").get() == null);
     assertThat(bench.client.pods().inNamespace(HOSTILE).withName("gone-0").get()).isNotNull();
+  }
+
+  @Test
+  void aPodOnItsWayHoldsItsSlotUntilItIsGoneThoughItsJobWentBefore() {
+    bench.node("n1", 1);
+    agents.refuse(bench.name);
+    bench.program("");
+    await("its pod waits", () -> !bench.pods().isEmpty());
+    String pod = bench.pods().getFirst().getMetadata().getName();
+    FakeApiServer.loseAnswer("DELETE", ".*/pods/" + pod, "", Duration.ofSeconds(2));
+    bench.resource().delete();
+
+    other.program("");
+
+    await("another is given the slot", () -> other.allocated() == 1);
+    await(
+        "it has a pod",
+        () -> {
+          boolean made = !other.pods().isEmpty();
+          assertThat(made && !bench.pods().isEmpty()).as("both hold the slot").isFalse();
+          return made;
+        });
   }
 
   private List<OwnerReference> owner() {

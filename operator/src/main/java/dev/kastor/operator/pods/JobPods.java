@@ -125,28 +125,37 @@ public final class JobPods {
     // Before the others: one that is found meanwhile counts twice for a moment, never not at all.
     int doubtful = unanswered.on(name).stream().mapToInt(slots::coming).sum();
     List<Pod> there = new ArrayList<>();
-    Map<JobId, Integer> coming = new HashMap<>();
+    List<Pod> coming = new ArrayList<>();
     for (Pod pod : unseen.on(name, cached(() -> cache.podsOnOrMeantFor(name)))) {
-      if (PodPlace.on(pod).isPresent()) {
-        there.add(pod);
-      } else {
-        coming.merge(Labels.job(pod).orElseThrow(), slots.coming(pod), Integer::sum);
-      }
+      (PodPlace.on(pod).isPresent() ? there : coming).add(pod);
     }
-    // A job holds no more than it was given: the rest is about to go.
-    int reserved =
-        coming.entrySet().stream()
-            .mapToInt(job -> Math.min(job.getValue(), given(job.getKey(), name)))
-            .sum();
-    return Math.max(0, slots.free(node, there) - reserved - doubtful);
+    return Math.max(0, slots.free(node, there) - reserved(name, coming) - doubtful);
   }
 
-  private int given(JobId id, String node) {
-    return cache
-        .job(id)
-        .map(job -> JobMapper.allocation(allocations.current(job)))
-        .map(allocation -> allocation.slotsByNode().getOrDefault(node, 0))
-        .orElse(0);
+  /** Slots of the node that pods on their way there will take. */
+  private int reserved(String node, List<Pod> coming) {
+    Map<String, TrainingJob> jobs = new HashMap<>();
+    Map<String, Integer> asked = new HashMap<>();
+    for (Pod pod : coming) {
+      cache
+          .maker(pod)
+          .ifPresent(job -> {
+            String uid = job.getMetadata().getUid();
+            jobs.put(uid, job);
+            asked.merge(uid, slots.coming(pod), Integer::sum);
+          });
+    }
+    return asked.entrySet().stream()
+        .mapToInt(entry -> Math.min(entry.getValue(), given(jobs.get(entry.getKey()), node)))
+        .sum();
+  }
+
+  /**
+   * Slots of the node that the job was given, or had when it went. Its pods hold no more: the rest
+   * is about to go.
+   */
+  private int given(TrainingJob job, String node) {
+    return JobMapper.allocation(allocations.current(job)).slotsByNode().getOrDefault(node, 0);
   }
 
   /** Finds out what became of pods on these nodes; true if one of the job is there. */
