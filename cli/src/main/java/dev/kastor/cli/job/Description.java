@@ -6,7 +6,7 @@ import dev.kastor.cli.terminal.Table;
 import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.EventView;
 import dev.kastor.cli.view.JobView;
-import dev.kastor.cli.view.PodWait;
+import dev.kastor.crds.client.ContainerWait;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.ProgramSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
@@ -231,7 +231,7 @@ final class Description {
                   "  " + p.getMetadata().getName(),
                   p.getStatus() == null ? "" : text(p.getStatus().getPhase()),
                   text(p.getSpec().getNodeName()),
-                  PodWait.of(p).orElse(""))));
+                  ContainerWait.of(p).map(ContainerWait::reason).orElse(""))));
       lines.addAll(table.lines(paper));
     }
   }

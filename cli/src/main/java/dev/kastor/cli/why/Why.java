@@ -13,7 +13,7 @@ import dev.kastor.cli.terminal.Output;
 import dev.kastor.cli.terminal.Paper;
 import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.JobView;
-import dev.kastor.cli.view.PodWait;
+import dev.kastor.crds.client.ContainerWait;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import java.io.PrintWriter;
 import java.time.Instant;
@@ -100,7 +100,9 @@ final class Why {
     try {
       return cluster.pods(options.namespace(), name).stream()
           .flatMap(pod ->
-              PodWait.of(pod).map(wait -> pod.getMetadata().getName() + ": " + wait).stream())
+              ContainerWait.of(pod)
+                  .map(wait -> pod.getMetadata().getName() + ": " + wait.reason())
+                  .stream())
           .toList();
     } catch (CliException e) {
       // Who may read jobs and no pods is told the rest.

@@ -1,50 +1,25 @@
 package dev.kastor.operator.pods;
 
+import dev.kastor.crds.client.ContainerWait;
 import dev.kastor.operator.kube.StoredTime;
-import io.fabric8.kubernetes.api.model.ContainerStateWaiting;
-import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
-import io.fabric8.kubernetes.api.model.PodStatus;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /** Why a pod does not run yet, in the words of those who start it. */
 public final class PodTrouble {
-  /** Reasons of waiting that every container passes through. */
-  private static final Set<String> USUAL = Set.of("ContainerCreating", "PodInitializing");
-
   private PodTrouble() {}
 
   /** What holds the pod up; empty if it runs or nobody complains. */
   public static Optional<String> of(Pod pod) {
-    PodStatus status = pod.getStatus();
-    if (status == null) {
-      return Optional.empty();
-    }
-    List<ContainerStatus> containers = new ArrayList<>(status.getInitContainerStatuses());
-    containers.addAll(status.getContainerStatuses());
-    for (ContainerStatus container : containers) {
-      ContainerStateWaiting waiting =
-          container.getState() == null ? null : container.getState().getWaiting();
-      if (waiting != null && waiting.getReason() != null && !USUAL.contains(waiting.getReason())) {
-        return Optional.of(
-            "%s, container %s: %s%s"
-                .formatted(
-                    pod.getMetadata().getName(),
-                    container.getName(),
-                    waiting.getReason(),
-                    waiting.getMessage() == null ? "" : ": " + waiting.getMessage()));
-      }
-    }
-    return unschedulable(pod)
-        .map(condition ->
-            "%s: %s: %s"
-                .formatted(
-                    pod.getMetadata().getName(), condition.getReason(), condition.getMessage()));
+    return ContainerWait.of(pod)
+        .map(wait -> ", container %s: %s".formatted(wait.container(), wait.reason()))
+        .or(() ->
+            unschedulable(pod)
+                .map(condition ->
+                    ": %s: %s".formatted(condition.getReason(), condition.getMessage())))
+        .map(trouble -> pod.getMetadata().getName() + trouble);
   }
 
   /** Since when no node takes the pod, though nothing but kube-scheduler holds it up. */
