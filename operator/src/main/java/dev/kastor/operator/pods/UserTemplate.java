@@ -16,7 +16,9 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,10 @@ import org.jspecify.annotations.Nullable;
 final class UserTemplate {
   /** Path of templates in a job. */
   static final String AT = "spec.template.";
+
+  /** What names of resources that are GPUs, or parts of GPUs, begin with. */
+  private static final List<String> GPUS =
+      List.of("nvidia.com/gpu", "nvidia.com/mig-", "amd.com/gpu", "gpu.intel.com/");
 
   private static final BigDecimal MOST = BigDecimal.valueOf(Integer.MAX_VALUE);
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -76,13 +82,42 @@ final class UserTemplate {
       throw new InvalidTemplate(
           AT + "spec.hostNetwork: true: replicas need addresses of their own. Leave it out.");
     }
+    for (int i = 0; i < spec.getContainers().size(); i++) {
+      refuseOtherGpus("containers[%d]".formatted(i), spec.getContainers().get(i));
+    }
     for (int i = 0; i < spec.getInitContainers().size(); i++) {
+      refuseOtherGpus("initContainers[%d]".formatted(i), spec.getInitContainers().get(i));
       if (slots(spec.getInitContainers().get(i)) != 0) {
         throw new InvalidTemplate(
             "%sspec.initContainers[%d].resources.limits[%s]: only containers may have slots."
                 .formatted(AT, i, slotResource));
       }
     }
+  }
+
+  /**
+   * The scheduler counts no GPUs but slots: a pod that asks for others would hold a slot as well,
+   * and wait for what nobody keeps free. Slots that are no GPUs are those of local mode, where
+   * templates run as they were written for a cluster.
+   */
+  private void refuseOtherGpus(String container, Container of) throws InvalidTemplate {
+    ResourceRequirements resources = of.getResources();
+    if (resources == null || !isGpu(slotResource)) {
+      return;
+    }
+    Set<String> names = new TreeSet<>(orEmpty(resources.getLimits()).keySet());
+    names.addAll(orEmpty(resources.getRequests()).keySet());
+    for (String name : names) {
+      if (!name.equals(slotResource) && isGpu(name)) {
+        throw new InvalidTemplate(
+            "%sspec.%s.resources.limits[%s]: GPUs of this cluster are given as %s, one a slot. Ask for that with spec.elastic.slotsPerReplica, and leave this out."
+                .formatted(AT, container, name, slotResource));
+      }
+    }
+  }
+
+  private static boolean isGpu(String resource) {
+    return GPUS.stream().anyMatch(resource::startsWith);
   }
 
   private static void refuse(String field, @Nullable String value, @Nullable String allowed)
