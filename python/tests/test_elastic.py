@@ -264,6 +264,25 @@ def test_a_batch_that_does_not_fit_is_told_and_the_others_go_on(
     assert "outOfMemoryAt" not in outcome
 
 
+def test_trains_on_and_says_why_a_checkpoint_is_not_saved(cluster: Cluster) -> None:
+    def told() -> str | None:
+        return cluster.operator.reports[-1].get("unsaved") if cluster.operator.reports else None
+
+    cluster.start("a", epochs=1_000)
+    cluster.want(["a"], 32)
+    folder, away = cluster.folder / "checkpoints", cluster.folder / "away"
+    cluster.wait("a checkpoint is saved", lambda: folder.is_dir() and any(folder.iterdir()))
+    assert told() is None
+    folder.rename(away)
+    folder.touch()
+    cluster.wait("a says that one is not", lambda: told() is not None)
+    cluster.trained("a")
+    folder.unlink()
+    away.rename(folder)
+    cluster.wait("a says so no more", lambda: told() is None)
+    assert cluster.operator.refusals == []
+
+
 def test_an_older_operator_is_told_of_memory_by_the_message_alone(cluster: Cluster) -> None:
     cluster.variables["KASTOR_PROTOCOL"] = "1"
     cluster.start("a", most=20)

@@ -60,6 +60,7 @@ def full_report() -> TelemetryReport:
         Outcome(OutcomeKind.COMPLETED, "done", progress, "accuracy", 0.9, 0),
         Slowest("pod", 0.2, 0.1),
         {"accuracy": 0.9},
+        "No space left on device",
     )
 
 

@@ -26,6 +26,9 @@ MAX_MESSAGE = 2048
 
 MAX_METRIC_NAME = 64
 
+MAX_TEXT = 1000
+"""Most characters of any other text in a report."""
+
 OUT_OF_MEMORY_PROTOCOL = 2
 """First version of the protocol whose outcomes tell a batch that did not fit."""
 
@@ -366,6 +369,7 @@ class TelemetryReport:
     outcome: Outcome | None = None
     slowest: Slowest | None = field(default=None)
     scalars: Mapping[str, float] = field(default_factory=dict)
+    unsaved: str | None = None
 
     def to_json(self) -> Json:
         """JSON as the operator demands it: what is absent has no field."""
@@ -389,6 +393,7 @@ class TelemetryReport:
             "outcome": self.outcome and self.outcome.to_json(),
             "slowest": self.slowest and self.slowest.to_json(),
             "scalars": dict(self.scalars) or None,
+            "unsaved": self.unsaved,
         }
         data.update({name: value for name, value in optional.items() if value is not None})
         return data

@@ -15,6 +15,7 @@ from kastor.config import Config
 from kastor.operator import OFFLINE, OperatorClient, OperatorError
 from kastor.protocol import (
     MAX_ENTRIES,
+    MAX_TEXT,
     BatchPlan,
     CheckpointInfo,
     GradientStats,
@@ -24,6 +25,7 @@ from kastor.protocol import (
     StepProfile,
     Switch,
     TelemetryReport,
+    shortened,
 )
 from kastor.scalars import MOST_SCALARS, ScalarMeans
 
@@ -178,6 +180,7 @@ class TelemetryClient:
         self._unsent = _Unsent()
         self._latest: TrainingStatus | None = None
         self._checkpoint: CheckpointInfo | None = None
+        self._unsaved: str | None = None
         self._news = self._away = self._retell = False
         self._sequence = 0
         self._too_many_names = False
@@ -226,7 +229,15 @@ class TelemetryClient:
     def saved(self, info: CheckpointInfo) -> None:
         """Notes a durable checkpoint."""
         with self._lock:
-            self._checkpoint = info
+            self._checkpoint, self._unsaved = info, None
+            self._news = self._latest is not None
+
+    def unsaved(self, why: str) -> None:
+        """Notes why a checkpoint could not be saved; an operator that does not know of it is told nothing."""
+        if self._config.protocol < _SCALARS_PROTOCOL:
+            return
+        with self._lock:
+            self._unsaved = shortened(why, MAX_TEXT)
             self._news = self._latest is not None
 
     def finish(self, outcome: Outcome, seconds: float = 60.0) -> bool:
@@ -309,4 +320,5 @@ class TelemetryClient:
             outcome,
             self._passes.take(),
             taken.scalars.means(),
+            self._unsaved,
         )

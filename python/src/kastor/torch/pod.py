@@ -161,6 +161,7 @@ class Pod:
             self._write(checkpoint)
         except OSError as e:
             log.warning("the checkpoint of step %d is not saved: %s", checkpoint.step, e)
+            self.telemetry.unsaved(str(e))
 
     # --- ends ---
 

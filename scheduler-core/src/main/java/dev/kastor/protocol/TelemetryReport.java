@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param slowest who computed slowest since the last report; absent where nobody can be compared
  * @param scalars means of what the script logged since the last report, by name, see {@link
  *     Scalars}; absent where it logged nothing but a loss
+ * @param unsaved why the last attempt to save a checkpoint failed, at most {@link #MAX_TEXT}
+ *     characters; absent where it did not
  */
 public record TelemetryReport(
     String namespace,
@@ -44,7 +46,8 @@ public record TelemetryReport(
     List<Switch> switches,
     @Nullable Outcome outcome,
     @Nullable Slowest slowest,
-    @Nullable Map<String, Double> scalars) {
+    @Nullable Map<String, Double> scalars,
+    @Nullable String unsaved) {
   /** Largest accepted body in bytes. */
   public static final int MAX_BYTES = 64 * 1024;
 
@@ -54,7 +57,10 @@ public record TelemetryReport(
   /** Most profiles, and most switches, in one report. */
   public static final int MAX_ENTRIES = 100;
 
-  /** A report that compares no members and has no scalars. */
+  /** Most characters of a text in a report. */
+  public static final int MAX_TEXT = 1_000;
+
+  /** A report that compares no members, has no scalars and of no checkpoint that failed. */
   public TelemetryReport(
       String namespace,
       String job,
@@ -88,6 +94,7 @@ public record TelemetryReport(
         switches,
         outcome,
         null,
+        null,
         null);
   }
 
@@ -106,6 +113,9 @@ public record TelemetryReport(
       Check.nonNegative("learningRate", learningRate);
     }
     scalars = scalars == null || scalars.isEmpty() ? null : Scalars.checked(scalars);
+    if (unsaved != null) {
+      Check.between("unsaved: characters", unsaved.length(), 0, MAX_TEXT);
+    }
     profiles = List.copyOf(profiles);
     switches = List.copyOf(switches);
   }
@@ -129,7 +139,8 @@ public record TelemetryReport(
         others,
         outcome,
         slowest,
-        scalars);
+        scalars,
+        unsaved);
   }
 
   /** What the script logged since the last report, by name; empty where it logged nothing. */

@@ -2,11 +2,15 @@ package dev.kastor.cli.doctor;
 
 import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.OperatorPods;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -90,6 +94,40 @@ final class WorkChecks {
   private static int amount(@Nullable Map<String, Quantity> amounts, String resource) {
     Quantity amount = amounts == null ? null : amounts.get(resource);
     return amount == null ? 0 : amount.getNumericalAmount().intValue();
+  }
+
+  Check checkpoints() {
+    return checkpoints(
+        cluster.client().resources(TrainingJob.class).inAnyNamespace().list().getItems());
+  }
+
+  /** Jobs that train and would lose what they did since their newest checkpoint. */
+  static Check checkpoints(List<TrainingJob> jobs) {
+    List<TrainingJob> unsaved = jobs.stream().filter(job -> unsaved(job).isPresent()).toList();
+    if (unsaved.isEmpty()) {
+      return Check.ok("checkpoints", "no job of %d fails to save them".formatted(jobs.size()));
+    }
+    TrainingJob first = unsaved.getFirst();
+    return Check.fail(
+        "checkpoints",
+        "%d of %d jobs cannot save them, among them %s/%s: %s"
+            .formatted(
+                unsaved.size(),
+                jobs.size(),
+                first.getMetadata().getNamespace(),
+                first.getMetadata().getName(),
+                unsaved(first).orElseThrow().getMessage()),
+        "Make room where checkpoints are, or mend the rights on that folder: the next one is tried by itself");
+  }
+
+  private static Optional<Condition> unsaved(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    return status == null || status.conditions() == null
+        ? Optional.empty()
+        : status.conditions().stream()
+            .filter(condition -> "Unsaved".equals(condition.getType()))
+            .filter(condition -> "True".equals(condition.getStatus()))
+            .findFirst();
   }
 
   Check images() {

@@ -82,7 +82,7 @@ final class DoctorTest {
           .containsPattern("ok +telemetry +0 jobs run, 5 reports accepted, 0 refused")
           .containsPattern("ok +gpus +2 of kastor.dev/slot on 1 nodes of 1")
           .containsPattern("ok +ready +the API server's 0 checks pass")
-          .contains("10 ok, 0 to look at, 0 failed");
+          .contains("11 ok, 0 to look at, 0 failed");
       assertThat(healthy.code()).isZero();
       terminal.server.readiness().add("kubelet", () -> Optional.of("it stands still"));
       Terminal.Result ill = terminal.run("doctor", "--operator", operator.url());

@@ -5,7 +5,6 @@ import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
-import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.train.ProgramException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,17 +31,18 @@ final class BackendParameter {
               .formatted(parameters.text("precision"), parameters.text("backend")));
     }
     return switch (parameters.text("backend")) {
-      case "auto" -> {
-        Backends.Choice choice = Backends.fastest(threads());
-        LOG.info("backend {}: {}", choice.backend().name(), choice.reason());
-        yield choice.backend();
-      }
-      case "cpu" ->
+      case "auto", "cpu" ->
           switch (CpuBackend.load(threads())) {
-            case CpuBackend.Availability.Available available -> available.backend();
+            case CpuBackend.Availability.Available available -> {
+              LOG.info("backend cpu: oneDNN with {} thread(s)", threads());
+              yield available.backend();
+            }
             case CpuBackend.Availability.Absent absent ->
+                // Nobody would notice that a job trains with plain loops instead, but for its time.
                 throw new ProgramException(
-                    absent.reason() + " Use backend auto or reference instead.");
+                    absent.reason()
+                        + " Mend that, or set the parameter 'backend' to reference: plain loops,"
+                        + " some thirty times slower.");
           };
       case "cuda" ->
           switch (CudaBackend.load(FIRST_GPU, precision)) {
@@ -51,7 +51,7 @@ final class BackendParameter {
               yield available.backend();
             }
             case CudaBackend.Availability.Absent absent ->
-                throw new ProgramException(absent.reason() + " Use backend auto or cpu instead.");
+                throw new ProgramException(absent.reason() + " Use backend cpu instead.");
           };
       case "reference" -> new ReferenceBackend();
       default -> throw parameters.wrong("backend", "one of auto, cpu, cuda, reference");

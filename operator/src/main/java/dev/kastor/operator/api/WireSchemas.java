@@ -100,7 +100,8 @@ public final class WireSchemas implements OASFilter {
           Map.entry("TelemetryReport.generation", AT_LEAST_0),
           Map.entry("TelemetryReport.sequence", AT_LEAST_0),
           Map.entry("TelemetryReport.replicas", REPLICAS),
-          Map.entry("TelemetryReport.learningRate", AT_LEAST_0));
+          Map.entry("TelemetryReport.learningRate", AT_LEAST_0),
+          Map.entry("TelemetryReport.unsaved", new Bound(0, TelemetryReport.MAX_TEXT)));
 
   private static final Map<String, Integer> MOST_ENTRIES =
       Map.of(

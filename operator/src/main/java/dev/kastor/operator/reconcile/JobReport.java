@@ -90,7 +90,8 @@ final class JobReport {
             Math.max(0, occupied - target),
             hangs.hanging(job).orElse(null),
             queues.directory().priorityLimit(job).orElse(null),
-            telemetry.parted(job).orElse(null)),
+            telemetry.parted(job).orElse(null),
+            telemetry.unsaved(job).orElse(null)),
         failures.count());
   }
 

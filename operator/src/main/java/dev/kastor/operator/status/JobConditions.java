@@ -8,7 +8,9 @@ import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Derives the typed conditions of a job, keeping the time of the last change of each. */
@@ -22,6 +24,7 @@ public final class JobConditions {
     Stalled,
     PriorityLimited,
     Unconfirmed,
+    Unsaved,
     Suspended,
     Complete,
     Failed
@@ -40,6 +43,8 @@ public final class JobConditions {
    * @param limited why its priority counts less than it asks for; null if it does not
    * @param unconfirmed what a person should know of a job whose claims its progress does not bear
    *     out; null if it does
+   * @param unsaved what a person should know of a job whose checkpoints cannot be saved; null if
+   *     they can
    */
   public record Facts(
       Phase phase,
@@ -50,13 +55,18 @@ public final class JobConditions {
       int draining,
       @Nullable String stalled,
       @Nullable String limited,
-      @Nullable String unconfirmed) {
+      @Nullable String unconfirmed,
+      @Nullable String unsaved) {
     /** A job that gets on. */
     public Facts(
         Phase phase, String reason, String message, int target, int members, int draining) {
-      this(phase, reason, message, target, members, draining, null, null, null);
+      this(phase, reason, message, target, members, draining, null, null, null, null);
     }
   }
+
+  /** Types that few jobs ever have: the status of all others stays as small as it is. */
+  private static final Set<Type> RARE =
+      EnumSet.of(Type.PriorityLimited, Type.Unconfirmed, Type.Unsaved);
 
   private JobConditions() {}
 
@@ -66,9 +76,7 @@ public final class JobConditions {
     List<Condition> conditions = new ArrayList<>();
     for (Type type : Type.values()) {
       boolean holds = holds(type, facts);
-      boolean rare = type == Type.PriorityLimited || type == Type.Unconfirmed;
-      if (rare && !holds && !has(before, type)) {
-        // Few jobs ever have it: the status of all others stays as small as it is.
+      if (RARE.contains(type) && !holds && !has(before, type)) {
         continue;
       }
       conditions.add(
@@ -93,6 +101,7 @@ public final class JobConditions {
       case Stalled -> facts.stalled() != null;
       case PriorityLimited -> facts.limited() != null;
       case Unconfirmed -> facts.unconfirmed() != null;
+      case Unsaved -> facts.unsaved() != null;
       case Suspended -> phase == Phase.Suspended;
       case Complete -> phase == Phase.Succeeded;
       case Failed -> phase == Phase.Failed;
@@ -105,7 +114,7 @@ public final class JobConditions {
           case Queued -> facts.phase() == Phase.Queued;
           case Admitted -> false;
           case Running -> facts.phase() == Phase.Running || facts.phase() == Phase.Starting;
-          case Rescaling, Stalled, PriorityLimited, Unconfirmed -> false;
+          case Rescaling, Stalled, PriorityLimited, Unconfirmed, Unsaved -> false;
           case Suspended -> facts.phase() == Phase.Suspended;
           case Complete -> facts.phase() == Phase.Succeeded;
           case Failed -> facts.phase() == Phase.Failed;
@@ -122,6 +131,7 @@ public final class JobConditions {
           case Stalled -> holds ? JobReason.NoProgress : JobReason.StepsAreMade;
           case PriorityLimited -> holds ? JobReason.AboveMaxPriority : JobReason.WithinMaxPriority;
           case Unconfirmed -> holds ? JobReason.ClaimsDiffer : JobReason.ClaimsHold;
+          case Unsaved -> holds ? JobReason.CheckpointFailed : JobReason.CheckpointSaved;
           case Suspended -> JobReason.NotAsked;
           case Complete -> JobReason.WorkLeft;
           case Failed -> JobReason.NoFailure;
@@ -140,14 +150,15 @@ public final class JobConditions {
     String status = holds ? "True" : "False";
     String since = now.truncatedTo(ChronoUnit.SECONDS).toString();
     String message = reason.equals(facts.reason()) ? facts.message() : "";
-    if (type == Type.Stalled && facts.stalled() != null) {
-      message = facts.stalled();
-    } else if (type == Type.Unconfirmed && facts.unconfirmed() != null) {
-      message = facts.unconfirmed();
-    }
-    if (type == Type.PriorityLimited && facts.limited() != null) {
-      message = facts.limited();
-    }
+    String own =
+        switch (type) {
+          case Stalled -> facts.stalled();
+          case PriorityLimited -> facts.limited();
+          case Unconfirmed -> facts.unconfirmed();
+          case Unsaved -> facts.unsaved();
+          case Queued, Admitted, Running, Rescaling, Suspended, Complete, Failed -> null;
+        };
+    message = own == null ? message : own;
     for (Condition old : before) {
       if (type.name().equals(old.getType()) && status.equals(old.getStatus())) {
         since =

@@ -39,6 +39,9 @@ public enum JobReason {
   // Unconfirmed
   ClaimsDiffer,
   ClaimsHold,
+  // Unsaved
+  CheckpointFailed,
+  CheckpointSaved,
   // Suspended
   SuspendedByUser,
   HeldForKueue,

@@ -153,6 +153,10 @@ public final class JobStatusWriter {
     if (!Objects.equals(told, facts.phase())) {
       entered(job, facts, now);
     }
+    if (facts.unsaved() != null
+        && since(conditions(before), JobConditions.Type.Unsaved, true).isEmpty()) {
+      events.warning(job, JobReason.CheckpointFailed.name(), facts.unsaved());
+    }
   }
 
   /**

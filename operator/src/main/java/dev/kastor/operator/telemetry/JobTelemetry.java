@@ -20,6 +20,7 @@ import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.text.PrintableText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -58,6 +59,7 @@ final class JobTelemetry {
   private @Nullable Reported last;
   private @Nullable GradientStats gradient;
   private @Nullable CheckpointInfo checkpoint;
+  private @Nullable String unsaved;
   private @Nullable Double loss;
   private @Nullable Outcome completed;
   private double bestProgress;
@@ -187,6 +189,7 @@ final class JobTelemetry {
     slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
     checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
+    unsaved = report.unsaved();
     loss = report.trainingLoss() == null ? loss : report.trainingLoss();
     if (report.progress().scaleInvariantSteps() > bestProgress) {
       bestProgress = report.progress().scaleInvariantSteps();
@@ -225,6 +228,11 @@ final class JobTelemetry {
   synchronized Optional<Instant> checkpointed() {
     return Optional.ofNullable(checkpoint)
         .map(saved -> Instant.ofEpochMilli(saved.savedAtEpochMillis()));
+  }
+
+  /** Why the last attempt to save a checkpoint failed; empty where it did not. */
+  synchronized Optional<String> unsaved() {
+    return Optional.ofNullable(unsaved).map(PrintableText::line).filter(why -> !why.isBlank());
   }
 
   /** Largest batch of a pass that fits a device, by GPU type. */

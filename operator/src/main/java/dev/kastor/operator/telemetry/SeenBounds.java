@@ -135,7 +135,8 @@ final class SeenBounds {
         switches,
         report.outcome(),
         report.slowest(),
-        report.scalars());
+        report.scalars(),
+        report.unsaved());
   }
 
   /**

@@ -147,6 +147,22 @@ public final class TelemetryStore {
     return known(job).flatMap(known -> known.parted(clock.instant()));
   }
 
+  /** What a person should know of a job that goes on training and saves no checkpoint. */
+  public Optional<String> unsaved(TrainingJob job) {
+    return known(job)
+        .flatMap(known ->
+            known
+                .unsaved()
+                .map(why ->
+                    "The newest checkpoint could not be saved: %s. %s"
+                        .formatted(
+                            why,
+                            known
+                                .checkpointed()
+                                .map(at -> "A restart would go back to that of " + at + ".")
+                                .orElse("There is none, so a restart would begin anew."))));
+  }
+
   /** Takes in the last words of a replica whose last report may have been lost. */
   public void note(TrainingJob job, Outcome outcome) {
     of(job).note(outcome, clock.instant());

@@ -66,7 +66,7 @@ final class WireSchemasTest {
                    "outOfMemoryAt": 1},
        "trainingLoss": 0.5, "learningRate": 0.1,
        "slowest": {"pod": "a-0", "passSeconds": 0.0, "othersSeconds": 0.0},
-       "scalars": {"accuracy": 0.5}}
+       "scalars": {"accuracy": 0.5}, "unsaved": ""}
       """;
 
   static Stream<String> bounds() {

@@ -84,6 +84,7 @@ public record Reports(
         List.of(),
         null,
         null,
-        scalars);
+        scalars,
+        null);
   }
 }

@@ -8,7 +8,10 @@ import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
+import dev.kastor.text.PrintableText;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +43,7 @@ public final class TelemetryClient implements AutoCloseable {
   private Unsent unsent = new Unsent();
   private @Nullable TrainingStatus latest;
   private @Nullable CheckpointInfo checkpoint;
+  private @Nullable String unsaved;
   private boolean news;
   private boolean closed;
 
@@ -96,7 +100,24 @@ public final class TelemetryClient implements AutoCloseable {
   /** Notes a durable checkpoint. */
   public synchronized void saved(CheckpointInfo info) {
     checkpoint = info;
+    unsaved = null;
     news = latest != null;
+  }
+
+  /** Notes why a checkpoint could not be saved. */
+  public synchronized void unsaved(IOException failure) {
+    String said = PrintableText.line(said(failure));
+    unsaved = said.substring(0, Math.min(said.length(), TelemetryReport.MAX_TEXT));
+    news = latest != null;
+  }
+
+  /** The same words for each attempt: each has a file of its own. */
+  private static String said(IOException failure) {
+    if (failure instanceof FileSystemException of && of.getReason() != null) {
+      Path folder = of.getFile() == null ? null : Path.of(of.getFile()).getParent();
+      return of.getReason() + (folder == null ? "" : ": " + folder);
+    }
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
   /**
@@ -219,7 +240,8 @@ public final class TelemetryClient implements AutoCloseable {
         outcome,
         passes.take().orElse(null),
         // Programs log nothing but their loss.
-        null);
+        null,
+        unsaved);
   }
 
   /** Sends once more what is unsent and ends. */

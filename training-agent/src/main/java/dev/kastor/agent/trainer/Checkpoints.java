@@ -28,6 +28,7 @@ final class Checkpoints implements AutoCloseable {
   private final CheckpointStore store;
   private final long modelBytes;
   private final Consumer<CheckpointInfo> saved;
+  private final Consumer<IOException> failed;
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().name("checkpoint").daemon().factory());
 
@@ -39,12 +40,19 @@ final class Checkpoints implements AutoCloseable {
   /**
    * @param modelBytes the size of the model's encoded state
    * @param saved told of each durable checkpoint, from the background thread
+   * @param failed told of each that could not be saved while training goes on, from that thread too
    */
-  Checkpoints(String job, CheckpointStore store, long modelBytes, Consumer<CheckpointInfo> saved) {
+  Checkpoints(
+      String job,
+      CheckpointStore store,
+      long modelBytes,
+      Consumer<CheckpointInfo> saved,
+      Consumer<IOException> failed) {
     this.job = job;
     this.store = store;
     this.modelBytes = modelBytes;
     this.saved = saved;
+    this.failed = failed;
   }
 
   /** Copies the state and saves it while training goes on; does nothing while a save runs. */
@@ -61,6 +69,7 @@ final class Checkpoints implements AutoCloseable {
           } catch (IOException e) {
             log.warn(
                 "{}: checkpoint of step {} is not saved: {}", job, copied.step(), e.toString());
+            failed.accept(e);
           }
         });
   }

@@ -84,7 +84,8 @@ public final class ElasticTrainer implements AutoCloseable {
             around.job(),
             around.checkpoints(),
             StateCodec.encodedBytes(replica.state()),
-            around.telemetry()::saved);
+            around.telemetry()::saved,
+            around.telemetry()::unsaved);
     this.history = new History();
     this.joiner =
         new GenerationJoiner(
