@@ -124,11 +124,15 @@ public final class CompareCommand implements Callable<Integer> {
     out.println(
         "sooner under B %d, later %d, the same %d%n".formatted(c.wins(), c.losses(), c.ties()));
     if (c.pairs().size() > 1) {
-      Table runs = new Table("WORKLOAD", "SEED", "JOBS", "MEAN A", "MEAN B", "B / A").rightFrom(1);
+      Table runs =
+          new Table("WORKLOAD", "CLUSTER", "LOAD", "SEED", "JOBS", "MEAN A", "MEAN B", "B / A")
+              .rightFrom(2);
       for (Comparison.RunPair pair : c.pairs()) {
         runs.row(
             List.of(
                 pair.workload(),
+                pair.cluster(),
+                Double.toString(pair.load()),
                 Long.toString(pair.seed()),
                 Integer.toString(pair.jobs()),
                 text("%.1f s", pair.meanA()),
@@ -181,6 +185,8 @@ public final class CompareCommand implements Callable<Integer> {
           .put("workload", pair.workload())
           .put("seed", pair.seed())
           .put("mode", pair.mode())
+          .put("cluster", pair.cluster())
+          .put("load", pair.load())
           .put("jobs", pair.jobs())
           .put("meanASeconds", pair.meanA())
           .put("meanBSeconds", pair.meanB());

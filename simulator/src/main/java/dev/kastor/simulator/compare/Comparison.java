@@ -65,12 +65,21 @@ public record Comparison(
    * @param workload path of the workload
    * @param seed of both
    * @param mode of both
+   * @param cluster of A's run; empty where its file does not say
+   * @param load how many times faster jobs arrived in A's run
    * @param jobs how many
    * @param meanA mean completion time under A in seconds
    * @param meanB mean completion time under B in seconds
    */
   public record RunPair(
-      String workload, long seed, String mode, int jobs, double meanA, double meanB) {}
+      String workload,
+      long seed,
+      String mode,
+      String cluster,
+      double load,
+      int jobs,
+      double meanA,
+      double meanB) {}
 
   public Comparison {
     pairs = List.copyOf(pairs);
@@ -113,6 +122,8 @@ public record Comparison(
               runA.workload(),
               runA.seed(),
               runA.mode(),
+              runA.cluster(),
+              runA.load(),
               runA.jct().size(),
               mean(runA),
               mean(pair.getValue())));

@@ -6,6 +6,7 @@ import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.Mode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -114,7 +115,13 @@ public record Run(
 
   /** Short, for a line of progress. */
   public String label() {
-    return "%s%s, %s, seed %d"
-        .formatted(policy, familyMemory ? " with memory" : "", workload, seed);
+    return "%s%s, %s on %s%s, seed %d"
+        .formatted(
+            policy,
+            familyMemory ? " with memory" : "",
+            workload,
+            cluster,
+            load == 1 ? "" : String.format(Locale.ROOT, " at load %s", load),
+            seed);
   }
 }
