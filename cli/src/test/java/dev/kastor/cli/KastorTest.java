@@ -142,7 +142,44 @@ final class KastorTest {
         .contains("job.yaml:4: spec.weight: ");
   }
 
+  @Test
+  void keepsQueuesWithoutManifests() throws IOException {
+    assertThat(terminal.run("queue", "set", "research", "--gpus", "8", "--weight", "2").out())
+        .isEqualTo("queue research created\n");
+    assertThat(terminal.run("queue", "set", "research", "--cohort", "lab").out())
+        .isEqualTo("queue research changed\n");
+    assertThat(queue("/quota/gpus")).isEqualTo("8");
+    assertThat(weight()).isEqualTo("2.0");
+    assertThat(queue("/cohort")).isEqualTo("lab");
+    assertThat(terminal.run("queue", "set", "research").err()).contains("say what to change");
+    assertThat(terminal.run("queue", "set", "research", "--weight", "-1").err()).contains("weight");
+    assertThat(terminal.run("queue", "hold", "research").out()).contains("no job start");
+    assertThat(queue("/stopPolicy")).isEqualTo("Hold");
+    terminal.run("queue", "drain", "research");
+    assertThat(queue("/stopPolicy")).isEqualTo("HoldAndDrain");
+    terminal.run("queue", "resume", "research");
+    assertThat(queue("/stopPolicy")).isEqualTo("None");
+    Terminal.Result none = terminal.run("queue", "hold", "reserch");
+    assertThat(none.code()).isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(none.err()).contains("there is no queue reserch", "kastor queue set reserch");
+
+    assertThat(terminal.run("submit", file(GOOD)).code()).isZero();
+    assertThat(terminal.run("queue", "move", "digits", "research").out())
+        .isEqualTo("digits is a job of queue research\n");
+    assertThat(terminal.run("get", "digits", "-o", "json").out())
+        .containsPattern("\"queue\" ?: ?\"research\"");
+    assertThat(terminal.run("queue", "move", "nosuch", "research").code())
+        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(terminal.run("queue", "rm", "research").out()).isEqualTo("queue research removed\n");
+    assertThat(terminal.run("queue", "move", "digits", "research").out())
+        .contains("there is no Queue of that name");
+  }
+
   private @Nullable String weight() {
+    return queue("/weight");
+  }
+
+  private @Nullable String queue(String field) {
     ObjectNode queue =
         terminal
             .server
@@ -151,7 +188,7 @@ final class KastorTest {
                 new ResourceType("kastor.dev", "v1alpha1", "Queue", "queues", false, true),
                 "",
                 "research");
-    return queue == null ? null : queue.at("/spec/weight").asText();
+    return queue == null ? null : queue.at("/spec" + field).asText();
   }
 
   @Test

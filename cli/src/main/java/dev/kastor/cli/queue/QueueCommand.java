@@ -2,10 +2,16 @@ package dev.kastor.cli.queue;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
+import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -17,14 +23,35 @@ import picocli.CommandLine.Spec;
       "Lists queues: cohort, weight, jobs, GPUs held, quota, what is borrowed and lent of it, and the"
           + " share that the weight deserves and the jobs obtained.",
       "A queue deserves GPUs in proportion to its weight, no more than its jobs may have; what one"
-          + " does not want goes to the others."
+          + " does not want goes to the others.",
+      "Or changes one: set QUEUE creates it or changes what is given, hold lets no job of it start,"
+          + " drain also stops those that run, resume ends both, rm removes it; move JOB QUEUE moves"
+          + " a job there."
     },
     footerHeading = "%nExamples:%n",
-    footer = {"  kastor queue", "  kastor queue ls -o json"})
+    footer = {
+      "  kastor queue",
+      "  kastor queue ls -o json",
+      "  kastor queue set vision --gpus 16 --cohort lab --weight 2",
+      "  kastor queue hold vision",
+      "  kastor queue move bert vision"
+    })
 public final class QueueCommand implements Runnable {
-  /** The only thing that can be done with queues. */
+  /** What is done. */
   enum Verb {
-    LS
+    LS(0),
+    SET(1),
+    HOLD(1),
+    DRAIN(1),
+    RESUME(1),
+    RM(1),
+    MOVE(2);
+
+    private final int names;
+
+    Verb(int names) {
+      this.names = names;
+    }
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -34,15 +61,80 @@ public final class QueueCommand implements Runnable {
 
   @Mixin private OutputOptions output = new OutputOptions();
 
-  @Parameters(paramLabel = "ls", arity = "0..1", description = "Lists them, as it does without.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ls|set|hold|drain|resume|rm|move",
+      arity = "0..1",
+      description = "What to do (default: ls).")
   private Verb verb = Verb.LS;
+
+  @Parameters(
+      index = "1..*",
+      paramLabel = "NAME",
+      arity = "0..2",
+      description = "Name of the queue; for move that of the job, then that of the queue.")
+  private List<String> names = List.of();
+
+  @ArgGroup(validate = false, heading = "%nWith set:%n")
+  private Changed changed = new Changed();
+
+  /** Fields of a queue that set gives, all of them optional. */
+  static final class Changed {
+    @Option(
+        names = "--gpus",
+        paramLabel = "N",
+        description = "Quota: GPUs that its jobs may hold together; in a cohort, that it may lend.")
+    @Nullable Integer gpus;
+
+    @Option(
+        names = "--cohort",
+        paramLabel = "NAME",
+        description = "Queues of one cohort use what the others of it leave unused.")
+    @Nullable String cohort;
+
+    @Option(
+        names = "--weight",
+        paramLabel = "W",
+        description = "Queues under the same load share GPUs as their weights are.")
+    @Nullable Double weight;
+
+    @Option(
+        names = "--max-priority",
+        paramLabel = "P",
+        description = "Highest priority that counts of its jobs.")
+    @Nullable Integer maxPriority;
+
+    boolean none() {
+      return gpus == null && cohort == null && weight == null && maxPriority == null;
+    }
+  }
 
   @Override
   public void run() {
+    if (names.size() != verb.names || (verb != Verb.SET && !changed.none())) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "%s takes %s%s"
+              .formatted(
+                  verb.name().toLowerCase(Locale.ROOT),
+                  switch (verb.names) {
+                    case 0 -> "no name";
+                    case 1 -> "the name of a queue";
+                    default -> "the name of a job, then that of a queue";
+                  },
+                  verb == Verb.SET ? "" : ", and no field of a queue"));
+    }
+    QueueChanges changes = new QueueChanges(cluster, spec.commandLine().getOut());
     switch (verb) {
       case LS ->
           new Queues(cluster, spec.commandLine().getOut(), spec.commandLine().getErr())
               .list(output.output());
+      case SET -> changes.set(names.getFirst(), changed);
+      case HOLD -> changes.stop(names.getFirst(), StopPolicyKind.Hold);
+      case DRAIN -> changes.stop(names.getFirst(), StopPolicyKind.HoldAndDrain);
+      case RESUME -> changes.stop(names.getFirst(), StopPolicyKind.None);
+      case RM -> changes.remove(names.getFirst());
+      case MOVE -> changes.move(names.getFirst(), names.getLast());
     }
   }
 }
