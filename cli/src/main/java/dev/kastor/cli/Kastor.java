@@ -65,43 +65,6 @@ import picocli.CommandLine.Spec;
     name = "kastor",
     description = "Trains deep-learning jobs at the size and batch that make the most progress.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {
-      DemoCommand.class,
-      UpCommand.class,
-      DownCommand.class,
-      RunCommand.class,
-      SubmitCommand.class,
-      LsCommand.class,
-      GetCommand.class,
-      DescribeCommand.class,
-      WhyCommand.class,
-      HistoryCommand.class,
-      MetricsCommand.class,
-      CompareRunsCommand.class,
-      LogsCommand.class,
-      TopCommand.class,
-      EventsCommand.class,
-      QueueCommand.class,
-      DoctorCommand.class,
-      SupportBundleCommand.class,
-      SuspendCommand.class,
-      ResumeCommand.class,
-      StopCommand.class,
-      RmCommand.class,
-      CheckpointsCommand.class,
-      ScaleCommand.class,
-      PinCommand.class,
-      SimulateCommand.class,
-      SweepCommand.class,
-      CompareCommand.class,
-      BenchCommand.class,
-      ProfileCommand.class,
-      GpuCommand.class,
-      TraceCommand.class,
-      VersionCommand.class,
-      Kastor.Completion.class,
-      HelpCommand.class
-    },
     footerHeading = "%nExamples:%n",
     footer = {
       "  kastor demo                          see it work: three jobs on this machine",
@@ -120,6 +83,44 @@ import picocli.CommandLine.Spec;
 public final class Kastor implements Runnable {
   /** Names of the commands by what they are for, as the help shows them. */
   static final SequencedMap<String, List<String>> GROUPS = groups();
+
+  private static final List<Class<?>> COMMANDS =
+      List.of(
+          DemoCommand.class,
+          UpCommand.class,
+          DownCommand.class,
+          RunCommand.class,
+          SubmitCommand.class,
+          LsCommand.class,
+          GetCommand.class,
+          DescribeCommand.class,
+          WhyCommand.class,
+          HistoryCommand.class,
+          MetricsCommand.class,
+          CompareRunsCommand.class,
+          LogsCommand.class,
+          TopCommand.class,
+          EventsCommand.class,
+          QueueCommand.class,
+          DoctorCommand.class,
+          SupportBundleCommand.class,
+          SuspendCommand.class,
+          ResumeCommand.class,
+          StopCommand.class,
+          RmCommand.class,
+          CheckpointsCommand.class,
+          ScaleCommand.class,
+          PinCommand.class,
+          SimulateCommand.class,
+          SweepCommand.class,
+          CompareCommand.class,
+          BenchCommand.class,
+          ProfileCommand.class,
+          GpuCommand.class,
+          TraceCommand.class,
+          VersionCommand.class,
+          Completion.class,
+          HelpCommand.class);
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -162,7 +163,7 @@ public final class Kastor implements Runnable {
 
   /** Runs the command with these outputs, and says how it ended. */
   public static int run(Writer out, Writer err, String... args) {
-    CommandLine line = commandLine();
+    CommandLine line = commandLine(named(args));
     line.setOut(new TerminalOutput(out));
     line.setErr(new TerminalOutput(err));
     line.setExecutionStrategy(parsed -> written(line, () -> new RunLast().execute(parsed)));
@@ -184,8 +185,33 @@ public final class Kastor implements Runnable {
     }
   }
 
+  /** The command with all others below it. */
   public static CommandLine commandLine() {
+    return commandLine(COMMANDS);
+  }
+
+  /**
+   * The commands that these arguments may be for: one, if they begin with its name. The options of
+   * all others are of no use then, and to make them takes longer than {@code ls} itself.
+   */
+  private static List<Class<?>> named(String... args) {
+    for (Class<?> command : COMMANDS) {
+      // Both are about all commands.
+      boolean alone = command != Completion.class && command != HelpCommand.class;
+      if (alone && args.length > 0 && hasName(command.getAnnotation(Command.class), args[0])) {
+        return List.of(command);
+      }
+    }
+    return COMMANDS;
+  }
+
+  private static boolean hasName(Command command, String name) {
+    return command.name().equals(name) || List.of(command.aliases()).contains(name);
+  }
+
+  private static CommandLine commandLine(List<Class<?>> commands) {
     CommandLine line = new CommandLine(new Kastor());
+    commands.forEach(line::addSubcommand);
     if (System.getenv(Target.AS_KUBECTL) != null) {
       line.setCommandName("kubectl kastor");
     }

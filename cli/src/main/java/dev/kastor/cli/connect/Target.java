@@ -8,12 +8,14 @@ import dev.kastor.local.Kubeconfig;
 import dev.kastor.local.StateFolder;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +62,10 @@ public record Target(Config config, String namespace, @Nullable URI operator, bo
     @Nullable URI operator;
     try {
       String text = Files.readString(file);
+      Optional<Kubeconfig> own = context == null ? Kubeconfig.read(text) : Optional.empty();
+      if (own.isPresent()) {
+        return of(own.get(), local);
+      }
       config =
           context == null
               ? Config.fromKubeconfig(text)
@@ -70,6 +76,18 @@ public record Target(Config config, String namespace, @Nullable URI operator, bo
     }
     check(config, context);
     return new Target(config, namespaceOf(config), operator, local);
+  }
+
+  /** As the library would, which first loads all kinds of resources that there are. */
+  private static Target of(Kubeconfig own, boolean local) {
+    Config config =
+        new ConfigBuilder(Config.empty())
+            .withMasterUrl(own.server().toString())
+            .withCaCertData(own.authority().isEmpty() ? null : own.authority())
+            .withOauthToken(own.token())
+            .withNamespace("default")
+            .build();
+    return new Target(config, "default", own.operator(), local);
   }
 
   /** What kubectl would use: KUBECONFIG, ~/.kube/config, or the account of the pod. */
