@@ -31,10 +31,16 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 final class AllOfUnicodeIT {
   private static final int JOBS = Integer.getInteger("kastor.unicodeJobs", 40);
+  private static final String LAST = "job-" + (JOBS - 1);
   private static final int IN_A_FILE = 100;
   private static final int SLOTS = 200;
   private static final Duration SILENCE = Duration.ofMinutes(2);
+
   private static final Duration POLL = Duration.ofSeconds(1);
+
+  /** Ended jobs are removed before more come than the local API server keeps. */
+  private static final int AT_ONCE = 2_500;
+
   private static final Duration COMMAND = Duration.ofMinutes(2);
 
   /** Characters that could act on a terminal, or be taken for the end of a line. */
@@ -122,25 +128,13 @@ final class AllOfUnicodeIT {
     try (KastorProcess up = new KastorProcess(folder.resolve("home"))) {
       up.start(folder.resolve("up"), "up", "--slots", Integer.toString(SLOTS), "--port", "0");
       up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
-      for (int first = 0; first < JOBS; first += IN_A_FILE) {
-        StringBuilder jobs = new StringBuilder();
-        for (int number = first; number < Math.min(JOBS, first + IN_A_FILE); number++) {
-          // YAML forbids many characters, but not their escapes.
-          String job = ASCII.writeValueAsString(job(number)).replace("\u007F", "\\u007F");
-          jobs.append("---\n").append(job).append('\n');
-        }
-        Path file = Files.writeString(folder.resolve("jobs.yaml"), jobs);
-        command("submit", file.toString());
-      }
       Config config = Config.fromKubeconfig(Files.readString(folder.resolve("home/kubeconfig")));
       try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build()) {
-        awaitEnds(client);
-        Map<String, Phase> phases = phases(client);
-        assertThat(phases).as("seed %d", seed).hasSize(JOBS);
-        for (int number = 0; number < JOBS; number++) {
-          assertThat(phases.get("job-" + number))
-              .as("job-%d, seed %d", number, seed)
-              .isEqualTo(fails(number) ? Phase.Failed : Phase.Succeeded);
+        for (int first = 0; first < JOBS; first += AT_ONCE) {
+          if (first > 0) {
+            command("rm", "--all");
+          }
+          run(client, first, Math.min(JOBS, first + AT_ONCE));
         }
       }
       assertThat(Files.readString(folder.resolve("home/logs/operator.log")))
@@ -150,10 +144,10 @@ final class AllOfUnicodeIT {
               new String[] {"ls"},
               new String[] {"ls", "-o", "wide"},
               new String[] {"top", "--once"},
-              new String[] {"events", "job-1"},
-              new String[] {"describe", "job-1"},
-              new String[] {"why", "job-1"},
-              new String[] {"history", "job-1"})) {
+              new String[] {"events", LAST},
+              new String[] {"describe", LAST},
+              new String[] {"why", LAST},
+              new String[] {"history", LAST})) {
         String said = command(look);
         assertThat(said).as("%s, seed %d", List.of(look), seed).doesNotContainPattern(ACTS);
         assertThat(said).isNotBlank();
@@ -161,21 +155,43 @@ final class AllOfUnicodeIT {
     }
   }
 
+  /** Submits the jobs of these numbers and waits until each has ended as it should. */
+  private void run(KubernetesClient client, int from, int to) throws Exception {
+    for (int first = from; first < to; first += IN_A_FILE) {
+      StringBuilder jobs = new StringBuilder();
+      for (int number = first; number < Math.min(to, first + IN_A_FILE); number++) {
+        // YAML forbids many characters, but not their escapes.
+        String job = ASCII.writeValueAsString(job(number)).replace("\u007F", "\\u007F");
+        jobs.append("---\n").append(job).append('\n');
+      }
+      Path file = Files.writeString(folder.resolve("jobs.yaml"), jobs);
+      command("submit", file.toString());
+    }
+    awaitEnds(client, to - from);
+    Map<String, Phase> phases = phases(client);
+    assertThat(phases).as("seed %d", seed).hasSize(to - from);
+    for (int number = from; number < to; number++) {
+      assertThat(phases.get("job-" + number))
+          .as("job-%d, seed %d", number, seed)
+          .isEqualTo(fails(number) ? Phase.Failed : Phase.Succeeded);
+    }
+  }
+
   /** Waits for as long as there is always another that ends. */
-  private static void awaitEnds(KubernetesClient client) throws InterruptedException {
+  private static void awaitEnds(KubernetesClient client, int jobs) throws InterruptedException {
     long before = -1;
     long due = System.nanoTime() + SILENCE.toNanos();
     while (true) {
       Map<String, Phase> phases = phases(client);
       long ended = phases.values().stream().filter(AllOfUnicodeIT::ended).count();
-      if (ended == JOBS) {
+      if (ended == jobs) {
         return;
       }
       if (ended > before) {
         before = ended;
         due = System.nanoTime() + SILENCE.toNanos();
       }
-      assertThat(System.nanoTime()).as("%d of %d ended: %s", ended, JOBS, phases).isLessThan(due);
+      assertThat(System.nanoTime()).as("%d of %d ended: %s", ended, jobs, phases).isLessThan(due);
       Thread.sleep(POLL);
     }
   }
