@@ -41,7 +41,7 @@ final class AllOfUnicodeIT {
   /** Ended jobs are removed before more come than the local API server keeps. */
   private static final int AT_ONCE = 2_500;
 
-  private static final Duration COMMAND = Duration.ofMinutes(2);
+  private static final Duration COMMAND = Duration.ofMinutes(10);
 
   /** Characters that could act on a terminal, or be taken for the end of a line. */
   private static final Pattern ACTS =

@@ -69,9 +69,9 @@ final class WatchEcho implements AutoCloseable {
 
   /** Seconds that each write took to be seen, ascending. */
   double[] seconds() {
-    return written.entrySet().stream()
-        .filter(entry -> seen.containsKey(entry.getKey()))
-        .mapToDouble(entry -> Math.max(0, seen.get(entry.getKey()) - entry.getValue()) / 1e9)
+    return seen.entrySet().stream()
+        .mapToDouble(
+            entry -> Math.max(0, entry.getValue() - written.getOrDefault(entry.getKey(), 0L)) / 1e9)
         .sorted()
         .toArray();
   }

@@ -134,19 +134,19 @@ public final class JobPods {
 
   /** Slots of the node that pods on their way there will take. */
   private int reserved(String node, List<Pod> coming) {
-    Map<String, TrainingJob> jobs = new HashMap<>();
     Map<String, Integer> asked = new HashMap<>();
+    Map<String, Integer> given = new HashMap<>();
     for (Pod pod : coming) {
       cache
           .maker(pod)
           .ifPresent(job -> {
             String uid = job.getMetadata().getUid();
-            jobs.put(uid, job);
+            given.computeIfAbsent(uid, same -> given(job, node));
             asked.merge(uid, slots.coming(pod), Integer::sum);
           });
     }
     return asked.entrySet().stream()
-        .mapToInt(entry -> Math.min(entry.getValue(), given(jobs.get(entry.getKey()), node)))
+        .mapToInt(entry -> Math.min(entry.getValue(), given.getOrDefault(entry.getKey(), 0)))
         .sum();
   }
 
