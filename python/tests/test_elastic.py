@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
@@ -163,6 +164,67 @@ def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all
     outcome = cluster.completed()
     check_steps(cluster)
     check_end(cluster, outcome)
+
+
+def test_begins_with_the_model_of_another_job_and_goes_on_from_its_own_checkpoint(cluster: Cluster) -> None:
+    options: dict[str, Any] = {"epochs": 4}
+    others = cluster.folder / "others"
+    cluster.variables = {"KASTOR_CHECKPOINT_DIR": str(others), "KASTOR_JOB_UID": "uid-other"}
+    cluster.start("other", **options)
+    cluster.want(["other"], 32)
+    cluster.trained("other", 80)
+    cluster.operator.stop()
+    assert cluster.ends("other") == 0
+    last = cluster.operator.reports[-1]["loss"]
+    assert len(list(others.glob("step-*.kpt"))) > 0
+
+    cluster.spec["checkpoint"]["warmStart"] = {"job": "other"}
+    cluster.variables = {"KASTOR_WARM_START_DIR": str(others), "KASTOR_WARM_START_UID": "uid-other"}
+    reports = len(cluster.operator.reports)
+    cluster.start("a", "b", **options)
+    cluster.want(["a", "b"], 16)
+    cluster.trained("a", 40)
+    assert cluster.lines("a")[0]["step"] == 0
+    assert "takes the model of job other at step" in cluster.log("a") + cluster.log("b")
+    first = next(report["loss"] for report in cluster.operator.reports[reports:] if "loss" in report)
+    # Ten classes: a fresh model has a loss of about log(10).
+    assert first < min(1.5, 1.5 * last)
+    shutil.rmtree(others)
+    for pod in ("a", "b"):
+        cluster.pods[pod].kill()
+        cluster.ends(pod)
+
+    cluster.start("c", **options)
+    cluster.want(["c"], 32)
+    cluster.wait("c trains", lambda: cluster.lines("c"))
+    assert cluster.lines("c")[0]["step"] > 0
+    outcome = cluster.completed()
+    checked_steps(line for pod in "abc" for line in cluster.lines(pod))
+    check_end(cluster, outcome)
+
+
+@pytest.mark.parametrize(
+    ("variables", "step", "message"),
+    [
+        ({"KASTOR_WARM_START_PROBLEM": "there is no such TrainingJob"}, None, "taken: there is no such TrainingJob."),
+        ({"KASTOR_WARM_START_DIR": "others"}, None, "taken: it has saved none yet."),
+        ({"KASTOR_WARM_START_DIR": "others"}, 7, "taken: it has no checkpoint of step 7 but of no step at all."),
+    ],
+)
+def test_ends_with_the_reason_where_another_jobs_model_cannot_be_had(
+    cluster: Cluster, variables: dict[str, str], step: int | None, message: str
+) -> None:
+    cluster.spec["checkpoint"]["warmStart"] = {"job": "other"} if step is None else {"job": "other", "step": step}
+    cluster.variables = {
+        name: str(cluster.folder / value) if name.endswith("_DIR") else value for name, value in variables.items()
+    }
+    cluster.start("a", epochs=1)
+    cluster.operator.want(["a"], 32)
+    assert cluster.ends("a") == 64
+    assert cluster.outcome("a")["kind"] == "FAILED_PERMANENTLY"
+    assert (
+        f"spec.checkpoint.warmStart: the parameters of job other cannot be {message}" in cluster.outcome("a")["message"]
+    )
 
 
 def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None:

@@ -334,6 +334,24 @@ def test_a_checkpoint_of_another_script_is_refused_with_the_remedy() -> None:
         fewer.restore_checkpoint(checkpoint)
 
 
+def test_another_jobs_checkpoint_gives_the_model_alone(tmp_path: Path) -> None:
+    CheckpointFolder(tmp_path, "other", 1).save(trained(1, 4).checkpoint())
+    found = CheckpointFolder(tmp_path, "other", 1).newest()
+    assert found is not None
+    begun, fresh, source = trained(2, 0), trained(2, 0), trained(1, 4)
+    # What another script registers beside the model does not matter.
+    begun.parts = {"model": begun.parts["model"], "optimizer": begun.parts["optimizer"]}
+    begun.begin_with(found)
+    for name, tensor in source.parts["model"].state_dict().items():
+        assert torch.equal(tensor, begun.parts["model"].state_dict()[name])
+    assert begun.counters == fresh.counters
+    assert str(begun.parts["optimizer"].state_dict()) == str(fresh.parts["optimizer"].state_dict())
+    wider = trained(1, 0)
+    wider.parts["model"].b = torch.nn.Linear(8, 4)  # type: ignore[attr-defined]
+    with pytest.raises(CheckpointError, match=r"the one of step 4 does not fit this script: 'model'.*size mismatch"):
+        wider.begin_with(found)
+
+
 def test_a_state_that_is_more_than_data_is_refused() -> None:
     class Odd:
         def state_dict(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kastor.conformance.document
-from kastor.config import Config, JobSpec, Work
+from kastor.config import Config, JobSpec, WarmStart, Work
 from kastor.conformance.document import ApiDocument
 from kastor.ending import write_outcome
 from kastor.errors import ConfigError
@@ -181,6 +181,11 @@ def test_reads_the_environment(tmp_path: Path) -> None:
     assert (config.job_name, config.pod, config.protocol, config.exit_with_parent) == ("ns/job", "job-0", 2, True)
     assert config.spec == JobSpec(32)
     assert config.ring_secret() == b"s" * 32
+    assert config.spec.warm_start is None
+    warm = {**SPEC, "checkpoint": {"warmStart": {"job": "a", "step": 7}}}
+    other = Config.read(environment(tmp_path, KASTOR_JOB_SPEC=json.dumps(warm), KASTOR_WARM_START_DIR="/w"))
+    assert other is not None
+    assert (other.spec.warm_start, other.warm_start_dir) == (WarmStart("a", 7), Path("/w"))
     assert Config.read({}) is None
 
 

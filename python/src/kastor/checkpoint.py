@@ -113,15 +113,15 @@ class CheckpointFolder:
         Raises:
             OSError: if the folder cannot be listed or a file not be read.
         """
-        removed = True
+        seen: list[int] = []
         # A busy writer can retire every listed file before it is read; newer ones then exist.
-        while removed:
-            removed = False
-            for step in self.steps():
+        while (steps := self.steps()) != seen:
+            seen = steps
+            for step in steps:
                 try:
                     return self.load(step)
                 except FileNotFoundError:
-                    removed = True
+                    log.debug("the checkpoint of step %d is gone", step)
                 except CheckpointError as e:
                     log.warning("skips a checkpoint: %s", e)
         return None

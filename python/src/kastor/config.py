@@ -38,10 +38,19 @@ class Work:
 
 
 @dataclass(frozen=True)
+class WarmStart:
+    """Another job whose model a job begins with, at a step or, where it is None, as it saved it last."""
+
+    job: str
+    step: int | None = None
+
+
+@dataclass(frozen=True)
 class JobSpec:
     """Part of a TrainingJob's spec that a replica needs; batches are in examples.
 
-    ``scaling`` and ``work`` are None where the spec leaves them to the script.
+    ``scaling`` and ``work`` are None where the spec leaves them to the script, ``warm_start`` where the job
+    begins with the model as the script made it.
     """
 
     initial_batch: int
@@ -52,6 +61,7 @@ class JobSpec:
     most_atomic_batch: int = 2**31 - 1
     checkpoint_seconds: float = 10.0
     keep_last: int = 3
+    warm_start: WarmStart | None = None
 
     @property
     def first_atomic_batch(self) -> int:
@@ -76,6 +86,12 @@ class JobSpec:
             if fields.at(f"goodput.work.{kind}") is not None:
                 work = Work(**{kind: fields.whole(f"goodput.work.{kind}")})
         scaling = fields.at("goodput.learningRate.scaling")
+        warm_start = None
+        if fields.at("checkpoint.warmStart") is not None:
+            job, step = fields.at("checkpoint.warmStart.job"), fields.at("checkpoint.warmStart.step")
+            fields.check("checkpoint.warmStart.job", isinstance(job, str) and job != "")
+            fields.check("checkpoint.warmStart.step", step is None or (isinstance(step, int) and step >= 0))
+            warm_start = WarmStart(str(job), step)
         fields.check(
             f"goodput.learningRate.scaling (one of {', '.join(SCALING_RULES)})",
             scaling is None or scaling in SCALING_RULES,
@@ -89,6 +105,7 @@ class JobSpec:
             fields.whole("goodput.batchSize.perDevice.max", 2**31 - 1),
             float(fields.whole("checkpoint.intervalSeconds", 10)),
             fields.whole("checkpoint.keepLast", 3),
+            warm_start,
         )
         fields.check("goodput.batchSize.perDevice", read.least_atomic_batch <= read.most_atomic_batch)
         if fields.wrong:
@@ -123,7 +140,8 @@ class _Fields:
 class Config:
     """Configuration of one replica, from the variables ``KASTOR_*`` of its pod.
 
-    ``threads`` is how many compute on a CPU; 0 where nobody says so.
+    ``threads`` is how many compute on a CPU; 0 where nobody says so. ``warm_start_dir`` is the folder of
+    the other job's checkpoints; where it is None, ``warm_start_problem`` is the reason.
     """
 
     namespace: str
@@ -143,6 +161,9 @@ class Config:
     threads: int = 0
     grace_seconds: float = 10.0
     exit_with_parent: bool = False
+    warm_start_dir: Path | None = None
+    warm_start_uid: str = ""
+    warm_start_problem: str = "the operator says nothing of it: it is older than this client"
 
     @property
     def job_name(self) -> str:
@@ -193,6 +214,9 @@ class Config:
             reader.get("KASTOR_THREADS", _whole, 0, optional=True),
             reader.get("KASTOR_TERMINATION_GRACE_SECONDS", _whole, 10, optional=True),
             reader.get("KASTOR_EXIT_WITH_PARENT", _truth, False, optional=True),
+            reader.get("KASTOR_WARM_START_DIR", Path, None, optional=True),
+            reader.get("KASTOR_WARM_START_UID", str, "", optional=True),
+            reader.get("KASTOR_WARM_START_PROBLEM", str, Config.warm_start_problem, optional=True),
         )
         if reader.problems:
             raise ConfigError(

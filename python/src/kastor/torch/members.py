@@ -150,16 +150,24 @@ class Members:
             self.pod.telemetry.reached(self.status())
 
     def _start(self) -> None:
-        """Makes the state where no member has any: from the newest checkpoint, else as the script made it."""
+        """Makes the state where no member has any.
+
+        It is that of the newest checkpoint, else as the script made it, with the model of another job where
+        the spec names one. That is saved at once, so that no later start depends on the other job.
+        """
         assert self.pod is not None
         assert self.state is not None
         with self.pod.membership.while_doing(Doing.LOAD):
             found = self.pod.newest_checkpoint()
-            if found is None:
-                log.info("starts from the initial parameters")
-            else:
+            if found is not None:
                 self.state.restore_checkpoint(found)
                 log.info("starts from the checkpoint of step %d", found.step)
+            elif self.pod.config.spec.warm_start is not None:
+                step = self.pod.warm_start(self.pod.config.spec.warm_start, self.state.begin_with)
+                self.pod.save(self.state.checkpoint, wait=True)
+                log.info("takes the model of job %s at step %d", self.pod.config.spec.warm_start.job, step)
+            else:
+                log.info("starts from the initial parameters")
 
     # --- ends ---
 

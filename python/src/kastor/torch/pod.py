@@ -12,8 +12,9 @@ from collections.abc import Callable
 import torch
 
 from kastor.checkpoint import Checkpoint, CheckpointFolder
-from kastor.config import NEWEST_PROTOCOL, Config
+from kastor.config import NEWEST_PROTOCOL, Config, WarmStart
 from kastor.ending import EXIT_TERMINATED
+from kastor.errors import CheckpointError
 from kastor.membership import MembershipClient
 from kastor.operator import OperatorClient
 from kastor.protocol import Action, Membership, Phase
@@ -152,6 +153,38 @@ class Pod:
     def newest_checkpoint(self) -> Checkpoint | None:
         """Newest checkpoint that is whole and of this job."""
         return self._folder.newest()
+
+    def warm_start(self, other: WarmStart, take: Callable[[Checkpoint], None]) -> int:
+        """Gives the checkpoint of another job to a function; its step.
+
+        Raises:
+            CheckpointError: saying why it cannot be had.
+            OSError: if it cannot be read; another try may work.
+        """
+        try:
+            found = self._other_checkpoint(other)
+            take(found)
+        except CheckpointError as e:
+            raise CheckpointError(
+                f"spec.checkpoint.warmStart: the parameters of job {other.job} cannot be taken: {e}"
+            ) from e
+        return found.step
+
+    def _other_checkpoint(self, other: WarmStart) -> Checkpoint:
+        if self.config.warm_start_dir is None:
+            raise CheckpointError(f"{self.config.warm_start_problem}.")
+        folder = CheckpointFolder(self.config.warm_start_dir, self.config.warm_start_uid, 1)
+        if other.step is None:
+            found = folder.newest()
+            if found is None:
+                damaged = "none that it saved is whole; the log says why" if folder.steps() else "it has saved none yet"
+                raise CheckpointError(f"{damaged}.")
+            return found
+        try:
+            return folder.load(other.step)
+        except FileNotFoundError:
+            steps = ", ".join(str(step) for step in folder.steps()[:5]) or "no step at all"
+            raise CheckpointError(f"it has no checkpoint of step {other.step} but of {steps}.") from None
 
     def _write(self, checkpoint: Checkpoint) -> None:
         self.telemetry.saved(self._folder.save(checkpoint))

@@ -97,19 +97,27 @@ class TrainingState:
         Raises:
             CheckpointError: if it does not fit the registered objects.
         """
-        tensors = []
-        for block in checkpoint.blocks:
-            tensor = torch.empty(block.shape, dtype=_dtype(block.dtype))
-            if tensor.numel():
-                _bytes(tensor).copy_(torch.frombuffer(bytearray(block.data), dtype=torch.uint8))
-            tensors.append(tensor)
         try:
-            self.restore(checkpoint.form, tensors)
+            self.restore(checkpoint.form, _tensors(checkpoint))
         except (UsageError, TreeError) as e:
             raise CheckpointError(
                 f"The checkpoint of step {checkpoint.step} does not fit this script: {e} Go back to the script that"
                 " wrote it, or remove the checkpoints of the job to start anew."
             ) from e
+
+    def begin_with(self, checkpoint: Checkpoint) -> None:
+        """Takes over the model of another job's checkpoint; all else stays as the script made it.
+
+        Raises:
+            CheckpointError: if it does not fit the registered model.
+        """
+        try:
+            parts = unflatten(checkpoint.form, _tensors(checkpoint))["parts"]
+            if not parts.keys() >= {"model"}:
+                raise UsageError("it holds no model.")
+            _load("model", self.parts["model"], parts["model"])
+        except (UsageError, TreeError) as e:
+            raise CheckpointError(f"the one of step {checkpoint.step} does not fit this script: {e}") from e
 
     def restore(self, form: Any, tensors: list[torch.Tensor]) -> None:
         """Takes over a state.
@@ -122,16 +130,7 @@ class TrainingState:
         if parts.keys() != self.parts.keys():
             raise UsageError(f"it holds {sorted(parts)}, but prepare() was given {sorted(self.parts)}.")
         for name, part in self.parts.items():
-            state = parts[name]
-            if isinstance(part, torch.nn.Module):
-                # A module's state_dict carries the versions of its layers beside the values.
-                state = OrderedDict(state)
-                setattr(state, "_metadata", getattr(part.state_dict(), "_metadata", None))  # noqa: B010
-            try:
-                part.load_state_dict(state)
-            except (RuntimeError, ValueError, KeyError, TypeError) as e:
-                reason = " ".join(str(e).split())[:500]
-                raise UsageError(f"'{name}' cannot take it over: {reason}") from e
+            _load(name, part, parts[name])
         self.noise.restore(tree["noise"])
         self.counters = Counters(**tree["counters"])
 
@@ -180,6 +179,28 @@ class TrainingState:
             if target.numel() >= _SMALL_BYTES:
                 group.receive(target, source)
         self.restore(form, tensors)
+
+
+def _load(name: str, part: Stateful, state: Any) -> None:
+    if isinstance(part, torch.nn.Module):
+        # A module's state_dict carries the versions of its layers beside the values.
+        state = OrderedDict(state)
+        setattr(state, "_metadata", getattr(part.state_dict(), "_metadata", None))  # noqa: B010
+    try:
+        part.load_state_dict(state)
+    except (RuntimeError, ValueError, KeyError, TypeError) as e:
+        reason = " ".join(str(e).split())[:500]
+        raise UsageError(f"'{name}' cannot take it over: {reason}") from e
+
+
+def _tensors(checkpoint: Checkpoint) -> list[torch.Tensor]:
+    tensors = []
+    for block in checkpoint.blocks:
+        tensor = torch.empty(block.shape, dtype=_dtype(block.dtype))
+        if tensor.numel():
+            _bytes(tensor).copy_(torch.frombuffer(bytearray(block.data), dtype=torch.uint8))
+        tensors.append(tensor)
+    return tensors
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:

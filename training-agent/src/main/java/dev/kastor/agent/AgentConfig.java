@@ -1,6 +1,8 @@
 package dev.kastor.agent;
 
 import dev.kastor.agent.ring.RingCipher;
+import dev.kastor.agent.trainer.WarmStart;
+import dev.kastor.engine.checkpoint.OtherCheckpoints;
 import dev.kastor.scheduler.model.JobId;
 import java.net.URI;
 import java.nio.file.Path;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param ringCipher {@code KASTOR_RING_ENCRYPTION}: of what we send to other replicas
  * @param checkpoints {@code KASTOR_CHECKPOINT_DIR}
  * @param spec {@code KASTOR_JOB_SPEC}
+ * @param warmStart {@code KASTOR_WARM_START_…}: where the checkpoints of the job are that the spec
+ *     names for a warm start
  * @param terminationLog {@code KASTOR_TERMINATION_LOG}
  * @param terminationGrace {@code KASTOR_TERMINATION_GRACE_SECONDS}: time from being asked to end to
  *     being killed
@@ -44,6 +48,7 @@ public record AgentConfig(
     RingCipher ringCipher,
     Path checkpoints,
     JobSettings spec,
+    WarmStart.Source warmStart,
     Path terminationLog,
     Duration terminationGrace,
     boolean exitWithParent) {
@@ -74,6 +79,7 @@ public record AgentConfig(
     Duration grace =
         reader.optional("KASTOR_TERMINATION_GRACE_SECONDS", AgentConfig::seconds, DEFAULT_GRACE);
     boolean exit = reader.optional("KASTOR_EXIT_WITH_PARENT", Boolean::parseBoolean, false);
+    WarmStart.Source warmStart = warmStart(reader);
     reader.check();
     return new AgentConfig(
         new JobId(namespace, name),
@@ -87,9 +93,25 @@ public record AgentConfig(
         cipher,
         checkpoints,
         spec,
+        warmStart,
         termination,
         grace,
         exit);
+  }
+
+  private static WarmStart.Source warmStart(Reader reader) {
+    Path folder = reader.optional("KASTOR_WARM_START_DIR", Path::of, Path.of(""));
+    if (folder.toString().isEmpty()) {
+      return new WarmStart.Source.Absent(
+          reader.optional(
+              "KASTOR_WARM_START_PROBLEM",
+              Function.identity(),
+              "the operator says nothing of it: it is older than this agent"));
+    }
+    String uid = reader.optional("KASTOR_WARM_START_UID", Function.identity(), "");
+    return new WarmStart.Source.Readable(
+        new OtherCheckpoints(folder, uid),
+        reader.optional("KASTOR_WARM_START_RUNS", Function.identity(), "another program"));
   }
 
   private static Duration seconds(String text) {

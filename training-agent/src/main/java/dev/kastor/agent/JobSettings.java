@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What a replica needs of a TrainingJob's spec.
@@ -24,6 +26,7 @@ import java.util.Map;
  * @param firstAtomicBatch the likeliest batch of a replica's first pass
  * @param checkpointInterval time between checkpoints
  * @param keepLast checkpoints kept
+ * @param warmStart whose parameters the job begins with; empty for fresh ones
  */
 public record JobSettings(
     String program,
@@ -34,10 +37,20 @@ public record JobSettings(
     Work work,
     int firstAtomicBatch,
     Duration checkpointInterval,
-    int keepLast) {
+    int keepLast,
+    Optional<WarmStartSetting> warmStart) {
+  /**
+   * Job whose parameters this one begins with.
+   *
+   * @param job its name
+   * @param step of the checkpoint; empty for the newest
+   */
+  public record WarmStartSetting(String job, OptionalLong step) {}
+
   /** Stands in where there is none. */
   static final JobSettings NONE =
-      new JobSettings("", Map.of(), 1, 1, "None", new Work.Steps(1), 1, Duration.ZERO, 2);
+      new JobSettings(
+          "", Map.of(), 1, 1, "None", new Work.Steps(1), 1, Duration.ZERO, 2, Optional.empty());
 
   public JobSettings {
     parameters = Map.copyOf(parameters);
@@ -87,6 +100,7 @@ public record JobSettings(
     fields.check("elastic.minReplicas", minReplicas >= 1);
     fields.check("goodput.batchSize.perDevice", least >= 1 && least <= most);
     fields.check("checkpoint", interval >= 1 && keepLast >= 1);
+    Optional<WarmStartSetting> warmStart = fields.warmStart();
     fields.throwIfWrong();
     int share = Math.ceilDiv(initialBatch, minReplicas);
     return new JobSettings(
@@ -98,7 +112,8 @@ public record JobSettings(
         work,
         Math.clamp(share, least, most),
         Duration.ofSeconds(interval),
-        keepLast);
+        keepLast,
+        warmStart);
   }
 
   /** Looks fields up by path and remembers what is wrong. */
@@ -142,6 +157,20 @@ public record JobSettings(
         return new Work.Examples(number("goodput.work.examples"));
       }
       return new Work.Steps(number("goodput.work.steps"));
+    }
+
+    Optional<WarmStartSetting> warmStart() {
+      if (at("checkpoint.warmStart").isMissingNode()) {
+        return Optional.empty();
+      }
+      JsonNode step = at("checkpoint.warmStart.step");
+      check(
+          "checkpoint.warmStart.step",
+          step.isMissingNode() || (step.canConvertToLong() && step.asLong() >= 0));
+      return Optional.of(
+          new WarmStartSetting(
+              text("checkpoint.warmStart.job"),
+              step.isMissingNode() ? OptionalLong.empty() : OptionalLong.of(step.asLong())));
     }
 
     void check(String path, boolean right) {

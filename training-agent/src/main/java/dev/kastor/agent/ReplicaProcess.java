@@ -10,6 +10,7 @@ import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.trainer.ElasticTrainer;
 import dev.kastor.agent.trainer.Surroundings;
+import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.program.Programs;
 import dev.kastor.engine.train.Optimizer;
@@ -90,7 +91,10 @@ final class ReplicaProcess implements AutoCloseable {
             sums,
             memberships,
             telemetry,
-            store);
+            store,
+            spec.warmStart()
+                .map(other ->
+                    new WarmStart(other.job(), other.step(), config.warmStart(), spec.program())));
     try (ElasticTrainer training =
         new ElasticTrainer(around, spec.training(seed), model, optimizer)) {
       training.warmUp(spec.firstAtomicBatch());

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.agent.ring.RingCipher;
+import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.agent.trainer.Work;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,6 +64,31 @@ class AgentConfigTest {
     assertThat(spec.firstAtomicBatch()).isEqualTo(48);
     assertThat(spec.checkpointInterval()).isEqualTo(Duration.ofSeconds(7));
     assertThat(spec.keepLast()).isEqualTo(4);
+    assertThat(spec.warmStart()).isEmpty();
+  }
+
+  @Test
+  void readsWhereTheCheckpointsOfAnotherJobAre() throws Exception {
+    Map<String, String> environment = environment();
+    environment.put(
+        "KASTOR_JOB_SPEC", SPEC.replace("4}", "4, \"warmStart\": {\"job\": \"a\", \"step\": 0}}"));
+    AgentConfig unnamed = AgentConfig.read(environment);
+    assertThat(unnamed.spec().warmStart())
+        .contains(new JobSettings.WarmStartSetting("a", OptionalLong.of(0)));
+    assertThat(unnamed.warmStart())
+        .isInstanceOfSatisfying(
+            WarmStart.Source.Absent.class,
+            absent -> assertThat(absent.why()).contains("older than this agent"));
+    environment.put("KASTOR_WARM_START_PROBLEM", "there is no such TrainingJob");
+    assertThat(AgentConfig.read(environment).warmStart())
+        .isEqualTo(new WarmStart.Source.Absent("there is no such TrainingJob"));
+    environment.put("KASTOR_WARM_START_DIR", "/a");
+    environment.put("KASTOR_WARM_START_UID", "uid-a");
+    environment.put("KASTOR_WARM_START_RUNS", "glyph-cnn");
+    assertThat(AgentConfig.read(environment).warmStart())
+        .isInstanceOfSatisfying(
+            WarmStart.Source.Readable.class,
+            readable -> assertThat(readable.runs()).isEqualTo("glyph-cnn"));
   }
 
   @Test
@@ -81,6 +108,8 @@ class AgentConfigTest {
     "KASTOR_JOB_SPEC, {}, goodput.batchSize.initial",
     "KASTOR_JOB_SPEC, {}, goodput.learningRate.base",
     "KASTOR_JOB_SPEC, {}, goodput.work.steps",
+    "KASTOR_JOB_SPEC, '{\"checkpoint\": {\"warmStart\": {\"step\": -1}}}', checkpoint.warmStart.step",
+    "KASTOR_JOB_SPEC, '{\"checkpoint\": {\"warmStart\": {}}}', checkpoint.warmStart.job",
   })
   void namesWhatIsWrong(String variable, String value, String message) {
     Map<String, String> environment = environment();

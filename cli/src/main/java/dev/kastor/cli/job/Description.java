@@ -50,6 +50,15 @@ final class Description {
     line(
         job.getSpec().template() != null ? "Template" : "Program",
         job.getSpec().runs() + parameters());
+    job.getSpec()
+        .warmStart()
+        .ifPresent(other ->
+            line(
+                "Warm start",
+                "with the parameters of job %s, %s"
+                    .formatted(
+                        other.job(),
+                        other.step() == null ? "its newest checkpoint" : "step " + other.step())));
     line("Phase", JobView.coloured(view.phase()));
     line(
         "Age",

@@ -22,12 +22,16 @@ final class Submission {
     this.out = out;
   }
 
-  int run(List<Path> files, boolean dryRun, boolean wait) throws InterruptedException {
+  int run(List<Path> files, SubmitOptions more, boolean dryRun, boolean wait)
+      throws InterruptedException {
     List<ManifestFile> manifests = new ArrayList<>();
     for (Path file : files) {
       ManifestFile.files(file).forEach(each -> manifests.addAll(ManifestFile.read(each)));
     }
+    List<ManifestFile> jobs = manifests.stream().filter(ManifestFile::isJob).toList();
+    jobs.forEach(job -> more.addTo(job.resource()));
     try (Cluster cluster = Cluster.connect(options)) {
+      jobs.forEach(job -> more.check(cluster, job.namespace(options.namespace())));
       List<String> refusals = new ArrayList<>();
       for (ManifestFile manifest : manifests) {
         refusals.addAll(submit(cluster, manifest, true));
@@ -51,13 +55,12 @@ final class Submission {
                 : "applied %s %s".formatted(manifest.resource().getKind(), manifest.name()));
         out.flush();
       }
-      return wait ? new Waiting(cluster, out).until(ended(manifests)) : ExitCode.OK;
+      return wait ? new Waiting(cluster, out).until(ended(jobs)) : ExitCode.OK;
     }
   }
 
-  private List<Waiting.Job> ended(List<ManifestFile> manifests) {
-    return manifests.stream()
-        .filter(ManifestFile::isJob)
+  private List<Waiting.Job> ended(List<ManifestFile> jobs) {
+    return jobs.stream()
         .map(m -> new Waiting.Job(m.namespace(options.namespace()), m.name()))
         .toList();
   }

@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
       "  kastor submit examples/glyph-cnn.yaml",
       "  kastor submit a.yaml b.yaml --wait",
       "  kastor submit sweep/ --dry-run",
+      "  kastor submit fine-tune.yaml --warm-start pretrain",
       "  kastor submit examples/queue.yaml",
       "  generate-job | kastor submit -f -"
     })
@@ -48,6 +50,8 @@ public final class SubmitCommand implements Callable<Integer> {
       description = "YAML with one or more resources, a folder of such files, or - for input.")
   private List<Path> more = List.of();
 
+  @Mixin private SubmitOptions options = new SubmitOptions();
+
   @Option(names = "--dry-run", description = "Have them checked, and submit nothing.")
   private boolean dryRun;
 
@@ -61,6 +65,6 @@ public final class SubmitCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "which file? Such as: kastor submit examples/glyph-cnn.yaml");
     }
-    return new Submission(cluster, spec.commandLine().getOut()).run(all, dryRun, wait);
+    return new Submission(cluster, spec.commandLine().getOut()).run(all, options, dryRun, wait);
   }
 }

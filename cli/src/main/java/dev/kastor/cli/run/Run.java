@@ -3,9 +3,11 @@ package dev.kastor.cli.run;
 import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.job.Changing;
+import dev.kastor.cli.job.SubmitOptions;
 import dev.kastor.cli.job.Waiting;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.Console;
 import java.io.IOException;
@@ -41,11 +43,13 @@ final class Run {
   }
 
   /** Submits the job, and unless {@code detach} follows it; the exit status is the job's. */
-  int run(Manifest manifest, boolean detach) throws InterruptedException {
-    String name = manifest.name();
+  int run(GenericKubernetesResource job, SubmitOptions more, boolean detach)
+      throws InterruptedException {
+    String name = job.getMetadata().getName();
     try (Cluster cluster = Cluster.connect(options)) {
+      more.check(cluster, options.namespace());
       try {
-        cluster.create(options.namespace(), manifest.job(), false);
+        cluster.create(options.namespace(), job, false);
       } catch (KubernetesClientException e) {
         throw refused(e);
       }

@@ -1,11 +1,13 @@
 package dev.kastor.cli.run;
 
 import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.job.SubmitOptions;
 import dev.kastor.cli.local.Foreground;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.cli.terminal.Output;
 import dev.kastor.crds.trainingjob.ElasticSpec;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +19,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -110,6 +113,8 @@ public final class RunCommand implements Callable<Integer> {
       description = "Variable of the command, with this shell's value unless one is given.")
   private List<String> variables = List.of();
 
+  @Mixin private SubmitOptions options = new SubmitOptions();
+
   @Option(names = "--detach", description = "Submit it and return.")
   private boolean detach;
 
@@ -131,14 +136,15 @@ public final class RunCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Manifest manifest = manifest();
+    GenericKubernetesResource job = manifest().job();
+    options.addTo(job);
     if (dryRun) {
-      Output.valueOf(output.name()).print(manifest.job(), spec.commandLine().getOut());
+      Output.valueOf(output.name()).print(job, spec.commandLine().getOut());
       return ExitCode.OK;
     }
     return Foreground.run(() ->
         new Run(cluster, spec.commandLine().getOut(), spec.commandLine().getErr())
-            .run(manifest, detach));
+            .run(job, options, detach));
   }
 
   private Manifest manifest() {

@@ -85,7 +85,8 @@ public final class SpecDefaults {
 
   private static CheckpointSpec checkpoint(@Nullable CheckpointSpec checkpoint) {
     CheckpointSpec given = checkpoint == null ? new CheckpointSpec(null, null) : checkpoint;
-    return new CheckpointSpec(or(given.intervalSeconds(), 10), or(given.keepLast(), 3));
+    return new CheckpointSpec(
+        or(given.intervalSeconds(), 10), or(given.keepLast(), 3), given.warmStart());
   }
 
   private static FaultToleranceSpec faultTolerance(@Nullable FaultToleranceSpec tolerance) {

@@ -9,6 +9,7 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +75,15 @@ import org.jspecify.annotations.Nullable;
     value = Unchanging.SLOTS_PER_REPLICA,
     message = "elastic.slotsPerReplica cannot change after creation: submit a new job")
 @ValidationRule(
+    value = Unchanging.WARM_START,
+    message = "checkpoint.warmStart cannot change after creation: submit a new job")
+@ValidationRule(
+    value = "!has(self.checkpoint.warmStart) || has(self.goodput)",
+    fieldPath = ".checkpoint.warmStart",
+    message =
+        "a template without goodput is a gang, whose script reads and writes checkpoints of its"
+            + " own: give the script the path of the other job's")
+@ValidationRule(
     value = "self.managedBy == oldSelf.managedBy",
     message = "managedBy cannot change after creation: submit a new job")
 @ValidationRule(
@@ -124,7 +134,10 @@ public record TrainingJobSpec(
             "Batch sizes, learning rate and declared work of a program, or of a template whose"
                 + " script uses the kastor package and is resized.")
         @Nullable GoodputSpec goodput,
-    @JsonPropertyDescription("How often state is saved and how much of it is kept.") @Default("{}")
+    @JsonPropertyDescription(
+            "How often state is saved, how much of it is kept, and whose parameters the job begins"
+                + " with.")
+        @Default("{}")
         @Nullable CheckpointSpec checkpoint,
     @JsonPropertyDescription("What happens when replicas fail.") @Default("{}")
         @Nullable FaultToleranceSpec faultTolerance,
@@ -189,6 +202,11 @@ public record TrainingJobSpec(
   /** Whether the job is for this operator to run. */
   public boolean ours() {
     return managedBy == null || managedBy.equals(OPERATOR);
+  }
+
+  /** Whose parameters the job begins with; empty for fresh ones. */
+  public Optional<WarmStartSpec> warmStart() {
+    return Optional.ofNullable(checkpoint).map(CheckpointSpec::warmStart);
   }
 
   /** Whether the job is a gang: pods of any container, all or none. */

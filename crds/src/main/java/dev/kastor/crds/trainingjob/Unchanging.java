@@ -16,5 +16,8 @@ final class Unchanging {
   static final String SLOTS_PER_REPLICA =
       "has(self.elastic.slotsPerReplica) == has(oldSelf.elastic.slotsPerReplica) && (!has(self.elastic.slotsPerReplica) || self.elastic.slotsPerReplica == oldSelf.elastic.slotsPerReplica)";
 
+  static final String WARM_START =
+      "has(self.checkpoint.warmStart) == has(oldSelf.checkpoint.warmStart) && (!has(self.checkpoint.warmStart) || self.checkpoint.warmStart == oldSelf.checkpoint.warmStart)";
+
   private Unchanging() {}
 }

@@ -20,7 +20,8 @@ public final class CheckpointException extends IOException {
     this.otherModel = otherModel;
   }
 
-  boolean otherModel() {
+  /** Whether the bytes may hold a state, but not one of the model at hand. */
+  public boolean otherModel() {
     return otherModel;
   }
 }

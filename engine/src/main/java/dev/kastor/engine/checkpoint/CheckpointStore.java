@@ -91,6 +91,10 @@ public final class CheckpointStore {
 
   /** Steps for which a file exists, newest first; whether it is valid is not looked at. */
   public List<Long> steps() throws IOException {
+    return steps(directory);
+  }
+
+  static List<Long> steps(Path directory) throws IOException {
     List<Long> steps = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "step-*.ckpt")) {
       for (Path entry : entries) {
@@ -113,16 +117,16 @@ public final class CheckpointStore {
    */
   public Optional<Loaded> loadNewestValid(long modelBytes) throws IOException {
     boolean otherModel = false;
-    boolean removed = true;
+    List<Long> seen = List.of();
     // A busy writer can retire every listed file before it is read; newer ones then exist.
-    while (removed) {
-      removed = false;
+    for (List<Long> steps = steps(); !steps.equals(seen); steps = steps()) {
+      seen = steps;
       otherModel = false;
-      for (long step : steps()) {
+      for (long step : steps) {
         try {
           return Optional.of(new Loaded(step, load(step, modelBytes)));
         } catch (NoSuchFileException e) {
-          removed = true;
+          LOG.debug("job {}: the checkpoint of step {} is gone", jobUid, step);
         } catch (IOException e) {
           otherModel |= e instanceof CheckpointException other && other.otherModel();
           LOG.warn("job {}: skips a checkpoint: {}", jobUid, e.getMessage());
@@ -161,6 +165,10 @@ public final class CheckpointStore {
   }
 
   private Path file(long step) {
+    return file(directory, step);
+  }
+
+  static Path file(Path directory, long step) {
     return directory.resolve("step-" + step + ".ckpt");
   }
 

@@ -82,27 +82,18 @@ public final class StateCodec {
           "A training state has at least %d bytes but there are %d."
               .formatted(FIXED_BYTES, source.byteSize()));
     }
-    int parameters = length(source, 40, "parameters");
-    int optimizer = length(source, 44, "optimizer state");
-    int statistics = length(source, 48, "statistics");
-    int noise = length(source, 52, "noise state");
-    long expected = encodedBytes(parameters, optimizer, statistics, noise);
-    if (expected != source.byteSize()) {
-      throw new CheckpointException(
-          "The lengths in a training state add up to %d bytes but there are %d."
-              .formatted(expected, source.byteSize()));
-    }
+    Shape shape = shape(source, source.byteSize());
     long offset = FIXED_BYTES;
-    float[] parameterArray = floats(source, offset, parameters);
-    offset += (long) Float.BYTES * parameters;
-    float[] optimizerArray = floats(source, offset, optimizer);
-    offset += (long) Float.BYTES * optimizer;
-    float[] statisticsArray = floats(source, offset, statistics);
-    offset += (long) Float.BYTES * statistics;
-    double[] noiseArray = new double[noise];
-    MemorySegment.copy(source, DOUBLE, offset, noiseArray, 0, noise);
+    float[] parameterArray = floats(source, offset, shape.parameters());
+    offset += (long) Float.BYTES * shape.parameters();
+    float[] optimizerArray = floats(source, offset, shape.optimizerState());
+    offset += (long) Float.BYTES * shape.optimizerState();
+    float[] statisticsArray = floats(source, offset, shape.statistics());
+    offset += (long) Float.BYTES * shape.statistics();
+    double[] noiseArray = new double[shape.noiseState()];
+    MemorySegment.copy(source, DOUBLE, offset, noiseArray, 0, shape.noiseState());
     return new TrainingState(
-        source.get(LONG, 0),
+        shape.step(),
         source.get(DOUBLE, 8),
         source.get(LONG, 16),
         source.get(LONG, 24),
@@ -111,6 +102,29 @@ public final class StateCodec {
         optimizerArray,
         statisticsArray,
         noiseArray);
+  }
+
+  /** The step of a state and the lengths of its arrays. */
+  record Shape(long step, int parameters, int optimizerState, int statistics, int noiseState) {}
+
+  /**
+   * Reads what stands before the arrays.
+   *
+   * @param bytes of the whole state
+   * @throws CheckpointException if these lengths do not make so many bytes
+   */
+  static Shape shape(MemorySegment source, long bytes) throws CheckpointException {
+    int parameters = length(source, 40, "parameters");
+    int optimizer = length(source, 44, "optimizer state");
+    int statistics = length(source, 48, "statistics");
+    int noise = length(source, 52, "noise state");
+    long expected = encodedBytes(parameters, optimizer, statistics, noise);
+    if (expected != bytes) {
+      throw new CheckpointException(
+          "The lengths in a training state add up to %d bytes but there are %d."
+              .formatted(expected, bytes));
+    }
+    return new Shape(source.get(LONG, 0), parameters, optimizer, statistics, noise);
   }
 
   /** Convenience form of {@link #encode(TrainingState, MemorySegment)} for states below 2 GiB. */

@@ -18,7 +18,6 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Variables and volumes of a replica's container that its agent needs: who it is, whom it may
@@ -51,9 +50,11 @@ final class AgentParts {
           .build();
 
   private final OperatorConfig config;
+  private final CheckpointStorage storage;
 
   AgentParts(OperatorConfig config) {
     this.config = config;
+    storage = new CheckpointStorage(config);
   }
 
   /**
@@ -84,13 +85,10 @@ final class AgentParts {
   }
 
   List<VolumeMount> mounts(TrainingJob job, ProfileSpec profile) {
-    var meta = job.getMetadata();
-    VolumeMount checkpoints = mount(CHECKPOINTS, CHECKPOINT_PATH, false);
-    if (claim(profile).isPresent()) {
-      // Jobs of a namespace share the claim, so each gets a folder of its own.
-      checkpoints.setSubPath(meta.getName() + "-" + meta.getUid());
-    }
-    return List.of(mount(TOKEN, TOKEN_PATH, true), mount(RING, RING_PATH, true), checkpoints);
+    return List.of(
+        mount(TOKEN, TOKEN_PATH, true),
+        mount(RING, RING_PATH, true),
+        storage.mount(CHECKPOINTS, CHECKPOINT_PATH, false, job, profile));
   }
 
   List<Volume> volumes(TrainingJob job, ProfileSpec profile) {
@@ -110,7 +108,7 @@ final class AgentParts {
             .withSecretName(JobObjects.secret(job))
             .endSecret()
             .build();
-    return List.of(token, ring, checkpoints(job, profile));
+    return List.of(token, ring, storage.volume(CHECKPOINTS, job, profile));
   }
 
   /** The token with which a pod shows that it is one of the job. */
@@ -121,45 +119,6 @@ final class AgentParts {
         .withExpirationSeconds(TOKEN_SECONDS)
         .withPath(path)
         .build();
-  }
-
-  private Optional<String> claim(ProfileSpec profile) {
-    var checkpoints = profile.checkpoints();
-    return checkpoints == null
-        ? config.agent().checkpointClaim()
-        : Optional.ofNullable(checkpoints.claim());
-  }
-
-  private Optional<String> hostPath(ProfileSpec profile) {
-    var checkpoints = profile.checkpoints();
-    return checkpoints == null
-        ? config.agent().checkpointHostPath()
-        : Optional.ofNullable(checkpoints.hostPath());
-  }
-
-  private Volume checkpoints(TrainingJob job, ProfileSpec profile) {
-    var volume = new VolumeBuilder().withName(CHECKPOINTS);
-    if (claim(profile).isPresent()) {
-      return volume
-          .withNewPersistentVolumeClaim()
-          .withClaimName(claim(profile).get())
-          .endPersistentVolumeClaim()
-          .build();
-    }
-    if (hostPath(profile).isPresent()) {
-      var meta = job.getMetadata();
-      return volume
-          .withNewHostPath()
-          .withPath(
-              "%s/%s/%s-%s"
-                  .formatted(
-                      hostPath(profile).get(), meta.getNamespace(), meta.getName(), meta.getUid()))
-          .withType("DirectoryOrCreate")
-          .endHostPath()
-          .build();
-    }
-    // Nothing is shared: a restart of the whole job then starts over, live changes do not.
-    return volume.withNewEmptyDir().endEmptyDir().build();
   }
 
   private static String spec(TrainingJob job) {

@@ -13,9 +13,12 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Builds the pod of one replica: of a program, or of the job's template. */
@@ -27,12 +30,14 @@ public final class PodTemplate {
 
   private final OperatorConfig config;
   private final AgentParts parts;
+  private final WarmStartParts warmStart;
   private final UserTemplate user;
 
   /** Builds pods as configured. */
   public PodTemplate(OperatorConfig config) {
     this.config = config;
     parts = new AgentParts(config);
+    warmStart = new WarmStartParts(config);
     user = new UserTemplate(config.slotResource());
   }
 
@@ -56,17 +61,44 @@ public final class PodTemplate {
   /**
    * The pod with this number, on this node, as a profile completes it.
    *
+   * @param other whose parameters the job begins with; empty if there is no such job, or none is
+   *     named
    * @throws InvalidTemplate if no pod can be made of the job's template
    */
-  public Pod pod(TrainingJob job, ProfileSpec profile, long number, PodNode node)
+  public Pod pod(
+      TrainingJob job,
+      ProfileSpec profile,
+      Optional<WarmStartSource> other,
+      long number,
+      PodNode node)
       throws InvalidTemplate {
     Pod pod =
         job.getSpec().template() == null
             ? ofProgram(job, profile, number)
             : ofTemplate(job, profile, number);
+    addWarmStart(job, other, pod.getSpec());
     PodProfile.apply(profile, pod);
     node.choose(pod);
     return pod;
+  }
+
+  /** The same without the checkpoints of another job. */
+  Pod pod(TrainingJob job, ProfileSpec profile, long number, PodNode node) throws InvalidTemplate {
+    return pod(job, profile, Optional.empty(), number, node);
+  }
+
+  private void addWarmStart(TrainingJob job, Optional<WarmStartSource> other, PodSpec spec) {
+    Container container = spec.getContainers().getFirst();
+    // Ours come first: what a template says of another folder does not count.
+    List<EnvVar> env = new ArrayList<>(warmStart.env(job, other));
+    PodProfile.addMissing(env, container.getEnv());
+    container.setEnv(env);
+    List<VolumeMount> mounts = new ArrayList<>(container.getVolumeMounts());
+    mounts.addAll(warmStart.mounts(job, other));
+    container.setVolumeMounts(mounts);
+    List<Volume> volumes = new ArrayList<>(spec.getVolumes());
+    volumes.addAll(warmStart.volumes(job, other));
+    spec.setVolumes(volumes);
   }
 
   private Pod ofTemplate(TrainingJob job, ProfileSpec profile, long number) throws InvalidTemplate {

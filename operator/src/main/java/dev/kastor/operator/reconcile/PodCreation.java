@@ -18,7 +18,9 @@ import dev.kastor.operator.pods.PodTemplate;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.pods.SlotClaims;
+import dev.kastor.operator.pods.WarmStartSource;
 import dev.kastor.operator.status.JobReason;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
 import java.util.List;
@@ -101,10 +103,11 @@ final class PodCreation {
           live.size() + claim.total() > 1
               && live.stream().allMatch(pod -> gated.contains(pod.name()));
       long number = numbers.reserve(job, PodView.free(views), claim.total());
+      Optional<WarmStartSource> other = warmStart(job);
       for (var entry : claim.replicas().entrySet()) {
         Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
         for (int i = 0; i < entry.getValue() && node.isPresent(); i++) {
-          Pod pod = template.pod(job, profile.get().spec(), number++, node.get());
+          Pod pod = template.pod(job, profile.get().spec(), other, number++, node.get());
           if (gang) {
             Gates.close(pod);
           }
@@ -116,5 +119,14 @@ final class PodCreation {
       }
       return whole;
     }
+  }
+
+  /** The job that the spec names for a warm start, which is of the same namespace. */
+  private Optional<WarmStartSource> warmStart(TrainingJob job) {
+    return job.getSpec()
+        .warmStart()
+        .flatMap(named -> cache.job(new JobId(job.getMetadata().getNamespace(), named.job())))
+        .flatMap(
+            other -> profiles.of(other).map(profile -> new WarmStartSource(other, profile.spec())));
   }
 }

@@ -6,14 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.BatchSizeSpec;
+import dev.kastor.crds.trainingjob.CheckpointSpec;
 import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.WarmStartSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.smallrye.config.SmallRyeConfigBuilder;
@@ -22,6 +27,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -104,6 +110,106 @@ class PodTemplateTest {
         .filteredOn(mount -> mount.getName().equals("kastor-checkpoints"))
         .singleElement()
         .satisfies(mount -> assertThat(mount.getSubPath()).isEqualTo("bert-uid-of-bert"));
+  }
+
+  @Test
+  void theCheckpointsOfTheJobOfAWarmStartAreMountedToBeReadOnly() throws Exception {
+    TrainingJob job = begunWith("ada");
+    TrainingJob other = TestJobs.job("ada", 1, 1, GoodputSpec.Mode.Fixed);
+    for (Map<String, String> settings :
+        List.of(
+            Map.of("kastor.agent.checkpoint-claim", "models"),
+            Map.of("kastor.agent.checkpoint-host-path", "/state"))) {
+      Pod pod = warm(settings, job, Optional.of(other));
+      var container = pod.getSpec().getContainers().getFirst();
+      assertThat(container.getEnv())
+          .contains(
+              new EnvVar("KASTOR_WARM_START_DIR", "/var/lib/kastor/warm-start", null),
+              new EnvVar("KASTOR_WARM_START_UID", "uid-of-ada", null),
+              new EnvVar("KASTOR_WARM_START_RUNS", "glyph-mlp", null));
+      VolumeMount mount =
+          container.getVolumeMounts().stream()
+              .filter(each -> each.getMountPath().equals("/var/lib/kastor/warm-start"))
+              .findFirst()
+              .orElseThrow();
+      assertThat(mount.getReadOnly()).isTrue();
+      Volume volume =
+          pod.getSpec().getVolumes().stream()
+              .filter(each -> each.getName().equals(mount.getName()))
+              .findFirst()
+              .orElseThrow();
+      if (volume.getHostPath() != null) {
+        assertThat(volume.getHostPath().getPath()).isEqualTo("/state/team/ada-uid-of-ada");
+      } else {
+        assertThat(volume.getPersistentVolumeClaim().getClaimName()).isEqualTo("models");
+        assertThat(mount.getSubPath()).isEqualTo("ada-uid-of-ada");
+      }
+    }
+  }
+
+  @Test
+  void aReplicaIsToldWhyItCannotHaveTheCheckpointsOfAnotherJob() throws Exception {
+    Map<String, String> shared = Map.of("kastor.agent.checkpoint-host-path", "/state");
+    TrainingJob job = begunWith("ada");
+    assertThat(problem(shared, job, Optional.empty()))
+        .isEqualTo("there is no such TrainingJob in namespace team");
+    assertThat(problem(shared, job, Optional.of(job))).contains("its own");
+    assertThat(problem(shared, job, Optional.of(TestJobs.gang("ada", 1, 2)))).contains("gang");
+    TrainingJob script = TestJobs.job("ada", 1, 1, GoodputSpec.Mode.Fixed);
+    script.setSpec(
+        TestJobs.ofTemplate(
+            new ElasticSpec(1, 1, null),
+            new GoodputSpec(null, new BatchSizeSpec(32, null, null, null), null, null)));
+    assertThat(problem(shared, job, Optional.of(script)))
+        .contains("runs a program of the engine (glyph-mlp) and the other a template");
+    TrainingJob other = TestJobs.job("ada", 1, 1, GoodputSpec.Mode.Fixed);
+    assertThat(problem(Map.of(), job, Optional.of(other))).contains("in its pods alone");
+    // Without a warm start there is neither a variable nor a volume, whoever is named beside.
+    TrainingJob fresh = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+    assertThat(Serialization.asYaml(warm(shared, fresh, Optional.of(other))))
+        .isEqualTo(Serialization.asYaml(pod(shared)));
+  }
+
+  private static TrainingJob begunWith(String other) {
+    TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+    TrainingJobSpec spec = job.getSpec();
+    job.setSpec(
+        new TrainingJobSpec(
+            spec.suspend(),
+            spec.queue(),
+            spec.priority(),
+            spec.family(),
+            spec.elastic(),
+            spec.goodput(),
+            new CheckpointSpec(null, null, new WarmStartSpec(other, null)),
+            spec.faultTolerance(),
+            spec.program()));
+    return job;
+  }
+
+  private static Pod warm(
+      Map<String, String> settings, TrainingJob job, Optional<TrainingJob> other)
+      throws InvalidTemplate {
+    return template(settings)
+        .pod(
+            job,
+            ProfileSpec.NONE,
+            other.map(each -> new WarmStartSource(each, ProfileSpec.NONE)),
+            7,
+            new PodNode("n1", "host-1"));
+  }
+
+  private static String problem(
+      Map<String, String> settings, TrainingJob job, Optional<TrainingJob> other)
+      throws InvalidTemplate {
+    Pod pod = warm(settings, job, other);
+    assertThat(pod.getSpec().getVolumes()).hasSize(4);
+    List<EnvVar> env =
+        pod.getSpec().getContainers().getFirst().getEnv().stream()
+            .filter(each -> each.getName().startsWith("KASTOR_WARM_START"))
+            .toList();
+    assertThat(env).extracting(EnvVar::getName).containsExactly("KASTOR_WARM_START_PROBLEM");
+    return env.getFirst().getValue();
   }
 
   @Test

@@ -89,7 +89,13 @@ public final class ElasticTrainer implements AutoCloseable {
     this.history = new History();
     this.joiner =
         new GenerationJoiner(
-            around.job(), around.listener(), around.limits(), replica, history, checkpoints);
+            around.job(),
+            around.listener(),
+            around.limits(),
+            replica,
+            history,
+            checkpoints,
+            around.warmStart());
   }
 
   /** Pays what the first pass would pay, so that members do not wait for us. */
@@ -146,6 +152,8 @@ public final class ElasticTrainer implements AutoCloseable {
             case SwitchTo to -> agreed = Optional.of(to.membership());
           }
         }
+      } catch (WarmStartException e) {
+        return ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(e.getMessage()));
       } catch (RingBrokenException e) {
         memberships.waiting(false);
         log.warn("{}: generation {}: {}", job, target.generation(), e.getMessage());

@@ -7,6 +7,7 @@ import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.ring.StateTransfer;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.checkpoint.StateCodec;
+import dev.kastor.engine.checkpoint.TrainedParameters;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Switch;
@@ -26,7 +27,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The members compare what they have. Whoever has the best state sends it to those that have
  * another or none; where nobody has any, all take the newest checkpoint that rank 0 can read, or
- * start fresh. They compare again until all are the same.
+ * the parameters of another job that the spec names, or start fresh. They compare again until all
+ * are the same.
  */
 final class GenerationJoiner {
   private static final Logger log = LoggerFactory.getLogger(GenerationJoiner.class);
@@ -40,6 +42,7 @@ final class GenerationJoiner {
   private final Replica replica;
   private final History history;
   private final Checkpoints checkpoints;
+  private final Optional<WarmStart> warmStart;
 
   GenerationJoiner(
       String job,
@@ -47,13 +50,15 @@ final class GenerationJoiner {
       RingLimits limits,
       Replica replica,
       History history,
-      Checkpoints checkpoints) {
+      Checkpoints checkpoints,
+      Optional<WarmStart> warmStart) {
     this.job = job;
     this.listener = listener;
     this.limits = limits;
     this.replica = replica;
     this.history = history;
     this.checkpoints = checkpoints;
+    this.warmStart = warmStart;
   }
 
   /** A ring whose members all hold the same state, and the change as it is to be reported. */
@@ -112,6 +117,9 @@ final class GenerationJoiner {
     Optional<CheckpointStore.Loaded> newest = Optional.empty();
     if (ring.rank() == 0) {
       newest = checkpoints.newest();
+      if (newest.isEmpty() && warmStart.isPresent()) {
+        newest = Optional.of(begunWith(warmStart.get()));
+      }
       own = newest.map(CheckpointStore.Loaded::step).orElse(NO_CHECKPOINT);
     }
     byte[] said = ring.allGather(ByteBuffer.allocate(Long.BYTES).putLong(own).array()).getFirst();
@@ -134,6 +142,18 @@ final class GenerationJoiner {
       }
     }
     history.startedAlone();
+  }
+
+  /**
+   * The job's first checkpoint, made of another job's parameters. It is saved at once, so that no
+   * later start depends on what becomes of that job.
+   */
+  private CheckpointStore.Loaded begunWith(WarmStart other) throws IOException {
+    TrainedParameters trained = other.read(replica.parameters(), replica.statistics());
+    replica.startWith(trained);
+    checkpoints.save(replica.state());
+    log.info("{}: takes the parameters of job {} at step {}", job, other.job(), trained.step());
+    return new CheckpointStore.Loaded(replica.step(), replica.state());
   }
 
   private void share(

@@ -1,5 +1,6 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.checkpoint.TrainedParameters;
 import dev.kastor.engine.train.AuditDigest;
 import dev.kastor.engine.train.ElasticSampler;
 import dev.kastor.engine.train.NoiseScaleEstimator;
@@ -112,6 +113,23 @@ final class Replica {
   /** Makes the model's initial parameters the state at step 0. */
   void startFresh() {
     hasState = true;
+  }
+
+  /** Makes the trained parameters of another job the state at step 0. */
+  void startWith(TrainedParameters trained) throws IOException {
+    copy("parameters", trained.parameters(), model.parameters());
+    copy("statistics", trained.statistics(), model.statistics());
+    hasState = true;
+  }
+
+  /** Parameters of the model. */
+  int parameters() {
+    return model.parameters().length;
+  }
+
+  /** Running statistics of the model. */
+  int statistics() {
+    return model.statistics().length;
   }
 
   /** Takes over a state. */

@@ -6,6 +6,7 @@ import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
+import java.util.Optional;
 
 /**
  * What a trainer works with but does not own.
@@ -18,6 +19,7 @@ import dev.kastor.engine.checkpoint.CheckpointStore;
  * @param memberships what the operator wants
  * @param telemetry where reports go
  * @param checkpoints the job's checkpoints, used by nobody else in this process
+ * @param warmStart whose parameters the job begins with; empty for fresh ones
  */
 public record Surroundings(
     String job,
@@ -27,4 +29,5 @@ public record Surroundings(
     Sums.Maker sums,
     MembershipClient memberships,
     TelemetryClient telemetry,
-    CheckpointStore checkpoints) {}
+    CheckpointStore checkpoints,
+    Optional<WarmStart> warmStart) {}

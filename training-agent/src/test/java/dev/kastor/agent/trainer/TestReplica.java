@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** One replica in a thread of its own, wired as in the real process. */
@@ -30,19 +31,38 @@ final class TestReplica {
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private final Thread thread;
 
-  private TestReplica(String pod, FakeOperator operator, TrainingSettings settings, Path folder) {
+  private TestReplica(
+      String pod,
+      FakeOperator operator,
+      TrainingSettings settings,
+      Path folder,
+      Optional<WarmStart> warmStart) {
     this.pod = pod;
-    this.thread = Thread.ofPlatform().name(pod).unstarted(() -> run(operator, settings, folder));
+    this.thread =
+        Thread.ofPlatform().name(pod).unstarted(() -> run(operator, settings, folder, warmStart));
   }
 
   static TestReplica start(
       String pod, FakeOperator operator, TrainingSettings settings, Path folder) {
-    TestReplica replica = new TestReplica(pod, operator, settings, folder);
+    return start(pod, operator, settings, folder, Optional.empty());
+  }
+
+  static TestReplica start(
+      String pod,
+      FakeOperator operator,
+      TrainingSettings settings,
+      Path folder,
+      Optional<WarmStart> warmStart) {
+    TestReplica replica = new TestReplica(pod, operator, settings, folder, warmStart);
     replica.thread.start();
     return replica;
   }
 
-  private void run(FakeOperator operator, TrainingSettings settings, Path folder) {
+  private void run(
+      FakeOperator operator,
+      TrainingSettings settings,
+      Path folder,
+      Optional<WarmStart> warmStart) {
     try {
       Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
       RingKey key = new RingKey(JOB.toString(), new byte[RingKey.MIN_BYTES], RingCipher.AES_GCM);
@@ -66,7 +86,8 @@ final class TestReplica {
                       memberships,
                       telemetry,
                       new CheckpointStore(
-                          folder.resolve("checkpoints"), "uid", 3, InstantSource.system())),
+                          folder.resolve("checkpoints"), "uid", 3, InstantSource.system()),
+                      warmStart),
                   settings,
                   model,
                   new Sgd(0.9, 0))) {
