@@ -15,6 +15,7 @@ import dev.kastor.cli.job.DescribeCommand;
 import dev.kastor.cli.job.GetCommand;
 import dev.kastor.cli.job.LogsCommand;
 import dev.kastor.cli.job.LsCommand;
+import dev.kastor.cli.job.NoteCommand;
 import dev.kastor.cli.job.PinCommand;
 import dev.kastor.cli.job.ResumeCommand;
 import dev.kastor.cli.job.RmCommand;
@@ -22,6 +23,7 @@ import dev.kastor.cli.job.ScaleCommand;
 import dev.kastor.cli.job.StopCommand;
 import dev.kastor.cli.job.SubmitCommand;
 import dev.kastor.cli.job.SuspendCommand;
+import dev.kastor.cli.job.TagCommand;
 import dev.kastor.cli.job.TopCommand;
 import dev.kastor.cli.local.DownCommand;
 import dev.kastor.cli.local.UpCommand;
@@ -106,6 +108,8 @@ public final class Kastor implements Runnable {
           SupportBundleCommand.class,
           SuspendCommand.class,
           ResumeCommand.class,
+          NoteCommand.class,
+          TagCommand.class,
           StopCommand.class,
           RmCommand.class,
           CheckpointsCommand.class,
@@ -142,7 +146,9 @@ public final class Kastor implements Runnable {
             "compare-runs",
             "events",
             "get"));
-    groups.put("Change", List.of("scale", "pin", "stop", "suspend", "resume", "rm", "checkpoints"));
+    groups.put(
+        "Change",
+        List.of("scale", "pin", "stop", "suspend", "resume", "note", "tag", "rm", "checkpoints"));
     groups.put("Operate a cluster", List.of("queue", "doctor", "support-bundle"));
     groups.put(
         "Simulate and measure",

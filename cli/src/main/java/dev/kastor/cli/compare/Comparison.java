@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Table;
+import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.JobView;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import java.util.ArrayList;
@@ -91,7 +92,15 @@ final class Comparison {
       row(table, name, run -> run.settings().getOrDefault(name, NONE));
     }
     results(table);
-    return table.lines(paper);
+    List<String> lines = new ArrayList<>(table.lines(paper));
+    for (Run run : runs) {
+      String note = run.job().note();
+      if (note != null) {
+        // Below the table: a note may be longer than any column.
+        lines.addAll(Wrapped.lines("note of %s: %s".formatted(run.job().name(), note), paper));
+      }
+    }
+    return lines;
   }
 
   private void results(Table table) {

@@ -75,17 +75,16 @@ public final class Cluster implements AutoCloseable {
             : client.resources(TrainingJob.class).inNamespace(namespace).list().getItems());
   }
 
-  /** Jobs of a namespace with these labels, or all where no labels are given. */
-  public List<TrainingJob> jobs(String namespace, @Nullable String selector) {
-    return selector == null
-        ? jobs(namespace)
-        : call(() ->
-            client
-                .resources(TrainingJob.class)
-                .inNamespace(namespace)
-                .withLabelSelector(selector)
-                .list()
-                .getItems());
+  /** Jobs of a namespace, or of all, with these labels, or all where no labels are given. */
+  public List<TrainingJob> jobs(@Nullable String namespace, @Nullable String selector) {
+    if (selector == null) {
+      return jobs(namespace);
+    }
+    var jobs = client.resources(TrainingJob.class);
+    return call(() ->
+        namespace == null
+            ? jobs.inAnyNamespace().withLabelSelector(selector).list().getItems()
+            : jobs.inNamespace(namespace).withLabelSelector(selector).list().getItems());
   }
 
   @Nullable

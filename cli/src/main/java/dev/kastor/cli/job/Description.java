@@ -66,6 +66,10 @@ final class Description {
             + (view.jctSeconds() == null
                 ? ""
                 : "; ended after " + Format.seconds(view.jctSeconds())));
+    tags();
+    if (view.note() != null) {
+      line("Note", view.note());
+    }
     pin();
     TrainingJobStatus status = job.getStatus();
     if (status != null) {
@@ -84,6 +88,18 @@ final class Description {
     pods();
     events();
     return lines;
+  }
+
+  private void tags() {
+    Map<String, String> labels = job.getMetadata().getLabels();
+    if (labels != null && !labels.isEmpty()) {
+      line(
+          "Tags",
+          labels.entrySet().stream()
+              .sorted(Map.Entry.comparingByKey())
+              .map(e -> e.getKey() + "=" + e.getValue())
+              .collect(Collectors.joining(", ")));
+    }
   }
 
   private void pin() {

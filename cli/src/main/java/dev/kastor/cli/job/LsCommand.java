@@ -2,6 +2,7 @@ package dev.kastor.cli.job;
 
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.OutputOptions;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,8 +34,14 @@ public final class LsCommand implements Runnable {
       description = "Jobs of all namespaces.")
   private boolean all;
 
+  @Option(
+      names = {"-l", "--selector"},
+      paramLabel = "SELECTOR",
+      description = "Jobs with these labels, such as sweep=lr.")
+  private @Nullable String selector;
+
   @Override
   public void run() {
-    new Reading(cluster, spec.commandLine().getOut()).list(all, output.output());
+    new Reading(cluster, spec.commandLine().getOut()).list(all, selector, output.output());
   }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The commands that only look. */
 public final class Reading {
@@ -28,10 +29,10 @@ public final class Reading {
     this.out = out;
   }
 
-  void list(boolean all, Output output) {
+  void list(boolean all, @Nullable String selector, Output output) {
     try (Cluster cluster = Cluster.connect(options)) {
       List<JobView> jobs =
-          cluster.jobs(all ? null : options.namespace()).stream()
+          cluster.jobs(all ? null : options.namespace(), selector).stream()
               .sorted(
                   Comparator.comparing((TrainingJob j) -> j.getMetadata().getCreationTimestamp())
                       .thenComparing(j -> j.getMetadata().getName()))
@@ -42,7 +43,10 @@ public final class Reading {
         case NAME -> jobs.forEach(j -> out.println(j.resource()));
         case TABLE, WIDE -> {
           if (jobs.isEmpty()) {
-            out.println("no jobs. Submit one with: kastor submit examples/glyph-mlp.yaml");
+            out.println(
+                selector == null
+                    ? "no jobs. Submit one with: kastor submit examples/glyph-mlp.yaml"
+                    : "no jobs with " + selector);
           } else {
             boolean wide = output == Output.WIDE;
             table(jobs, wide, all, Instant.now(), wide ? Paper.ENDLESS : Paper.width())

@@ -3,8 +3,11 @@ package dev.kastor.cli.job;
 import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.crds.trainingjob.Note;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,6 +27,18 @@ public final class SubmitOptions {
       })
   private @Nullable String warmStart;
 
+  @Option(
+      names = "--note",
+      paramLabel = "TEXT",
+      description = "Note of at most 1000 characters, which describe and compare-runs show.")
+  private @Nullable String note;
+
+  @Option(
+      names = "--tag",
+      paramLabel = "KEY=VALUE",
+      description = "Label, by which --selector of other commands chooses jobs.")
+  private List<String> tags = List.of();
+
   /** Adds what was asked for to a job that is about to be submitted. */
   public void addTo(GenericKubernetesResource job) {
     if (warmStart != null && job.getAdditionalProperties().get("spec") instanceof Map<?, ?> given) {
@@ -34,6 +49,24 @@ public final class SubmitOptions {
       spec.put("checkpoint", checkpoint);
       job.setAdditionalProperty("spec", spec);
     }
+    ObjectMeta metadata = job.getMetadata();
+    String text = note == null ? "" : PeoplesWords.note(note);
+    if (!text.isEmpty()) {
+      Map<String, String> annotations = new LinkedHashMap<>(orEmpty(metadata.getAnnotations()));
+      annotations.put(Note.ANNOTATION, text);
+      metadata.setAnnotations(annotations);
+    }
+    if (!tags.isEmpty()) {
+      Map<String, @Nullable String> given = new LinkedHashMap<>();
+      tags.forEach(tag -> PeoplesWords.addTag(tag, false, given));
+      Map<String, String> labels = new LinkedHashMap<>(orEmpty(metadata.getLabels()));
+      given.forEach((key, value) -> labels.put(key, String.valueOf(value)));
+      metadata.setLabels(labels);
+    }
+  }
+
+  private static Map<String, String> orEmpty(@Nullable Map<String, String> map) {
+    return map == null ? Map.of() : map;
   }
 
   /** Ends the command where what was asked for cannot be had in a namespace. */

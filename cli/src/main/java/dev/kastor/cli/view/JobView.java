@@ -3,12 +3,14 @@ package dev.kastor.cli.view;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Ink;
+import dev.kastor.crds.trainingjob.Note;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
+import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param jctSeconds from creation to completion; absent before
  * @param reason of its phase, as one word
  * @param pinned what its annotation asks: {@code here} or a number of replicas
+ * @param note what somebody wrote to it, as one line
  * @param nodes replicas by node
  * @param gpuType GPU type that it trains on
  * @param goodputByGpuType predicted goodput of its present size on each GPU type that it measured
@@ -63,6 +66,7 @@ public record JobView(
     @Nullable String queue,
     @Nullable Integer priority,
     @Nullable String pinned,
+    @Nullable String note,
     @Nullable Map<String, Integer> nodes,
     @Nullable String gpuType,
     @Nullable Map<String, Double> goodputByGpuType) {
@@ -120,6 +124,7 @@ public record JobView(
         job.getSpec().queue(),
         job.getSpec().priority(),
         annotation(job),
+        Note.of(job).map(PrintableText::line).orElse(null),
         allocation == null || allocation.nodes() == null ? null : new TreeMap<>(allocation.nodes()),
         training == null ? null : training.gpuType(),
         training == null || training.goodputByGpuType() == null

@@ -154,6 +154,8 @@ final class TenancyScenario {
         "--type=merge",
         "-p={\"status\":{\"allocation\":null}}");
     as(MAKER, "", "annotate", "trainingjob/trains", "kastor.dev/pinned-").good();
+    as(TENANT, "", "annotate", "trainingjob/trains", "kastor.dev/note=ours").good();
+    as(TENANT, "", "annotate", "trainingjob/trains", "kastor.dev/note-").good();
   }
 
   @Test
