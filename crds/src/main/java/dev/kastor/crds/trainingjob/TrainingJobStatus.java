@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * What the operator reports.
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
- * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training}, the
- * reconciler all else.
+ * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training} and
+ * {@code curves}, the reconciler all else.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -48,7 +48,10 @@ public record TrainingJobStatus(
         @Nullable Boolean heldForKueue,
     @JsonPropertyDescription(
             "Names and versions of the software of its replicas, as of the newest generation.")
-        @Nullable List<String> clients) {
+        @Nullable List<String> clients,
+    @JsonPropertyDescription(
+            "Points of its curves, written with training, for the operator that comes next.")
+        @Nullable String curves) {
 
   /** Where a job is in its life. */
   public enum Phase {

@@ -35,6 +35,11 @@ public record JobStory(
     segments = List.copyOf(segments);
   }
 
+  /** The same with other curves. */
+  JobStory with(List<Sample> others, SequencedMap<String, List<ScalarPoint>> otherScalars) {
+    return new JobStory(job, phase, ended, deleted, progress, others, otherScalars, segments);
+  }
+
   /** The story of a job of which nothing was heard. */
   public static JobStory empty(JobId job) {
     return new JobStory(

@@ -5,6 +5,9 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.family.FamilyStore;
+import dev.kastor.operator.history.JobHistory;
+import dev.kastor.operator.history.JobStory;
+import dev.kastor.operator.history.StoredCurves;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.StatusWriter;
@@ -32,7 +35,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** What all jobs reported, in memory, and the one writer of {@code status.training}. */
+/**
+ * What all jobs reported, in memory, and the one writer of {@code status.training} and {@code
+ * status.curves}.
+ */
 @Singleton
 public final class TelemetryStore {
   /**
@@ -64,6 +70,7 @@ public final class TelemetryStore {
   private final Map<String, JobTelemetry> jobs;
   private final SummaryBudget budget = new SummaryBudget();
   private final FamilyStore families;
+  private final JobHistory history;
   private final StatusWriter writer;
   private final JobObservers observers;
   private final Signals signals;
@@ -74,6 +81,7 @@ public final class TelemetryStore {
   public TelemetryStore(
       JobRecords records,
       FamilyStore families,
+      JobHistory history,
       StatusWriter writer,
       JobObservers observers,
       Signals signals,
@@ -82,6 +90,7 @@ public final class TelemetryStore {
       InstantSource clock) {
     jobs = records.part();
     this.families = families;
+    this.history = history;
     this.writer = writer;
     this.observers = observers;
     this.signals = signals;
@@ -275,8 +284,14 @@ public final class TelemetryStore {
   private void write(TrainingJob job, TrainingStatus summary) {
     Map<String, @Nullable Object> fields = new HashMap<>();
     fields.put("training", summary);
-    writer.patch(job, fields);
     var id = Labels.id(job);
+    TrainingJobStatus status = job.getStatus();
+    String curves =
+        StoredCurves.text(
+            history.story(id).orElseGet(() -> JobStory.empty(id)),
+            status == null ? null : status.curves());
+    fields.put("curves", curves.isEmpty() ? null : curves);
+    writer.patch(job, fields);
     if (JobMapper.finished(job) || completed(job).isPresent()) {
       metrics.ended(id.namespace(), id.name());
       return;

@@ -15,18 +15,16 @@ public interface ClusterView {
   /** Every TrainingJob. */
   List<TrainingJob> jobs();
 
-  /** Whether there is such a job. */
-  default boolean has(JobId id) {
-    return jobs().stream().anyMatch(job -> Labels.id(job).equals(id));
+  /** One job; empty if there is no such job. */
+  default Optional<TrainingJob> job(JobId id) {
+    return jobs().stream().filter(job -> Labels.id(job).equals(id)).findFirst();
   }
 
   /** When a job that trains will be done; empty where that is not known. */
   default Optional<Instant> expectedEnd(JobId id) {
-    return jobs().stream()
-        .filter(job -> Labels.id(job).equals(id))
-        .flatMap(job -> Optional.ofNullable(job.getStatus()).stream())
-        .flatMap(status -> StoredTime.of(status.expectedEnd()).stream())
-        .findFirst();
+    return job(id)
+        .map(TrainingJob::getStatus)
+        .flatMap(status -> StoredTime.of(status.expectedEnd()));
   }
 
   /** Every Queue. */

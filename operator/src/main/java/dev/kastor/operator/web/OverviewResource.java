@@ -1,8 +1,11 @@
 package dev.kastor.operator.web;
 
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.api.ApiException;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
+import dev.kastor.operator.history.StoredCurves;
 import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.operator.web.HistoryView.TimelineView;
 import dev.kastor.scheduler.model.JobId;
@@ -155,10 +158,12 @@ public final class OverviewResource {
       throws ApiException {
     mayGet(namespace, viewer(token, request));
     JobId id = new JobId(namespace, name);
+    Optional<TrainingJob> job = cluster.job(id);
+    String stored = job.map(TrainingJob::getStatus).map(TrainingJobStatus::curves).orElse(null);
     return history
         .story(id)
-        .or(() -> cluster.has(id) ? Optional.of(JobStory.empty(id)) : Optional.empty())
-        .map(HistoryView::of)
+        .or(() -> job.map(known -> JobStory.empty(id)))
+        .map(story -> HistoryView.of(StoredCurves.completed(story, stored)))
         .orElseThrow(() -> notFound("no such job: " + id));
   }
 

@@ -115,6 +115,23 @@ class OverviewResourceTest {
   }
 
   @Test
+  void curvesThatAnEarlierOperatorStoredAreShown() throws InterruptedException {
+    String curves = "1 1767225600\\ns 0 0 2.5 640 600 - 0.05 32 0 2\\nm accuracy 3 30 0.5";
+    new TestCluster(client)
+        .job("kept", "glyph-mlp", 1, 4, CREATED, RUNNING + "curves: \"" + curves + "\"\n");
+    await(json -> json.getList("jobs.name").contains("kept"));
+    given()
+        .port(port)
+        .get("/api/v1/jobs/default/kept/history")
+        .then()
+        .body("series.epochMillis", equalTo(List.of(1767225600000L)))
+        .body("series.loss[0]", equalTo(2.5f))
+        .body("series.globalBatch[0]", equalTo(64))
+        .body("scalars.accuracy.step", equalTo(List.of(30)))
+        .body("scalars.accuracy.value[0]", equalTo(0.5f));
+  }
+
+  @Test
   void tellsWhatTheNewestRoundDecidedAndTheQueues() throws InterruptedException {
     JobId job = new JobId("team", "bert");
     JobState waiting =
