@@ -54,6 +54,21 @@ public final class NoiseCurve {
     return new GradientStats(1, noiseScale(fraction) / initialBatch, initialBatch);
   }
 
+  /** Natural logarithms of the noise scale in examples, by bucket. */
+  public double[] logNoiseScale() {
+    return logNoiseScale.clone();
+  }
+
+  /** Buckets that were observed and not interpolated. */
+  public int seen() {
+    return seen;
+  }
+
+  /** M0 of the answers. */
+  public int initialBatch() {
+    return initialBatch;
+  }
+
   /** Share of the work in [0, 1] for which the noise was observed. */
   public double coverage() {
     return (double) seen / BUCKETS;

@@ -174,6 +174,27 @@ public record JobState(
         foresight);
   }
 
+  /** The same of a job that has just lost what it holds: its next change is a start. */
+  public JobState stopped() {
+    return new JobState(
+        spec,
+        Allocation.NONE,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        restartCost,
+        restartCost,
+        Duration.ZERO,
+        Duration.ZERO,
+        false,
+        false,
+        outlook,
+        foresight);
+  }
+
   /** The same of another spec. */
   public JobState withSpec(JobSpec other) {
     return new JobState(

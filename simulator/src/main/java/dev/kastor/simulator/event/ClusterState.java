@@ -23,6 +23,11 @@ final class ClusterState {
     return activeJobs;
   }
 
+  /** Jobs that hold anything. */
+  int runningJobs() {
+    return runningJobs;
+  }
+
   /** A job got what it holds. */
   void took(EventJob job) {
     count(job, 1);

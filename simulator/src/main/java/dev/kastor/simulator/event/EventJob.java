@@ -15,6 +15,7 @@ import dev.kastor.scheduler.model.JobState;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * simulation.
  */
 final class EventJob implements Foresight {
+  /** How long a live job may take to get to an allocation before that can change again. */
+  private static final Duration TRANSITION = Duration.ofSeconds(45);
+
   private final int index;
   private final JobSpec spec;
   private final String name;
@@ -60,6 +64,7 @@ final class EventJob implements Foresight {
   private double checkpointSeconds = Double.NaN;
   private double sinceCheckpoint;
 
+  private final @Nullable LiveStart live;
   private long version;
   private @Nullable JobState lastState;
   private long stateVersion;
@@ -76,6 +81,40 @@ final class EventJob implements Foresight {
       VirtualClock clock,
       EventSettings settings,
       Reporter reporter) {
+    this(index, spec, name, submitSeconds, courses, clock, settings, reporter, null);
+  }
+
+  /** A job of a live cluster, which goes on from what it is there with {@link #resume}. */
+  EventJob(
+      int index,
+      LiveStart live,
+      Courses courses,
+      VirtualClock clock,
+      EventSettings settings,
+      Reporter reporter) {
+    this(
+        index,
+        live.job().state().spec(),
+        live.job().id().toString(),
+        clock.now(),
+        courses,
+        clock,
+        settings,
+        reporter,
+        live);
+  }
+
+  private EventJob(
+      int index,
+      JobSpec spec,
+      String name,
+      double submitSeconds,
+      Courses courses,
+      VirtualClock clock,
+      EventSettings settings,
+      Reporter reporter,
+      @Nullable LiveStart live) {
+    this.live = live;
     this.index = index;
     this.spec = spec;
     this.name = name;
@@ -157,6 +196,11 @@ final class EventJob implements Foresight {
         : Math.max(settledAt, trainsFrom) + (course.totalSteps() - stepsOnCourse) / stepRate();
   }
 
+  /** When its work was done; not a number before. */
+  double finishSeconds() {
+    return finishSeconds;
+  }
+
   /** Whether it sends reports. */
   boolean reports() {
     return reporter.heard();
@@ -185,8 +229,9 @@ final class EventJob implements Foresight {
             joinsAt == Double.POSITIVE_INFINITY
                 && (reporter.heard() ? reporter.trains() : now >= trainsFrom),
             reporter.measured(this, now),
-            false,
-            Optional.of(this));
+            pinned(now),
+            // What a replay takes for the truth of a live job, nobody knows.
+            live == null ? Optional.of(this) : Optional.empty());
     JobState state = facts.state(assumed, VirtualClock.instant(now));
     lastState = state;
     stateVersion = version;
@@ -195,6 +240,20 @@ final class EventJob implements Foresight {
       stateUntil = Math.min(stateUntil, Math.min(joinsAt, trainsFrom));
     }
     return state;
+  }
+
+  /** On a cluster a job keeps its allocation while it moves to it, for some time at most. */
+  private boolean pinned(double now) {
+    if (live == null || allocation.isEmpty()) {
+      return false;
+    }
+    boolean moves = now < trainsFrom || joinsAt < Double.POSITIVE_INFINITY;
+    boolean recent =
+        history
+            .since()
+            .filter(since -> VirtualClock.instant(now).isBefore(since.plus(TRANSITION)))
+            .isPresent();
+    return live.job().stays() || (moves && recent);
   }
 
   Progress progress() {
@@ -223,6 +282,34 @@ final class EventJob implements Foresight {
     return Double.isNaN(checkpointSeconds)
         ? Optional.empty()
         : Optional.of(VirtualClock.instant(checkpointSeconds));
+  }
+
+  /**
+   * Goes on as the live job that it is.
+   *
+   * @param type GPU type of the nodes that it holds
+   */
+  void resume(LiveStart from, String type) {
+    JobState state = from.job().state();
+    double now = clock.now();
+    settledAt = now;
+    Progress done = state.progress().orElse(null);
+    if (done != null) {
+      steps = done.step();
+      examples = done.examples();
+      stepsOnCourse = course.stepsAt(Math.min(done.scaleInvariantSteps(), course.totalProgress()));
+    }
+    history = from.history(VirtualClock.instant(now));
+    allocation = state.allocation();
+    if (allocation.isEmpty()) {
+      return;
+    }
+    training = allocation;
+    gpuType = type;
+    startSeconds = now - VirtualClock.seconds(state.sinceChange());
+    trainsFrom = state.restarting() ? now + VirtualClock.seconds(from.pauseLeft()) : now;
+    reporter.resumed(steps, !state.restarting());
+    train(reporter.batch(spec, application(), training, key(), now));
   }
 
   /**

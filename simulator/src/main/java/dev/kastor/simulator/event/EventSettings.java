@@ -115,6 +115,24 @@ public record EventSettings(
         limit);
   }
 
+  /** The same with another time between two reports. */
+  public EventSettings withReports(Duration interval) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        interval,
+        liveRescale,
+        interference,
+        adversity,
+        checkpointInterval,
+        failures,
+        resizes,
+        autoscaling,
+        preemptions,
+        queues,
+        limit);
+  }
+
   /** The same with other costs of a live rescale. */
   public EventSettings withLiveRescale(LiveRescale costs) {
     return new EventSettings(

@@ -1,16 +1,22 @@
 package dev.kastor.simulator.event;
 
 import dev.kastor.scheduler.estimate.FamilyMemory;
+import dev.kastor.scheduler.estimate.GoodputEstimator;
+import dev.kastor.scheduler.estimate.Learner;
 import dev.kastor.scheduler.loop.Cluster;
 import dev.kastor.scheduler.loop.FastPath;
 import dev.kastor.scheduler.loop.Round;
 import dev.kastor.scheduler.loop.SchedulingLoop;
 import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Control;
 import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Change;
 import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.DecisionTimes;
 import dev.kastor.simulator.replay.DeclaredWork;
@@ -21,14 +27,17 @@ import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.profile.Applications;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +50,11 @@ import org.jspecify.annotations.Nullable;
  * seed. Work for an event grows with the jobs in the system, never with those of the workload.
  */
 public final class EventSimulation implements Cluster {
+  /** Events in a row at which no job holds anything, after which none is expected to start. */
+  private static final int MOST_IDLE = 100;
+
   private final EventSettings settings;
-  private final Workload workload;
+  private final String workload;
   private final long seed;
   private final ReplayListener listener;
   private final String name;
@@ -104,7 +116,7 @@ public final class EventSimulation implements Cluster {
       long seed,
       ReplayListener listener) {
     this.settings = settings;
-    this.workload = workload;
+    this.workload = workload.name();
     this.seed = seed;
     this.listener = listener;
     name = policies.name();
@@ -137,14 +149,115 @@ public final class EventSimulation implements Cluster {
               new Reporter(
                   settings,
                   spec,
-                  policies.traits(),
+                  knowledge(spec, policies.traits(), memory),
                   declared.next(),
-                  memory,
                   random.split(),
                   listener));
       jobs.add(added);
       jobsById.put(spec.id(), added);
     }
+  }
+
+  /**
+   * A replay that goes on from what a live cluster is at {@code now}, and to which nobody else
+   * comes: {@link #runOn} makes it.
+   *
+   * @param settings rules of time; costs of changes are those of each job
+   * @param nodes its nodes, which stay
+   * @param live its jobs in submission order; what they hold fits the nodes
+   * @param policies makes a fresh policy: one for rounds, one for new jobs between two rounds
+   */
+  public EventSimulation(
+      EventSettings settings,
+      Instant now,
+      List<Node> nodes,
+      List<LiveStart> live,
+      PolicyFactory policies,
+      long seed,
+      ReplayListener listener) {
+    this.settings = settings;
+    this.workload = "live";
+    this.seed = seed;
+    this.listener = listener;
+    name = policies.name();
+    policy = new DecisionTimes.Timed(policies.create());
+    loop = new SchedulingLoop(this, policy, policies.create());
+    scaler = null;
+    resizes = new ArrayList<>();
+    planned = 0;
+    spending = new Spending(live.size());
+    this.nodes = new NodeLedger(nodes);
+    SplittableRandom random = new SplittableRandom(seed);
+    breakdowns = new Breakdowns(List.of(), random.split());
+    clock.set(Duration.between(Instant.EPOCH, now).toNanos() * 1e-9);
+    for (LiveStart start : live) {
+      JobState state = start.job().state();
+      EventSettings costs =
+          settings.withLiveRescale(new LiveRescale(start.rescalePause(), state.restartCost()));
+      EventJob job =
+          new EventJob(
+              jobs.size(),
+              start,
+              new Courses(start.truth()),
+              clock,
+              costs,
+              new Reporter(
+                  costs,
+                  state.spec(),
+                  new LiveKnowledge(state, start.model(), start.rescalePause()),
+                  start.tellsTotal() ? 1 : 0,
+                  random.split(),
+                  listener));
+      jobs.add(job);
+      jobsById.put(state.id(), job);
+      job.resume(start, this.nodes.gpuType(state.allocation()));
+    }
+  }
+
+  private static @Nullable Knowledge knowledge(
+      JobSpec spec, PolicyTraits policy, Optional<FamilyMemory> memory) {
+    return policy.control() == Control.PLACEMENT
+        ? null
+        : Knowledge.of(
+            new Learner(
+                spec,
+                new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, policy.learning()),
+                memory));
+  }
+
+  /**
+   * Replays a live cluster until each job has ended, none can get on, or it is {@code until}.
+   *
+   * @return when each job ends; empty for those that do not by then
+   */
+  public SequencedMap<JobId, Optional<Instant>> runOn(Instant until) {
+    double limit = Duration.between(Instant.EPOCH, until).toNanos() * 1e-9;
+    begun = true;
+    for (EventJob job : jobs) {
+      active.add(job);
+      state.arrived();
+      nodes.add(job);
+      state.took(job);
+      notePlans(job);
+    }
+    wantDecision();
+    int idle = 0;
+    while (done < jobs.size() && idle < MOST_IDLE) {
+      Agenda.Event event = agenda.next();
+      if (event == null || event.seconds() > limit) {
+        break;
+      }
+      happen(event);
+      idle = state.runningJobs() > 0 ? 0 : idle + 1;
+    }
+    SequencedMap<JobId, Optional<Instant>> ends = new LinkedHashMap<>();
+    jobs.forEach(job ->
+        ends.put(
+            job.spec().id(),
+            job.finished()
+                ? Optional.of(VirtualClock.instant(job.finishSeconds()))
+                : Optional.empty()));
+    return ends;
   }
 
   /** Replays to the end of the last job. */
@@ -163,8 +276,7 @@ public final class EventSimulation implements Cluster {
       if (event == null || event.seconds() > limit) {
         throw new IllegalStateException(
             "policy %s left %d of %d jobs of %s unfinished after %s of virtual time"
-                .formatted(
-                    name, jobs.size() - done, jobs.size(), workload.name(), settings.limit()));
+                .formatted(name, jobs.size() - done, jobs.size(), workload, settings.limit()));
       }
       happen(event);
     }
@@ -172,7 +284,7 @@ public final class EventSimulation implements Cluster {
         (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu) * 1e-9;
     return new Replay(
         name,
-        workload.name(),
+        workload,
         Mode.EVENTS,
         seed,
         jobs.stream().map(job -> job.completed().withMoney(spending.ofJob(job.index()))).toList(),

@@ -61,6 +61,15 @@ final class NodeLedger {
     refresh();
   }
 
+  /** These nodes and no others, none of which comes or goes. */
+  NodeLedger(List<Node> all) {
+    for (Node node : all) {
+      index.put(node.name(), entries.size());
+      entries.add(new Entry(node, entries.size(), true, 1));
+    }
+    refresh();
+  }
+
   /** Nodes that can hold replicas now; the same list until that changes. */
   List<Node> available() {
     return available;

@@ -6,9 +6,6 @@ import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
-import dev.kastor.scheduler.estimate.FamilyMemory;
-import dev.kastor.scheduler.estimate.GoodputEstimator;
-import dev.kastor.scheduler.estimate.Learner;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
@@ -16,9 +13,7 @@ import dev.kastor.scheduler.goodput.Outlook;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.BatchChoice;
-import dev.kastor.scheduler.model.Control;
 import dev.kastor.scheduler.model.JobSpec;
-import dev.kastor.scheduler.policy.PolicyTraits;
 import dev.kastor.simulator.replay.ReplayListener;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
@@ -40,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Reporter {
   private final EventSettings settings;
-  private final @Nullable Learner learner;
+  private final @Nullable Knowledge knowledge;
   private final SplittableRandom random;
   private final JobSpec spec;
   private final ReplayListener listener;
@@ -69,14 +64,14 @@ final class Reporter {
   /**
    * Reports of a job.
    *
+   * @param knowledge what they teach; null where nobody looks at models
    * @param declaredFactor by how much the declared total is off; 0 if there is none
    */
   Reporter(
       EventSettings settings,
       JobSpec spec,
-      PolicyTraits policy,
+      @Nullable Knowledge knowledge,
       double declaredFactor,
-      Optional<FamilyMemory> memory,
       SplittableRandom random,
       ReplayListener listener) {
     this.settings = settings;
@@ -85,22 +80,16 @@ final class Reporter {
     this.declaredFactor = declaredFactor;
     this.random = random;
     losses = settings.adversity().reports().lost() > 0 ? random.split() : null;
-    learner =
-        policy.control() == Control.PLACEMENT
-            ? null
-            : new Learner(
-                spec,
-                new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, policy.learning()),
-                memory);
+    this.knowledge = knowledge;
   }
 
   /** Whether anybody looks at its reports. */
   boolean heard() {
-    return learner != null;
+    return knowledge != null;
   }
 
   Optional<GoodputModel> model(double now) {
-    return learner == null ? Optional.empty() : learner.model(VirtualClock.instant(now));
+    return knowledge == null ? Optional.empty() : knowledge.model(VirtualClock.instant(now));
   }
 
   /** Whether the job has said that it trains with its present allocation. */
@@ -115,8 +104,8 @@ final class Reporter {
 
   /** Measurements as far as a policy may use them. */
   Measured measured(EventJob job, double now) {
-    if (learner != null) {
-      return learner.measured(VirtualClock.instant(now));
+    if (knowledge != null) {
+      return knowledge.measured(VirtualClock.instant(now));
     }
     if (!job.allocation().isEmpty()
         && now - reportedAt >= VirtualClock.seconds(settings.reportInterval())) {
@@ -130,8 +119,8 @@ final class Reporter {
 
   /** The job's work is done. */
   void finished(EventJob job, double now) {
-    if (learner != null) {
-      learner.finished(job.progress(), VirtualClock.instant(now));
+    if (knowledge != null) {
+      knowledge.finished(job.progress(), VirtualClock.instant(now));
     }
   }
 
@@ -158,6 +147,24 @@ final class Reporter {
   }
 
   /**
+   * Notes the allocation that a live job has.
+   *
+   * @param steps optimizer steps that it has taken
+   * @param trains whether it has trained with the allocation
+   */
+  void resumed(double steps, boolean trains) {
+    generation++;
+    placed = generation;
+    stepsReported = steps;
+    if (trains) {
+      generationBegun = generation;
+      generationHeard = generation;
+      begunSequence = -1;
+      measuredHere = true;
+    }
+  }
+
+  /**
    * Notes another allocation, of which nothing is reported yet.
    *
    * @param steps optimizer steps that the job has taken
@@ -172,7 +179,7 @@ final class Reporter {
     generation++;
     placed = generation;
     stepsReported = steps;
-    if (learner != null) {
+    if (knowledge != null) {
       switches.add(
           new Switch(
               generation,
@@ -193,7 +200,7 @@ final class Reporter {
    */
   boolean measure(EventJob job, String gpuType, StepTime time, double slowdown) {
     double steps = job.steps() - stepsReported;
-    if (learner == null || steps < 1) {
+    if (knowledge == null || steps < 1) {
       return false;
     }
     stepsReported = job.steps();
@@ -238,7 +245,7 @@ final class Reporter {
     if (!begins && !measure(job, gpuType, time, slowdown)) {
       return false;
     }
-    if (learner == null) {
+    if (knowledge == null) {
       return false;
     }
     if (begins) {
@@ -281,11 +288,11 @@ final class Reporter {
    */
   boolean receive(double now) {
     TelemetryReport report = onTheWay.remove();
-    if (learner == null) {
+    if (knowledge == null) {
       throw new IllegalStateException("nobody listens to reports");
     }
     Instant at = VirtualClock.instant(now);
-    learner.observe(report, at);
+    knowledge.observe(report, at);
     listener.reported(report, at);
     generationHeard = Math.max(generationHeard, report.generation());
     boolean news =

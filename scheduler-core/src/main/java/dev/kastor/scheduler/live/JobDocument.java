@@ -1,0 +1,98 @@
+package dev.kastor.scheduler.live;
+
+import dev.kastor.protocol.Progress;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.JobState;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Job in a {@link LiveDocument}: what a policy is told of it, field by field, and what a replay
+ * needs besides.
+ *
+ * @param allocation replicas by node that it holds
+ * @param slotsPerReplica slots of each of those
+ * @param model its goodput; absent where nobody knows it
+ * @param progress how far it is; absent before the first report
+ */
+public record JobDocument(
+    SpecDocument spec,
+    Map<String, Integer> allocation,
+    int slotsPerReplica,
+    @Nullable ModelDocument model,
+    int maxProfiledReplicas,
+    @Nullable Progress progress,
+    String age,
+    double attainedService,
+    int restarts,
+    String rescaleCost,
+    String restartCost,
+    String sinceChange,
+    String unsaved,
+    boolean pinned,
+    boolean restarting,
+    OutlookDocument outlook,
+    double declaredSteps,
+    boolean stays) {
+  public JobDocument {
+    // Nodes keep their order: a ring passes through them in it.
+    allocation = new LinkedHashMap<>(allocation);
+  }
+
+  /** The document of a job. */
+  public static JobDocument of(LiveJob job) {
+    JobState state = job.state();
+    Map<String, Integer> replicas = new LinkedHashMap<>();
+    for (int i = 0; i < state.allocation().nodes(); i++) {
+      replicas.put(state.allocation().node(i), state.allocation().replicas(i));
+    }
+    return new JobDocument(
+        SpecDocument.of(state.spec()),
+        replicas,
+        state.allocation().slotsPerReplica(),
+        state.model().map(ModelDocument::of).orElse(null),
+        state.maxProfiledReplicas(),
+        state.progress().orElse(null),
+        state.age().toString(),
+        state.attainedService(),
+        state.restarts(),
+        state.rescaleCost().toString(),
+        state.restartCost().toString(),
+        state.sinceChange().toString(),
+        state.unsaved().toString(),
+        state.pinned(),
+        state.restarting(),
+        OutlookDocument.of(state.outlook()),
+        job.declaredSteps(),
+        job.stays());
+  }
+
+  /** The job of the document. */
+  public LiveJob job() {
+    return new LiveJob(
+        new JobState(
+            spec.spec(),
+            allocation.isEmpty()
+                ? Allocation.NONE
+                : new Allocation(new LinkedHashMap<>(allocation), slotsPerReplica),
+            Optional.ofNullable(model).map(ModelDocument::model),
+            maxProfiledReplicas,
+            Optional.ofNullable(progress),
+            Duration.parse(age),
+            attainedService,
+            restarts,
+            Duration.parse(rescaleCost),
+            Duration.parse(restartCost),
+            Duration.parse(sinceChange),
+            Duration.parse(unsaved),
+            pinned,
+            restarting,
+            outlook.outlook(),
+            Optional.empty()),
+        declaredSteps,
+        stays);
+  }
+}

@@ -1,0 +1,137 @@
+package dev.kastor.scheduler.live;
+
+import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.StopPolicy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Document of a {@link LiveCluster}, in which it travels from an operator to a command.
+ *
+ * <p>Times are ISO 8601 texts, so that nothing is rounded on the way.
+ *
+ * @param schema version of this form
+ * @param now when it was true
+ */
+public record LiveDocument(
+    String schema,
+    String now,
+    String policy,
+    long seed,
+    String round,
+    String delay,
+    List<NodeDocument> nodes,
+    List<QueueDocument> queues,
+    List<JobDocument> jobs,
+    int held) {
+  /** The one version that there is. */
+  public static final String SCHEMA = "kastor.dev/snapshot/v1";
+
+  /** A node. */
+  public record NodeDocument(
+      String name,
+      String gpuType,
+      int slots,
+      String rack,
+      boolean preemptible,
+      double pricePerHour) {}
+
+  /** A queue; {@code quota} is absent without a limit. */
+  public record QueueDocument(
+      String name,
+      double weight,
+      String cohort,
+      @Nullable Quota quota,
+      String stop,
+      boolean pinsAlwaysHold) {}
+
+  public LiveDocument {
+    if (!SCHEMA.equals(schema)) {
+      throw new IllegalArgumentException(
+          "schema of the snapshot must be %s but is %s. Use a command of the operator's version."
+              .formatted(SCHEMA, schema));
+    }
+    nodes = List.copyOf(nodes);
+    queues = List.copyOf(queues);
+    jobs = List.copyOf(jobs);
+  }
+
+  /** The document of a cluster. */
+  public static LiveDocument of(LiveCluster cluster) {
+    return new LiveDocument(
+        SCHEMA,
+        cluster.now().toString(),
+        cluster.policy(),
+        cluster.seed(),
+        cluster.round().toString(),
+        cluster.delay().toString(),
+        cluster.nodes().stream()
+            .map(node ->
+                new NodeDocument(
+                    node.name(),
+                    node.gpuType(),
+                    node.slots(),
+                    node.rack(),
+                    node.preemptible(),
+                    node.pricePerHour()))
+            .toList(),
+        new TreeMap<>(cluster.queues())
+            .values().stream()
+                .map(queue ->
+                    new QueueDocument(
+                        queue.name(),
+                        queue.weight(),
+                        queue.cohort(),
+                        queue.quota().orElse(null),
+                        queue.stop().name(),
+                        queue.pinsAlwaysHold()))
+                .toList(),
+        cluster.jobs().stream().map(JobDocument::of).toList(),
+        cluster.held());
+  }
+
+  /**
+   * The cluster of the document.
+   *
+   * @throws IllegalArgumentException if a value is not one that a cluster can have
+   * @throws java.time.format.DateTimeParseException if a time is none
+   */
+  public LiveCluster cluster() {
+    return new LiveCluster(
+        Instant.parse(now),
+        policy,
+        seed,
+        Duration.parse(round),
+        Duration.parse(delay),
+        nodes.stream()
+            .map(node ->
+                new Node(
+                    node.name,
+                    node.gpuType,
+                    node.slots,
+                    node.rack,
+                    node.preemptible,
+                    node.pricePerHour))
+            .toList(),
+        queues.stream()
+            .map(queue ->
+                new Queue(
+                    queue.name,
+                    queue.weight,
+                    queue.cohort,
+                    Optional.ofNullable(queue.quota),
+                    StopPolicy.valueOf(queue.stop),
+                    queue.pinsAlwaysHold))
+            .collect(Collectors.toMap(Queue::name, Function.identity())),
+        jobs.stream().map(JobDocument::job).toList(),
+        held);
+  }
+}
