@@ -19,17 +19,19 @@ final class PortTable {
   private static final Answers AGENTS = new Answers(403, 401);
 
   static final Map<String, Answers> RESOURCES =
-      Map.of(
-          "GET /metrics", OPEN,
-          "GET /api/v1/overview", OPEN,
-          "GET /api/v1/timeline", OPEN,
-          "GET /api/v1/queues", OPEN,
-          "GET /api/v1/events", OPEN,
-          "GET /api/v1/jobs/{namespace}/{name}/history", NO_SUCH_JOB,
-          "GET /api/v1/jobs/{namespace}/{name}/decision", NO_SUCH_JOB,
-          "POST /v1/jobs/{namespace}/{name}/telemetry", AGENTS,
-          "POST /v1/jobs/{namespace}/{name}/steps", AGENTS,
-          "GET /v1/jobs/{namespace}/{name}/membership", AGENTS);
+      Map.ofEntries(
+          Map.entry("GET /metrics", OPEN),
+          Map.entry("GET /api/v1/overview", OPEN),
+          Map.entry("GET /api/v1/timeline", OPEN),
+          Map.entry("GET /api/v1/queues", OPEN),
+          Map.entry("GET /api/v1/events", OPEN),
+          Map.entry("GET /api/v1/snapshot", OPEN),
+          Map.entry("POST /api/v1/snapshot/job", new Answers(400, 404)),
+          Map.entry("GET /api/v1/jobs/{namespace}/{name}/history", NO_SUCH_JOB),
+          Map.entry("GET /api/v1/jobs/{namespace}/{name}/decision", NO_SUCH_JOB),
+          Map.entry("POST /v1/jobs/{namespace}/{name}/telemetry", AGENTS),
+          Map.entry("POST /v1/jobs/{namespace}/{name}/steps", AGENTS),
+          Map.entry("GET /v1/jobs/{namespace}/{name}/membership", AGENTS));
 
   static final Map<String, Answers> EXTENSIONS =
       Map.of(

@@ -8,6 +8,7 @@ import dev.kastor.crds.trainingjob.ProgramSpec;
 import dev.kastor.crds.trainingjob.SpecDefaults;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobSpec;
+import dev.kastor.crds.trainingjob.WorkSpec;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.model.AllowedReplicas;
@@ -15,6 +16,7 @@ import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobSpec;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 
 /** Translation of a TrainingJob's spec into the scheduler's. */
@@ -78,6 +80,25 @@ public final class JobSpecs {
     return unqueued
         .withSlotsPerReplica(slots)
         .queued(queue == null ? "" : queue, priority == null ? 0 : priority);
+  }
+
+  /**
+   * Scale-invariant steps of the work that a job declares; empty where only its program knows how
+   * much that is, or nobody.
+   */
+  public static OptionalDouble declaredSteps(TrainingJob job, int initialBatch) {
+    GoodputSpec goodput = job.getSpec().goodput();
+    WorkSpec work = goodput == null ? null : goodput.work();
+    if (work == null || work.epochs() != null) {
+      return OptionalDouble.empty();
+    }
+    Long steps = work.steps();
+    Long examples = work.examples();
+    return steps != null
+        ? OptionalDouble.of(steps)
+        : examples == null
+            ? OptionalDouble.empty()
+            : OptionalDouble.of((double) examples / initialBatch);
   }
 
   /** What the CRD's rules say as well: a policy must not see a job of no possible size. */

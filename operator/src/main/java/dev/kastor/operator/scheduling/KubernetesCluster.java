@@ -106,11 +106,35 @@ public final class KubernetesCluster implements Cluster {
     this.clock = clock;
   }
 
+  /**
+   * The cluster as rounds see it.
+   *
+   * @param held the jobs that want to run, and which pins of their owners hold
+   * @param readings what those that want to run ask for, the ones that may not start included
+   * @param staying jobs that stay where they are, with the size that they have, to their end
+   */
+  record Look(Pins held, List<JobReading> readings, Set<JobId> staying) {
+    Snapshot snapshot() {
+      return held.snapshot();
+    }
+  }
+
   @Override
   public Snapshot observe() {
+    Look look = look(readings);
+    look.held().broken().forEach(this::tellPin);
+    return look.snapshot();
+  }
+
+  /** The cluster as a round that began now would see it; called by any thread. */
+  Look look() {
+    return look(new JobReadings());
+  }
+
+  private Look look(JobReadings reader) {
     Instant now = clock.instant();
     List<TrainingJob> wantToRun = cache.jobs().stream().filter(knowledge::wantsToRun).toList();
-    List<JobReading> wanting = readings.of(wantToRun, changes::decided);
+    List<JobReading> wanting = reader.of(wantToRun, changes::decided);
     var round = RoundNodes.of(cache.nodes(), uses::of, wanting, cache::pods);
     List<Node> nodes = nodeMapper.nodes(cache.nodes(), round, now);
     QueueDirectory directory = queues.directory();
@@ -131,8 +155,9 @@ public final class KubernetesCluster implements Cluster {
       }
     }
     Pins held = Pins.of(new Snapshot(now, nodes, jobs, directory.queues()), pins);
-    held.broken().forEach(this::tellPin);
-    return held.snapshot();
+    Set<JobId> staying = new HashSet<>(round.staying());
+    pins.stream().filter(id -> !held.broken().containsKey(id)).forEach(staying::add);
+    return new Look(held, wanting, staying);
   }
 
   private void tellPin(JobId id, String problem) {

@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Translation of nodes of the API server into the scheduler's {@link Node}s. Used by one thread.
+ * Translation of nodes of the API server into the scheduler's {@link Node}s. Thread-safe.
  *
  * <p>Slots of pods that the operator did not make are not the scheduler's to give. Nor are those of
  * its own pods that were asked to leave and are still there long after: whoever is given one would
@@ -52,7 +52,7 @@ final class NodeMapper {
   }
 
   /** The nodes that have slots in this round, by name. */
-  List<Node> nodes(
+  synchronized List<Node> nodes(
       Collection<io.fabric8.kubernetes.api.model.Node> nodes, RoundNodes round, Instant now) {
     List<Node> mapped = new ArrayList<>(nodes.size());
     Set<String> over = new HashSet<>();

@@ -1,10 +1,8 @@
 package dev.kastor.operator.telemetry;
 
-import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
-import dev.kastor.crds.trainingjob.WorkSpec;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.CheckpointInfo;
@@ -88,27 +86,13 @@ final class JobTelemetry {
         new SeenBounds(
             spec.batchLimits(),
             spec.submitted(),
-            declared(job, spec.batchLimits().initialGlobalBatch()),
+            JobSpecs.declaredSteps(job, spec.batchLimits().initialGlobalBatch()),
             before == null ? 0 : before.maxReplicas(),
             before == null ? Instant.EPOCH : now);
     counted = new CountedSteps(spec, before == null ? 0 : before.examples());
     claims = new ClaimCheck(spec.batchLimits().initialGlobalBatch(), spec.submitted());
     memory = new MemoryLimits(spec.batchLimits(), before == null ? null : before.mostExamples());
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
-  }
-
-  /** Scale-invariant steps of the declared work; null where only the program knows its size. */
-  private static @Nullable Double declared(TrainingJob job, int initialBatch) {
-    GoodputSpec goodput = job.getSpec().goodput();
-    WorkSpec work = goodput == null ? null : goodput.work();
-    if (work == null || work.epochs() != null) {
-      return null;
-    }
-    Long steps = work.steps();
-    Long examples = work.examples();
-    return steps != null
-        ? Double.valueOf(steps)
-        : examples == null ? null : Double.valueOf((double) examples / initialBatch);
   }
 
   /** A generation that the operator published, or found in training: then at no known time. */

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,7 @@ final class SeenBounds {
   private final BatchLimits limits;
   private final Instant submitted;
   private final Instant knownSince;
-  private final @Nullable Double declared;
+  private final OptionalDouble declared;
   private final ShownNoise noise;
   private final SequencedMap<Long, Published> generations = new LinkedHashMap<>();
   private int mostReplicas;
@@ -73,7 +74,7 @@ final class SeenBounds {
   SeenBounds(
       BatchLimits limits,
       Instant submitted,
-      @Nullable Double declared,
+      OptionalDouble declared,
       int mostReplicas,
       Instant knownSince) {
     this.knownSince = knownSince;
@@ -219,11 +220,11 @@ final class SeenBounds {
 
   private Progress cut(Progress said, Instant now) {
     contradictory |=
-        declared == null
+        declared.isEmpty()
             && total > 0
             && Math.abs(said.totalScaleInvariantSteps() - total) > SAME * total;
     if (total <= 0) {
-      total = declared == null ? said.totalScaleInvariantSteps() : declared;
+      total = declared.orElse(said.totalScaleInvariantSteps());
     }
     double seconds =
         creditedAt == null

@@ -171,7 +171,7 @@ public final class OverviewResource {
     return access.viewer(token, remote(request));
   }
 
-  private static String remote(HttpServerRequest request) {
+  static String remote(HttpServerRequest request) {
     return request.remoteAddress() == null
         ? ""
         : String.valueOf(request.remoteAddress().hostAddress());

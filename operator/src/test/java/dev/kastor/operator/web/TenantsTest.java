@@ -6,6 +6,7 @@ import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.not;
 
 import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
@@ -16,6 +17,7 @@ import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Reason;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
@@ -96,6 +98,7 @@ class TenantsTest {
           "/api/v1/events",
           "/api/v1/timeline",
           "/api/v1/queues",
+          "/api/v1/snapshot",
           "/api/v1/jobs/blue/job-of-blue/history",
           "/api/v1/jobs/blue/job-of-blue/decision",
           "//api/v1/overview",
@@ -138,6 +141,26 @@ class TenantsTest {
         }
       }
     }
+  }
+
+  /** What becomes of a job depends on jobs that a tenant may not see. */
+  @Test
+  void aSnapshotIsForWhoSeesAllJobs() {
+    String job = Serialization.asJson(TestJobs.job("more", 1, 2, GoodputSpec.Mode.Adaptive));
+    as("user:blue")
+        .get("/api/v1/snapshot")
+        .then()
+        .statusCode(403)
+        .body("error", containsString("all namespaces"))
+        .body("error", not(containsString("job-of")));
+    as("user:blue")
+        .contentType("application/json")
+        .body(job)
+        .post("/api/v1/snapshot/job")
+        .then()
+        .statusCode(403);
+    given().get("/api/v1/snapshot").then().statusCode(401);
+    as("user:admin").get("/api/v1/snapshot").then().body("jobs.size()", equalTo(2));
   }
 
   @Test

@@ -1,0 +1,131 @@
+package dev.kastor.operator.web;
+
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.equalTo;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.trainingjob.GoodputSpec;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.FakeApiServer;
+import dev.kastor.operator.TestJobs;
+import dev.kastor.scheduler.live.JobDocument;
+import dev.kastor.scheduler.live.LiveCluster;
+import dev.kastor.scheduler.live.LiveDocument;
+import dev.kastor.scheduler.live.LiveJob;
+import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Elasticity;
+import dev.kastor.scheduler.model.JobId;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.restassured.response.Response;
+import jakarta.inject.Inject;
+import java.time.Instant;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@QuarkusTest
+@TestProfile(PageProfile.class)
+@QuarkusTestResource(FakeApiServer.class)
+@Timeout(120)
+@Tag("slow")
+class SnapshotResourceTest {
+  private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
+
+  @Inject KubernetesClient client;
+
+  @ConfigProperty(name = "kastor.policy")
+  String policy;
+
+  @AfterEach
+  void empty() {
+    new TestCluster(client).deleteAll();
+  }
+
+  private static LiveCluster snapshot() throws JsonProcessingException {
+    String text = given().get("/api/v1/snapshot").then().statusCode(200).extract().asString();
+    return new ObjectMapper().readValue(text, LiveDocument.class).cluster();
+  }
+
+  private static Response submitted(String job) {
+    return given().contentType("application/json").body(job).post("/api/v1/snapshot/job");
+  }
+
+  private static String json(TrainingJob job) {
+    return Serialization.asJson(job);
+  }
+
+  @Test
+  void tellsWhatThePolicyWouldBeTold() throws Exception {
+    new TestCluster(client)
+        .node("n1", 2)
+        .node("n2", 4)
+        .job(
+            "a",
+            "glyph-mlp",
+            1,
+            4,
+            CREATED,
+            """
+            phase: Running
+            allocation: {replicas: 2, nodes: {n1: 2}, version: 2, since: "2026-01-01T00:01:00Z", reason: Grow, message: two slots became free}
+            """);
+    new TestCluster(client).job("b", "glyph-mlp", 2, 4, CREATED.plusSeconds(1), "phase: Queued");
+    LiveCluster live = snapshot();
+    while (live.jobs().size() < 2 || live.nodes().size() < 2) {
+      Thread.sleep(50);
+      live = snapshot();
+    }
+    assertThat(live.nodes())
+        .extracting(node -> node.name() + ":" + node.slots())
+        .containsExactly("n1:2", "n2:4");
+    assertThat(live.jobs())
+        .extracting(LiveJob::id)
+        .containsExactly(new JobId("default", "a"), new JobId("default", "b"));
+    assertThat(live.jobs().getFirst().state().allocation()).isEqualTo(Allocation.on("n1", 2));
+    assertThat(live.jobs().getLast().state().spec().elasticity().min()).isEqualTo(2);
+    assertThat(live.policy()).isEqualTo(policy);
+    assertThat(live.held()).isZero();
+  }
+
+  @Test
+  void tellsOfAJobThatNobodySubmitted() throws Exception {
+    TrainingJob job = TestJobs.job("bert", 1, 3, GoodputSpec.Mode.Adaptive);
+    String text = submitted(json(job)).then().statusCode(200).extract().asString();
+    LiveJob told = new ObjectMapper().readValue(text, JobDocument.class).job();
+    assertThat(told.id()).isEqualTo(new JobId("team", "bert"));
+    assertThat(told.state().spec().elasticity()).isInstanceOf(Elasticity.Adaptive.class);
+    assertThat(told.state().spec().elasticity().max()).isEqualTo(3);
+    assertThat(told.state().allocation().isEmpty()).isTrue();
+    assertThat(told.state().age()).isZero();
+    assertThat(client.resources(TrainingJob.class).inAnyNamespace().list().getItems()).isEmpty();
+    String steps = json(job).replaceAll("\"work\":\\{[^}]*}", "\"work\":{\"examples\":6400}");
+    JobDocument declared =
+        new ObjectMapper().readValue(submitted(steps).asString(), JobDocument.class);
+    assertThat(declared.declaredSteps())
+        .isEqualTo(6400.0 / told.state().spec().batchLimits().initialGlobalBatch());
+  }
+
+  @Test
+  void refusesWhatIsNoJobAndWhatItsQueueWouldNotTake() {
+    for (String wrong : new String[] {"", "[]", "{}", "nonsense", "{\"spec\": {}}"}) {
+      submitted(wrong).then().statusCode(400).body("error", containsString("TrainingJob"));
+    }
+    TrainingJob job = TestJobs.job("bert", 1, 3, GoodputSpec.Mode.Adaptive);
+    submitted(json(job).replace("\"spec\":{", "\"spec\":{\"queue\":\"nowhere\","))
+        .then()
+        .statusCode(400)
+        .body("error", containsString("nowhere"));
+    submitted(json(job).replaceAll("\"goodput\":", "\"other\":")).then().statusCode(400);
+    given().body("x").contentType("text/plain").post("/api/v1/snapshot/job").then().statusCode(415);
+    given().get("/api/v1/snapshot/job").then().statusCode(equalTo(405));
+  }
+}
