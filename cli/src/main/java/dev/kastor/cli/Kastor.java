@@ -42,6 +42,7 @@ import dev.kastor.cli.terminal.TerminalOutput;
 import dev.kastor.cli.terminal.UsageErrors;
 import dev.kastor.cli.terminal.Version;
 import dev.kastor.cli.trace.TraceCommand;
+import dev.kastor.cli.whatif.WhatIfCommand;
 import dev.kastor.cli.why.WhyCommand;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
@@ -97,6 +98,7 @@ public final class Kastor implements Runnable {
           GetCommand.class,
           DescribeCommand.class,
           WhyCommand.class,
+          WhatIfCommand.class,
           HistoryCommand.class,
           MetricsCommand.class,
           CompareRunsCommand.class,
@@ -140,6 +142,7 @@ public final class Kastor implements Runnable {
             "top",
             "describe",
             "why",
+            "whatif",
             "logs",
             "metrics",
             "history",

@@ -65,6 +65,9 @@ final class Rehearsal {
       run("describe", to, job);
       run("why", to, job);
       run("rm", to, job);
+      try (RehearsedOperator operator = RehearsedOperator.start()) {
+        run("whatif", to, "--operator", operator.url(), "--add", file);
+      }
     } finally {
       server.destroy();
     }

@@ -116,11 +116,13 @@ public final class Cluster implements AutoCloseable {
   /**
    * Creates a job, or with {@code dryRun} only has it checked.
    *
+   * @return the job as the server stores it, or would store it
    * @throws KubernetesClientException if the server refuses it
    */
-  public void create(String namespace, GenericKubernetesResource job, boolean dryRun) {
+  public GenericKubernetesResource create(
+      String namespace, GenericKubernetesResource job, boolean dryRun) {
     var resource = client.genericKubernetesResources(RAW).inNamespace(namespace).resource(job);
-    reach(
+    return reach(
         () -> (dryRun ? resource.dryRun() : resource).fieldValidation(Validation.STRICT).create());
   }
 

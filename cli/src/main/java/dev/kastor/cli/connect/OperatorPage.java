@@ -25,6 +25,7 @@ public final class OperatorPage implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int PORT = 8080;
   private static final int OK = 200;
+  private static final int REFUSED = 400;
   private static final int UNKNOWN_USER = 401;
   private static final int NOT_FOUND = 404;
 
@@ -82,12 +83,32 @@ public final class OperatorPage implements AutoCloseable {
 
   /** The JSON at a path such as {@code /api/v1/queues}; empty if there is no such thing. */
   public Optional<JsonNode> json(String path) throws OperatorAway {
-    HttpResponse<String> answer = ask(path);
-    if (answer.statusCode() == NOT_FOUND) {
-      return Optional.empty();
+    HttpResponse<String> answer = ask(get(path));
+    return answer.statusCode() == NOT_FOUND
+        ? Optional.empty()
+        : Optional.of(tree(path, good(path, answer)));
+  }
+
+  /**
+   * The JSON that a path answers to a document.
+   *
+   * @throws CliException if the operator refuses the document
+   */
+  public JsonNode json(String path, String document) throws OperatorAway {
+    HttpResponse<String> answer =
+        ask(
+            request(path)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(document)));
+    if (answer.statusCode() == REFUSED) {
+      throw new CliException(ExitCode.USAGE, tree(path, answer.body()).path("error").asText());
     }
+    return tree(path, good(path, answer));
+  }
+
+  private JsonNode tree(String path, String body) throws OperatorAway {
     try {
-      return Optional.of(new ObjectMapper().readTree(good(path, answer)));
+      return new ObjectMapper().readTree(body);
     } catch (IOException e) {
       throw new OperatorAway("%s%s answers no JSON".formatted(base, path), e);
     }
@@ -95,7 +116,7 @@ public final class OperatorPage implements AutoCloseable {
 
   /** The text at a path. */
   public String text(String path) throws OperatorAway {
-    return good(path, ask(path));
+    return good(path, ask(get(path)));
   }
 
   private String good(String path, HttpResponse<String> answer) throws OperatorAway {
@@ -107,10 +128,16 @@ public final class OperatorPage implements AutoCloseable {
     return answer.body();
   }
 
-  private HttpResponse<String> ask(String path) throws OperatorAway {
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(base.resolve(path)).timeout(PATIENCE);
+  }
+
+  private HttpRequest.Builder get(String path) {
+    return request(path).GET();
+  }
+
+  private HttpResponse<String> ask(HttpRequest.Builder request) throws OperatorAway {
     try {
-      HttpRequest.Builder request =
-          HttpRequest.newBuilder(base.resolve(path)).timeout(PATIENCE).GET();
       HttpResponse<String> answer = send(request);
       // A token is shown to those only who ask for one.
       return answer.statusCode() == UNKNOWN_USER

@@ -69,7 +69,7 @@ final class DemoRun {
 
   private static void submit(Cluster cluster, ManifestFile job) {
     try {
-      cluster.create("default", job.resource(), false);
+      var _ = cluster.create("default", job.resource(), false);
     } catch (KubernetesClientException e) {
       throw new CliException(ExitCode.FAILED, String.join("\n        ", Refusal.lines(job, e)), e);
     }

@@ -68,7 +68,8 @@ final class Submission {
   private List<String> submit(Cluster cluster, ManifestFile manifest, boolean dryRun) {
     try {
       if (manifest.isJob()) {
-        cluster.create(manifest.namespace(options.namespace()), manifest.resource(), dryRun);
+        var _ =
+            cluster.create(manifest.namespace(options.namespace()), manifest.resource(), dryRun);
       } else {
         cluster.apply(manifest.resource(), dryRun);
       }

@@ -49,7 +49,7 @@ final class Run {
     try (Cluster cluster = Cluster.connect(options)) {
       more.check(cluster, options.namespace());
       try {
-        cluster.create(options.namespace(), job, false);
+        var _ = cluster.create(options.namespace(), job, false);
       } catch (KubernetesClientException e) {
         throw refused(e);
       }
