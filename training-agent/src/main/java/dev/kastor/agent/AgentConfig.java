@@ -109,7 +109,7 @@ public record AgentConfig(
               "the operator says nothing of it: it is older than this agent"));
     }
     String uid = reader.optional("KASTOR_WARM_START_UID", Function.identity(), "");
-    return new WarmStart.Source.Readable(
+    return new WarmStart.Source.Found(
         new OtherCheckpoints(folder, uid),
         reader.optional("KASTOR_WARM_START_RUNS", Function.identity(), "another program"));
   }

@@ -87,7 +87,7 @@ class AgentConfigTest {
     environment.put("KASTOR_WARM_START_RUNS", "glyph-cnn");
     assertThat(AgentConfig.read(environment).warmStart())
         .isInstanceOfSatisfying(
-            WarmStart.Source.Readable.class,
+            WarmStart.Source.Found.class,
             readable -> assertThat(readable.runs()).isEqualTo("glyph-cnn"));
   }
 

@@ -23,21 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 final class WarmStartIT {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String JOB =
-      """
-      apiVersion: kastor.dev/v1alpha1
-      kind: TrainingJob
-      metadata: {name: %s}
-      spec:
-        program: {name: glyph-mlp, parameters: {hidden: "%s"}}
-        checkpoint: {intervalSeconds: 1}
-        faultTolerance: {backoffSeconds: 0}
-        goodput:
-          mode: Fixed
-          batchSize: {initial: 64}
-          learningRate: {base: "0.05"}
-          work: {steps: %d}
-      """;
 
   @TempDir Path folder;
 
@@ -93,7 +78,23 @@ final class WarmStartIT {
 
   private String[] submit(String name, String hidden, long steps, String... more) throws Exception {
     Path file = folder.resolve(name + ".yaml");
-    Files.writeString(file, JOB.formatted(name, hidden, steps));
+    Files.writeString(
+        file,
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: %s}
+        spec:
+          program: {name: glyph-mlp, parameters: {hidden: "%s"}}
+          checkpoint: {intervalSeconds: 1}
+          faultTolerance: {backoffSeconds: 0}
+          goodput:
+            mode: Fixed
+            batchSize: {initial: 64}
+            learningRate: {base: "0.05"}
+            work: {steps: %d}
+        """
+            .formatted(name, hidden, steps));
     List<String> arguments = new ArrayList<>(List.of("submit", file.toString()));
     arguments.addAll(List.of(more));
     return arguments.toArray(String[]::new);

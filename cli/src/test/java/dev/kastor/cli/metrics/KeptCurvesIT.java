@@ -13,18 +13,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Curves of jobs after a {@code kastor up} that is ended and started again. */
 final class KeptCurvesIT {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final String JOB =
-      """
-      apiVersion: kastor.dev/v1alpha1
-      kind: TrainingJob
-      metadata: {name: %s}
-      spec:
-        program: {name: glyph-mlp}
-        goodput:
-          batchSize: {initial: 64}
-          learningRate: {base: "0.05"}
-          work: {steps: %d}
-      """;
 
   @TempDir Path folder;
 
@@ -65,7 +53,20 @@ final class KeptCurvesIT {
 
   private String[] submit(String name, long steps, String... more) throws Exception {
     Path file = folder.resolve(name + ".yaml");
-    Files.writeString(file, JOB.formatted(name, steps));
+    Files.writeString(
+        file,
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: %s}
+        spec:
+          program: {name: glyph-mlp}
+          goodput:
+            batchSize: {initial: 64}
+            learningRate: {base: "0.05"}
+            work: {steps: %d}
+        """
+            .formatted(name, steps));
     return more.length == 0
         ? new String[] {"submit", file.toString()}
         : new String[] {"submit", file.toString(), more[0]};

@@ -27,11 +27,14 @@ import io.restassured.response.Response;
 import jakarta.inject.Inject;
 import java.time.Instant;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+// As in the operator's tests: a null would fail the test as it should.
+@NullUnmarked
 @QuarkusTest
 @TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)

@@ -27,7 +27,7 @@ public record WarmStart(String job, OptionalLong step, Source source, String run
      *
      * @param runs what the other job runs, for messages
      */
-    record Readable(OtherCheckpoints checkpoints, String runs) implements Source {}
+    record Found(OtherCheckpoints checkpoints, String runs) implements Source {}
 
     /** Reason why there are none to be read, as the operator found out. */
     record Absent(String why) implements Source {}
@@ -43,12 +43,12 @@ public record WarmStart(String job, OptionalLong step, Source source, String run
    */
   TrainedParameters read(int parameters, int statistics) throws IOException {
     return switch (source) {
-      case Source.Readable readable -> read(readable, parameters, statistics);
+      case Source.Found found -> read(found, parameters, statistics);
       case Source.Absent absent -> throw refused(absent.why(), null);
     };
   }
 
-  private TrainedParameters read(Source.Readable source, int parameters, int statistics)
+  private TrainedParameters read(Source.Found source, int parameters, int statistics)
       throws IOException {
     try {
       return step.isPresent()

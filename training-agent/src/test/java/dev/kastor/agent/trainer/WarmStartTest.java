@@ -152,7 +152,7 @@ class WarmStartTest {
         new WarmStart(
             "other",
             step,
-            new WarmStart.Source.Readable(new OtherCheckpoints(others, "other-uid"), "glyph-cnn"),
+            new WarmStart.Source.Found(new OtherCheckpoints(others, "other-uid"), "glyph-cnn"),
             "linear"));
   }
 
