@@ -130,6 +130,10 @@ final class RequestGrammar {
     // A page that has not changed, a part of a file, an Accept that cannot be met, no such job.
     Set<Integer> answers =
         secure ? new TreeSet<>(Set.of(404)) : new TreeSet<>(Set.of(200, 206, 304, 404, 406, 416));
+    if (!secure && route.startsWith("POST ")) {
+      // What is sent is no job.
+      answers.addAll(Set.of(400, 413, 415));
+    }
     return build(
         random,
         secure,

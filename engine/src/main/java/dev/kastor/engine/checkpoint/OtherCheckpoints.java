@@ -1,6 +1,7 @@
 package dev.kastor.engine.checkpoint;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -81,8 +82,8 @@ public final class OtherCheckpoints {
     }
   }
 
-  /** Steps for which a file exists, newest first. */
+  /** Steps for which a file exists, newest first; none where the job has no directory yet. */
   public List<Long> steps() throws IOException {
-    return CheckpointStore.steps(directory);
+    return Files.isDirectory(directory) ? CheckpointStore.steps(directory) : List.of();
   }
 }
