@@ -299,7 +299,8 @@ final class SimulateCommandTest {
     // Two hours in two seconds; two more for the rest of this run, and as the second one is not
     // begun and nothing like it has ended, nothing is said of the time left.
     assertThat(text.toString())
-        .isEqualTo("\033[1G\033[K0/2 runs  pollux, w.csv on 4x4, seed 1: 50 % of jobs  1 virtual h/s");
+        .isEqualTo(
+            "\033[1G\033[K0/2 runs  pollux, w.csv on 4x4, seed 1: 50 % of jobs  1 virtual h/s");
     nanos.set(2_100_000_000);
     progress.at(0, 7260, 5, 10);
     assertThat(text.toString().split("\033\\[K", -1))
