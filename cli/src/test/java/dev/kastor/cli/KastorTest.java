@@ -159,6 +159,8 @@ final class KastorTest {
     assertThat(queue("/stopPolicy")).isEqualTo("HoldAndDrain");
     terminal.run("queue", "resume", "research");
     assertThat(queue("/stopPolicy")).isEqualTo("None");
+    assertThat(terminal.run("queue", "hold", "research", "--gpus", "1").err())
+        .contains("only set takes --gpus");
     Terminal.Result none = terminal.run("queue", "hold", "reserch");
     assertThat(none.code()).isEqualTo(ExitCode.NOT_FOUND);
     assertThat(none.err()).contains("there is no queue reserch", "kastor queue set reserch");

@@ -35,7 +35,7 @@ final class Annotating {
 
   /** Writes the note, or removes it where there is no text. */
   void note(String name, String text) {
-    String note = PeoplesWords.note(text);
+    String note = NotesAndTags.note(text);
     try (Cluster cluster = Cluster.connect(options)) {
       cluster.get(options.namespace(), name);
       patch(cluster, name, "annotations", one(Note.ANNOTATION, note.isEmpty() ? null : note));
@@ -52,7 +52,7 @@ final class Annotating {
   /** Sets tags, and removes those that end with a hyphen. */
   void tag(String name, List<String> changes) {
     Map<String, @Nullable String> labels = new LinkedHashMap<>();
-    changes.forEach(change -> PeoplesWords.addTag(change, true, labels));
+    changes.forEach(change -> NotesAndTags.addTag(change, true, labels));
     try (Cluster cluster = Cluster.connect(options)) {
       cluster.get(options.namespace(), name);
       patch(cluster, name, "labels", labels);

@@ -50,7 +50,7 @@ public final class SubmitOptions {
       job.setAdditionalProperty("spec", spec);
     }
     ObjectMeta metadata = job.getMetadata();
-    String text = note == null ? "" : PeoplesWords.note(note);
+    String text = note == null ? "" : NotesAndTags.note(note);
     if (!text.isEmpty()) {
       Map<String, String> annotations = new LinkedHashMap<>(orEmpty(metadata.getAnnotations()));
       annotations.put(Note.ANNOTATION, text);
@@ -58,7 +58,7 @@ public final class SubmitOptions {
     }
     if (!tags.isEmpty()) {
       Map<String, @Nullable String> given = new LinkedHashMap<>();
-      tags.forEach(tag -> PeoplesWords.addTag(tag, false, given));
+      tags.forEach(tag -> NotesAndTags.addTag(tag, false, given));
       Map<String, String> labels = new LinkedHashMap<>(orEmpty(metadata.getLabels()));
       given.forEach((key, value) -> labels.put(key, String.valueOf(value)));
       metadata.setLabels(labels);

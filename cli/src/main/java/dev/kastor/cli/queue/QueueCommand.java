@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
       "  kastor queue move bert vision"
     })
 public final class QueueCommand implements Runnable {
-  /** What is done. */
+  /** Look at queues, or change of one. */
   enum Verb {
     LS(0),
     SET(1),
@@ -111,18 +111,21 @@ public final class QueueCommand implements Runnable {
 
   @Override
   public void run() {
-    if (names.size() != verb.names || (verb != Verb.SET && !changed.none())) {
+    if (names.size() != verb.names) {
       throw new ParameterException(
           spec.commandLine(),
-          "%s takes %s%s"
+          "%s takes %s"
               .formatted(
                   verb.name().toLowerCase(Locale.ROOT),
                   switch (verb.names) {
                     case 0 -> "no name";
                     case 1 -> "the name of a queue";
                     default -> "the name of a job, then that of a queue";
-                  },
-                  verb == Verb.SET ? "" : ", and no field of a queue"));
+                  }));
+    }
+    if (verb != Verb.SET && !changed.none()) {
+      throw new ParameterException(
+          spec.commandLine(), "only set takes --gpus, --cohort, --weight and --max-priority");
     }
     QueueChanges changes = new QueueChanges(cluster, spec.commandLine().getOut());
     switch (verb) {

@@ -62,7 +62,7 @@ final class WatchEcho implements AutoCloseable {
     written.put(name, System.nanoTime());
   }
 
-  /** How many writes were not seen yet. */
+  /** Number of writes that were not seen yet. */
   int missing() {
     return written.size() - seen.size();
   }

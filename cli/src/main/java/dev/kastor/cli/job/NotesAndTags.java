@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Notes and tags as people give them to a command, checked before they are sent. */
-final class PeoplesWords {
+final class NotesAndTags {
   /** As Kubernetes has it: a name of at most 63 characters, behind a domain and a slash if any. */
   private static final Pattern KEY =
       Pattern.compile(
@@ -20,7 +20,7 @@ final class PeoplesWords {
 
   private static final String OURS = "kastor.dev/";
 
-  private PeoplesWords() {}
+  private NotesAndTags() {}
 
   /** The note as one line that can be printed; empty if there is nothing in it. */
   static String note(String text) {
