@@ -54,16 +54,16 @@ public final class Options {
         }
       }
     }
+    List<String> names = declared.stream().map(Option::name).toList();
     throw new IllegalArgumentException(
         "%s %s has no option '%s'. %s"
             .formatted(
                 kind,
                 plugin.name(),
                 name,
-                declared.isEmpty()
+                names.isEmpty()
                     ? "It has none."
-                    : "Use one of: "
-                        + String.join(", ", declared.stream().map(Option::name).toList())));
+                    : "Use one of: " + String.join(", ", names) + Nearest.question(name, names)));
   }
 
   private <T> Options withText(Option<T> option, String text) {

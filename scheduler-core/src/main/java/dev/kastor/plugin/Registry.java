@@ -108,8 +108,12 @@ public final class Registry<P extends Plugin> {
     P plugin = byName.get(name);
     if (plugin == null) {
       throw new IllegalArgumentException(
-          "there is no %s '%s'. Use one of: %s"
-              .formatted(kind, name, String.join(", ", byName.keySet())));
+          "there is no %s '%s'. Use one of: %s%s"
+              .formatted(
+                  kind,
+                  name,
+                  String.join(", ", byName.keySet()),
+                  Nearest.question(name, byName.keySet())));
     }
     return plugin;
   }

@@ -83,6 +83,8 @@ final class RegistryTest {
       value = {
         "quick | there is no sorter 'quick'. Use one of: sorter, plain",
         "sorter:speed=1 | sorter sorter has no option 'speed'. Use one of: share, limit, queues",
+        "sorter:Shaer=1 | Use one of: share, limit, queues, moves, order. Did you mean share?",
+        "plian | there is no sorter 'plian'. Use one of: sorter, plain. Did you mean plain?",
         "plain:share=1 | sorter plain has no option 'share'. It has none.",
         "sorter:share=2 | share must be a number above 0 to 1 but is '2' (share of the GPUs)",
         "sorter:share=NaN | share must be a number above 0 to 1 but is 'NaN'",
