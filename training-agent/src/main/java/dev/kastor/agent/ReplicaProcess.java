@@ -13,6 +13,7 @@ import dev.kastor.agent.trainer.Surroundings;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.program.Programs;
+import dev.kastor.engine.program.SumsParameter;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
@@ -66,10 +67,15 @@ final class ReplicaProcess implements AutoCloseable {
       Program program = Programs.get(spec.program());
       Map<String, String> parameters = new HashMap<>(program.defaultParameters());
       parameters.putAll(spec.parameters());
-      GradientSums sums = GradientSums.take(parameters);
+      SumsParameter sums = SumsParameter.take(parameters);
       Optimizer optimizer = program.optimizer(parameters);
       try (Trainable model = program.load(parameters)) {
-        return train(model, optimizer, seed(parameters), sums.maker());
+        if (spec.initialBatch() > model.trainingExamples()) {
+          throw new PermanentException(
+              "goodput.batchSize.initial (%d) is above the %d training examples that there are. Lower it."
+                  .formatted(spec.initialBatch(), model.trainingExamples()));
+        }
+        return train(model, optimizer, seed(parameters), GradientSums.maker(sums));
       }
     } catch (ProgramException e) {
       throw new PermanentException(String.valueOf(e.getMessage()), e);

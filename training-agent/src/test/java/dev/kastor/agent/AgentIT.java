@@ -119,6 +119,16 @@ class AgentIT {
   }
 
   @Test
+  void failsForGoodOnABatchAboveItsExamples() throws Exception {
+    AgentProcess agent =
+        start("job-0", spec(10, "\"trainingExamples\": \"15\", \"heldOutExamples\": \"5\""));
+    assertThat(agent.exitCode()).isEqualTo(64);
+    assertThat(agent.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+    assertThat(agent.outcome().message())
+        .contains("goodput.batchSize.initial (16) is above the 15 training examples");
+  }
+
+  @Test
   void namesWhatTheEnvironmentLacks() throws Exception {
     AgentProcess agent = AgentProcess.start("job-0", folder, Map.of("KASTOR_JOB", "job"));
     agents.add(agent);

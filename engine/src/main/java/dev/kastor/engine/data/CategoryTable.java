@@ -79,22 +79,46 @@ public record CategoryTable(
         columns.stream()
             .map(column -> column.buckets(rules.buckets(), training))
             .toArray(int[][]::new);
-    long columnTokens = (long) columns.size() * rules.buckets();
-    long tokens = columnTokens + (long) rules.pairs().size() * rules.pairBuckets();
-    if (tokens > MOST_TOKENS) {
-      throw new DataException(
-          file,
-          "%d columns and %d pairs make %d tokens, more than %d"
-              .formatted(columns.size(), rules.pairs().size(), tokens, MOST_TOKENS));
-    }
+    int tokens = tokens(file, columns.size(), rules);
     int[][] slots = slots(file, table.columns(), buckets, rules);
     return new CategoryTable(
         part(slots, table, training),
         part(slots, table, table.rows(holdOutEvery, true)),
         columns.size(),
-        (int) columnTokens,
-        (int) tokens,
+        columns.size() * rules.buckets(),
+        tokens,
         table.classes());
+  }
+
+  /**
+   * Looks at the beginning of a file: at its columns and first rows.
+   *
+   * @return the most training rows that it can hold
+   */
+  public static <E extends Exception> long glance(
+      Path file, String labelColumn, int holdOutEvery, RulesOf<E> rulesOf) throws DataException, E {
+    CsvTable.Beginning beginning =
+        CsvTable.begin(file, labelColumn, holdOutEvery, (number, names, fields) -> {});
+    Rules rules = rulesOf.rules(beginning.columns());
+    tokens(file, beginning.columns().size(), rules);
+    for (List<String> pair : rules.pairs()) {
+      column(file, beginning.columns(), pair.getFirst());
+      column(file, beginning.columns(), pair.getLast());
+    }
+    return beginning.mostTraining();
+  }
+
+  /** How many tokens there are. */
+  private static int tokens(Path file, int columns, Rules rules) throws DataException {
+    long tokens =
+        (long) columns * rules.buckets() + (long) rules.pairs().size() * rules.pairBuckets();
+    if (tokens > MOST_TOKENS) {
+      throw new DataException(
+          file,
+          "%d columns and %d pairs make %d tokens, more than %d"
+              .formatted(columns, rules.pairs().size(), tokens, MOST_TOKENS));
+    }
+    return (int) tokens;
   }
 
   /** The tokens of all rows, {@code [columns + pairs][rows]}. */
@@ -126,10 +150,8 @@ public record CategoryTable(
   private static int column(Path file, List<String> columns, String name) throws DataException {
     int at = columns.indexOf(name);
     if (at < 0) {
-      throw new DataException(
-          file,
-          "there is no column '%s' to pair; the header has: %s"
-              .formatted(name, String.join(", ", columns)));
+      throw DataException.noColumn(
+          file, "there is no column '%s' to pair".formatted(name), name, columns);
     }
     return at;
   }

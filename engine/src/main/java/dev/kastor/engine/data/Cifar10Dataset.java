@@ -21,11 +21,32 @@ public final class Cifar10Dataset {
 
   /** Reads a folder with {@code data_batch_1.bin} to {@code _5.bin} and {@code test_batch.bin}. */
   public static LabelledImages readFolder(Path folder) throws DataException {
-    List<Path> training =
-        IntStream.rangeClosed(1, 5)
-            .mapToObj(i -> folder.resolve("data_batch_" + i + ".bin"))
-            .toList();
-    return new LabelledImages(read(training), read(List.of(folder.resolve("test_batch.bin"))));
+    return new LabelledImages(read(training(folder)), read(List.of(heldOut(folder))));
+  }
+
+  /** Whether a folder has images of this format. */
+  public static boolean isIn(Path folder) {
+    return Files.exists(training(folder).getFirst());
+  }
+
+  /** Looks at the sizes of the files of such a folder. */
+  public static Glance glance(Path folder) throws DataException {
+    long examples = 0;
+    for (Path file : training(folder)) {
+      examples += records(file);
+    }
+    records(heldOut(folder));
+    return Glance.of(SIDE, SIDE, CHANNELS, examples);
+  }
+
+  private static List<Path> training(Path folder) {
+    return IntStream.rangeClosed(1, 5)
+        .mapToObj(i -> folder.resolve("data_batch_" + i + ".bin"))
+        .toList();
+  }
+
+  private static Path heldOut(Path folder) {
+    return folder.resolve("test_batch.bin");
   }
 
   /** Reads files one after the other; pixels become numbers in [0, 1], channels last. */

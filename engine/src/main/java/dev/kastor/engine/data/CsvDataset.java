@@ -32,6 +32,26 @@ public final class CsvDataset {
         part(rows, table, table.rows(holdOutEvery, true)));
   }
 
+  /** Looks at the beginning of a file: at its columns and first rows. */
+  public static Glance glance(Path file, String labelColumn, int holdOutEvery)
+      throws DataException {
+    CsvTable.Beginning beginning =
+        CsvTable.begin(
+            file,
+            labelColumn,
+            holdOutEvery,
+            (number, columns, fields) -> features(file, number, columns, fields));
+    int features = beginning.columns().size();
+    int height = height(features);
+    return Glance.of(height, features / height, 1, beginning.mostTraining());
+  }
+
+  /** Rows are square images where they can be, else one row of pixels. */
+  private static int height(int features) {
+    int side = (int) Math.round(Math.sqrt(features));
+    return side * side == features ? side : 1;
+  }
+
   private static float[] features(Path file, long number, List<String> columns, List<String> fields)
       throws DataException {
     float[] values = new float[fields.size()];
@@ -53,8 +73,7 @@ public final class CsvDataset {
 
   private static ImageSet part(List<float[]> rows, CsvTable table, int[] numbers) {
     int features = table.columns().size();
-    int side = (int) Math.round(Math.sqrt(features));
-    int height = side * side == features ? side : 1;
+    int height = height(features);
     float[] pixels = new float[Math.multiplyExact(numbers.length, features)];
     int[] labels = new int[numbers.length];
     for (int i = 0; i < numbers.length; i++) {

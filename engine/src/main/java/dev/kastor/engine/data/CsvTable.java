@@ -1,7 +1,9 @@
 package dev.kastor.engine.data;
 
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -39,6 +41,12 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
   /** More labels than this are taken for a wrong column. */
   private static final int MAX_CLASSES = 1000;
 
+  /** Of a file up to this size all is looked at in milliseconds. */
+  private static final int SMALL_BYTES = 1 << 20;
+
+  /** So many rows at most are looked at of a larger file. */
+  private static final int FIRST_ROWS = 100;
+
   private static final int LONGEST_QUOTED = 40;
   private static final int BYTE_ORDER_MARK = 0xFEFF;
   private static final int LONGEST_HEADER = 1 << 16;
@@ -66,16 +74,78 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
       throw new IllegalArgumentException(
           "holdOutEvery must be at least 2 but is %d.".formatted(holdOutEvery));
     }
+    TableKind.refuse(file);
     List<String> labels = new ArrayList<>();
     List<String> others;
+    try (InputStream in = Files.newInputStream(file)) {
+      others = rows(file, in, labelColumn, labels, reader, Long.MAX_VALUE);
+    } catch (IOException e) {
+      throw new DataException(file, e);
+    }
+    if (labels.size() < holdOutEvery) {
+      throw new DataException(
+          file, "%d rows are too few to hold out one in %d".formatted(labels.size(), holdOutEvery));
+    }
+    Map<String, Integer> numbers = classes(file, labels, labelColumn);
+    return new CsvTable(
+        others,
+        labels.stream().mapToInt(label -> numbers.getOrDefault(label, 0)).toArray(),
+        1 + numbers.values().stream().mapToInt(Integer::intValue).max().orElse(0));
+  }
+
+  /**
+   * Looks at the beginning of a file, or at all of one that is small.
+   *
+   * @param reader takes in the first rows
+   * @return the columns without labels, and how many training rows there can be at most
+   */
+  static Beginning begin(Path file, String labelColumn, int holdOutEvery, Reader reader)
+      throws DataException {
+    long bytes = DataFile.size(file);
+    if (bytes <= SMALL_BYTES) {
+      CsvTable all = read(file, labelColumn, holdOutEvery, reader);
+      return new Beginning(all.columns, all.rows(holdOutEvery, false).length);
+    }
+    TableKind.refuse(file);
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] first = in.readNBytes(SMALL_BYTES);
+      int whole = first.length;
+      while (whole > 0 && first[whole - 1] != '\n') {
+        whole--;
+      }
+      InputStream lines = new ByteArrayInputStream(first, 0, whole);
+      List<String> others = rows(file, lines, labelColumn, new ArrayList<>(), reader, FIRST_ROWS);
+      // A row has a separator or its end after each field, and a label.
+      long rows = bytes / (others.size() + 2);
+      return new Beginning(others, rows - rows / holdOutEvery);
+    } catch (IOException e) {
+      throw new DataException(file, e);
+    }
+  }
+
+  /**
+   * What the beginning of a file says of it.
+   *
+   * @param columns names of the columns without labels
+   * @param mostTraining the most training rows that the file can hold
+   */
+  record Beginning(List<String> columns, long mostTraining) {}
+
+  /** Reads rows, at most so many, and adds their labels; returns the names of other columns. */
+  private static List<String> rows(
+      Path file, InputStream in, String labelColumn, List<String> labels, Reader reader, long most)
+      throws DataException {
+    List<String> others = List.of();
     try (BufferedReader text =
-            new BufferedReader(
-                new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8));
+            new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         CSVParser parser = CSVParser.parse(text, formatOf(text))) {
       List<String> columns = parser.getHeaderNames();
       int labelAt = labelAt(file, columns, labelColumn);
       others = without(columns, labelAt);
       for (CSVRecord row : parser) {
+        if (row.getRecordNumber() > most) {
+          break;
+        }
         if (row.size() != columns.size()) {
           throw new DataException(
               file,
@@ -93,21 +163,17 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
         labels.add(row.get(labelAt));
         reader.row(row.getRecordNumber(), others, without(row.toList(), labelAt));
       }
+      return others;
     } catch (IOException | UncheckedIOException e) {
+      if (most == FIRST_ROWS && !labels.isEmpty()) {
+        // The lines that were read end within quotes.
+        return others;
+      }
       throw new DataException(file, e);
     } catch (IllegalArgumentException e) {
       // Commons CSV reports a bad header (repeated or missing names) this way.
       throw new DataException(file, String.valueOf(e.getMessage()));
     }
-    if (labels.size() < holdOutEvery) {
-      throw new DataException(
-          file, "%d rows are too few to hold out one in %d".formatted(labels.size(), holdOutEvery));
-    }
-    Map<String, Integer> numbers = classes(file, labels, labelColumn);
-    return new CsvTable(
-        others,
-        labels.stream().mapToInt(label -> numbers.getOrDefault(label, 0)).toArray(),
-        1 + numbers.values().stream().mapToInt(Integer::intValue).max().orElse(0));
   }
 
   /**
@@ -145,10 +211,8 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
       throws DataException {
     int labelAt = columns.indexOf(labelColumn);
     if (labelAt < 0) {
-      throw new DataException(
-          file,
-          "no column is called '%s'; the header has: %s"
-              .formatted(labelColumn, String.join(", ", columns)));
+      throw DataException.noColumn(
+          file, "no column is called '%s'".formatted(labelColumn), labelColumn, columns);
     }
     if (columns.size() < 2) {
       throw new DataException(file, "there is no column beside the labels");

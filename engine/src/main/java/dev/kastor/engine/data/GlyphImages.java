@@ -40,6 +40,11 @@ public final class GlyphImages {
     return GLYPHS.size();
   }
 
+  /** What {@link #draw} would give. */
+  public Glance glance(int training) {
+    return Glance.of(side, side, 1, training);
+  }
+
   /** Draws both parts. */
   public LabelledImages draw(int training, int heldOut) {
     SplittableRandom seeds = new SplittableRandom(seed);

@@ -27,6 +27,11 @@ public record ImageSet(
     }
   }
 
+  /** Shape of each image, and how many classes there are. */
+  public ImageShape shape() {
+    return new ImageShape(height, width, channels, classes);
+  }
+
   @Override
   public int examples() {
     return labels.length;

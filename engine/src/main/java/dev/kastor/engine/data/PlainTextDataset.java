@@ -17,26 +17,35 @@ public final class PlainTextDataset {
    * @param leastBytes what a model needs at least in each of the two parts
    */
   public static Text read(Path file, int leastBytes) throws DataException {
-    byte[] bytes;
-    try {
-      long size = Files.size(file);
-      if (size > MAX_BYTES) {
-        throw new DataException(
-            file, "its size of %d bytes is above %d".formatted(size, MAX_BYTES));
-      }
-      try (InputStream in = Files.newInputStream(file)) {
-        bytes = in.readAllBytes();
-      }
+    size(file, leastBytes);
+    try (InputStream in = Files.newInputStream(file)) {
+      return Text.split(in.readAllBytes());
     } catch (IOException e) {
       throw new DataException(file, e);
     }
-    Text text = Text.split(bytes);
-    if (text.heldOut().length < leastBytes) {
+  }
+
+  /**
+   * The bytes of the training part of a file, which is not read.
+   *
+   * @param leastBytes what a model needs at least in each of the two parts
+   */
+  public static int trainingBytes(Path file, int leastBytes) throws DataException {
+    int size = size(file, leastBytes);
+    return size - Text.heldOutBytes(size);
+  }
+
+  private static int size(Path file, int leastBytes) throws DataException {
+    long size = DataFile.size(file);
+    if (size > MAX_BYTES) {
+      throw new DataException(file, "its size of %d bytes is above %d".formatted(size, MAX_BYTES));
+    }
+    if (Text.heldOutBytes((int) size) < leastBytes) {
       throw new DataException(
           file,
           "%d bytes are too few: the held-out tenth must have at least %d"
-              .formatted(bytes.length, leastBytes));
+              .formatted(size, leastBytes));
     }
-    return text;
+    return (int) size;
   }
 }

@@ -6,6 +6,7 @@ import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.train.ProgramException;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,18 +19,29 @@ import org.slf4j.LoggerFactory;
 final class BackendParameter {
   private static final Logger LOG = LoggerFactory.getLogger(BackendParameter.class);
 
+  private static final List<String> NAMES = List.of("auto", "cpu", "cuda", "reference");
+
   /** Of those that the process may see: a pod sees its own. */
   private static final int FIRST_GPU = 0;
 
   private BackendParameter() {}
 
-  static Backend choose(Parameters parameters) throws ProgramException {
-    Precision precision = precision(parameters);
-    if (precision != Precision.FP32 && !parameters.text("backend").equals("cuda")) {
-      throw new ProgramException(
-          "Parameter 'precision' is %s, which only backend cuda has, but 'backend' is '%s'."
-              .formatted(parameters.text("precision"), parameters.text("backend")));
+  /** Checks both without loading what they name. */
+  static void check(Parameters parameters) throws ProgramException {
+    String backend = parameters.text("backend");
+    if (!NAMES.contains(backend)) {
+      throw parameters.wrong("backend", "one of " + String.join(", ", NAMES));
     }
+    if (precision(parameters) != Precision.FP32 && !backend.equals("cuda")) {
+      throw ProgramException.of(
+          "precision",
+          "Parameter 'precision' is %s, which only backend cuda has, but 'backend' is '%s'."
+              .formatted(parameters.text("precision"), backend));
+    }
+  }
+
+  static Backend choose(Parameters parameters) throws ProgramException {
+    check(parameters);
     return switch (parameters.text("backend")) {
       case "auto", "cpu" ->
           switch (CpuBackend.load(threads())) {
@@ -45,7 +57,7 @@ final class BackendParameter {
                         + " some thirty times slower.");
           };
       case "cuda" ->
-          switch (CudaBackend.load(FIRST_GPU, precision)) {
+          switch (CudaBackend.load(FIRST_GPU, precision(parameters))) {
             case CudaBackend.Availability.Available available -> {
               LOG.info("backend cuda: {}", available.backend().device());
               yield available.backend();
@@ -54,7 +66,7 @@ final class BackendParameter {
                 throw new ProgramException(absent.reason() + " Use backend cpu instead.");
           };
       case "reference" -> new ReferenceBackend();
-      default -> throw parameters.wrong("backend", "one of auto, cpu, cuda, reference");
+      default -> throw new IllegalStateException("checked above");
     };
   }
 

@@ -10,6 +10,7 @@ import dev.kastor.engine.train.Trainable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
@@ -78,10 +79,28 @@ public abstract class NetworkProgram implements Program {
     return defaults;
   }
 
+  /**
+   * Checks its own parameters, and of the data what takes milliseconds, for {@link #check}; a
+   * program that does not say how has none of its own checked before it is loaded.
+   *
+   * @return the most training examples that the data can hold, if that is known
+   * @throws ProgramException if {@link #task} would fail
+   */
+  protected OptionalLong glance(Parameters parameters) throws ProgramException {
+    return OptionalLong.empty();
+  }
+
+  @Override
+  public final OptionalLong check(Map<String, String> given) throws ProgramException {
+    Parameters parameters = new Parameters(name, defaults, given);
+    parameters.checkShared();
+    return glance(parameters);
+  }
+
   @Override
   public final Trainable load(Map<String, String> given) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
-    OptimizerParameters.create(parameters);
+    parameters.checkShared();
     Task task = task(parameters);
     return new ClassifierTrainable(
         new GraphModel(task.network(), BackendParameter.choose(parameters), parameters.seed()),

@@ -37,7 +37,7 @@ final class OptimizerParameters {
       Chosen<OptimizerPlugin> chosen = known.choose(selection);
       return chosen.plugin().create(chosen.options());
     } catch (IllegalArgumentException e) {
-      throw new ProgramException("Parameter 'optimizer': " + e.getMessage(), e);
+      throw ProgramException.of("optimizer", "Parameter 'optimizer': " + e.getMessage(), e);
     }
   }
 }

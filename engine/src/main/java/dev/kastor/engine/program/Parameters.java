@@ -1,6 +1,8 @@
 package dev.kastor.engine.program;
 
+import dev.kastor.engine.data.DataException;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.plugin.Nearest;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,20 +13,48 @@ import java.util.SequencedMap;
 
 /** A program's parameters as checked values; each error names the parameter and its value. */
 public final class Parameters {
+  private final String program;
   private final SequencedMap<String, String> values;
 
   /** Lays given parameters over the defaults, refusing names that have no default. */
   Parameters(String program, Map<String, String> defaults, Map<String, String> given)
       throws ProgramException {
+    this.program = program;
     values = new LinkedHashMap<>(defaults);
     for (Map.Entry<String, String> entry : given.entrySet()) {
       if (!defaults.containsKey(entry.getKey())) {
-        throw new ProgramException(
-            "Program %s has no parameter '%s'; valid are: %s."
-                .formatted(program, entry.getKey(), String.join(", ", values.sequencedKeySet())));
+        List<String> valid = new ArrayList<>(values.sequencedKeySet());
+        valid.add(SumsParameter.NAME);
+        throw ProgramException.of(
+            entry.getKey(),
+            "Program %s has no parameter '%s'; valid are: %s%s"
+                .formatted(
+                    program,
+                    entry.getKey(),
+                    String.join(", ", valid),
+                    Nearest.question(entry.getKey(), valid)));
       }
       values.put(entry.getKey(), entry.getValue());
     }
+  }
+
+  /** Checks those that all programs have, before any data is read. */
+  void checkShared() throws ProgramException {
+    seed();
+    OptimizerParameters.create(this);
+    BackendParameter.check(this);
+  }
+
+  /** What to throw for data that cannot be used. */
+  ProgramException unusable(DataException e) {
+    String parameter =
+        e.column()
+            .map(column ->
+                has("labelColumn") && text("labelColumn").equals(column)
+                    ? "labelColumn"
+                    : "crosses")
+            .orElse("data");
+    return ProgramException.of(parameter, "Program %s: %s".formatted(program, e.getMessage()), e);
   }
 
   /** Whether the program has a parameter of this name. */
@@ -97,7 +127,7 @@ public final class Parameters {
   /** A path that must be given; {@code ~/} at its beginning is the home of who runs the program. */
   public Path path(String name) throws ProgramException {
     if (text(name).isEmpty()) {
-      throw new ProgramException("Parameter '%s' must be given.".formatted(name));
+      throw ProgramException.of(name, "Parameter '%s' must be given.".formatted(name));
     }
     try {
       String text = text(name);
@@ -111,7 +141,7 @@ public final class Parameters {
 
   /** What to throw for a parameter that is not as {@code rule} says. */
   public ProgramException wrong(String name, String rule) {
-    return new ProgramException(
-        "Parameter '%s' must be %s but is '%s'.".formatted(name, rule, text(name)));
+    return ProgramException.of(
+        name, "Parameter '%s' must be %s but is '%s'.".formatted(name, rule, text(name)));
   }
 }

@@ -9,8 +9,14 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Plug-ins of the user: jars in the folder that the property {@code kastor.plugins} names. */
+/**
+ * Plug-ins of the user: jars in the folder that the property {@code kastor.plugins} names, or, for
+ * whoever only checks programs, one that is bound for the time of the check.
+ */
 final class PluginJars {
+  /** The folder for the time of a check. */
+  static final ScopedValue<Path> CHECKED = ScopedValue.newInstance();
+
   private static final Logger LOG = LoggerFactory.getLogger(PluginJars.class);
   private static final String PROPERTY = "kastor.plugins";
   private static final String IN_IMAGES = "/app/plugins";
@@ -18,7 +24,7 @@ final class PluginJars {
   private PluginJars() {}
 
   static Path folder() {
-    return Path.of(System.getProperty(PROPERTY, IN_IMAGES));
+    return CHECKED.orElse(Path.of(System.getProperty(PROPERTY, IN_IMAGES)));
   }
 
   /**

@@ -42,9 +42,10 @@ public final class Programs {
     try {
       return PluginJars.registry(name, BUILT_IN, Program.class, folder).get(name);
     } catch (IllegalArgumentException e) {
+      String message = String.valueOf(e.getMessage());
       throw new ProgramException(
-          "%s. Programs of your own are looked for in the jars of %s."
-              .formatted(e.getMessage(), folder),
+          "%s%s Programs of your own are looked for in the jars of %s."
+              .formatted(message, message.endsWith("?") ? "" : ".", folder),
           e);
     }
   }

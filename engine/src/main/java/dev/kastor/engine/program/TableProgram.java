@@ -5,10 +5,13 @@ import dev.kastor.engine.data.CategoryTable.Rules;
 import dev.kastor.engine.data.DataException;
 import dev.kastor.engine.nn.WideAndDeep;
 import dev.kastor.engine.train.ProgramException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
+import java.util.Set;
 
 /** Classifies rows of a table whose columns are categories or can be taken for some. */
 final class TableProgram extends NetworkProgram {
@@ -37,19 +40,62 @@ final class TableProgram extends NetworkProgram {
   }
 
   @Override
+  public Set<String> pathParameters() {
+    return Set.of("data");
+  }
+
+  private record Settings(
+      Path data,
+      String labelColumn,
+      int holdOutEvery,
+      int buckets,
+      int crossBuckets,
+      int embedding,
+      List<Integer> hidden) {
+    static Settings of(Parameters parameters) throws ProgramException {
+      return new Settings(
+          parameters.path("data"),
+          parameters.text("labelColumn"),
+          parameters.integer("holdOutEvery", 2, 1_000_000),
+          parameters.integer("buckets", 2, 1 << 20),
+          parameters.integer("crossBuckets", 1, 1 << 20),
+          parameters.integer("embedding", 1, 1024),
+          parameters.widths("hidden", 0, 16));
+    }
+
+    Rules rules(Parameters parameters, List<String> columns) throws ProgramException {
+      return new Rules(buckets, crossBuckets, crosses(parameters, columns));
+    }
+  }
+
+  @Override
+  protected OptionalLong glance(Parameters parameters) throws ProgramException {
+    Settings settings = Settings.of(parameters);
+    try {
+      return OptionalLong.of(
+          CategoryTable.glance(
+              settings.data,
+              settings.labelColumn,
+              settings.holdOutEvery,
+              columns -> settings.rules(parameters, columns)));
+    } catch (DataException e) {
+      throw parameters.unusable(e);
+    }
+  }
+
+  @Override
   protected Task task(Parameters parameters) throws ProgramException {
-    int buckets = parameters.integer("buckets", 2, 1 << 20);
-    int crossBuckets = parameters.integer("crossBuckets", 1, 1 << 20);
+    Settings settings = Settings.of(parameters);
     CategoryTable table;
     try {
       table =
           CategoryTable.read(
-              parameters.path("data"),
-              parameters.text("labelColumn"),
-              parameters.integer("holdOutEvery", 2, 1_000_000),
-              columns -> new Rules(buckets, crossBuckets, crosses(parameters, columns)));
+              settings.data,
+              settings.labelColumn,
+              settings.holdOutEvery,
+              columns -> settings.rules(parameters, columns));
     } catch (DataException e) {
-      throw new ProgramException("Program %s: %s".formatted(name(), e.getMessage()), e);
+      throw parameters.unusable(e);
     }
     WideAndDeep network =
         new WideAndDeep(
@@ -57,8 +103,8 @@ final class TableProgram extends NetworkProgram {
             table.training().width() - table.columns(),
             table.columnTokens(),
             table.tokens(),
-            parameters.integer("embedding", 1, 1024),
-            parameters.widths("hidden", 0, 16),
+            settings.embedding,
+            settings.hidden,
             table.classes());
     return new Task(network, table.training(), table.heldOut());
   }

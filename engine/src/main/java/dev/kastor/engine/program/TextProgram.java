@@ -14,14 +14,47 @@ import dev.kastor.engine.train.Trainable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
+import java.util.Set;
 
 /** Predicts the next byte of a text with a small transformer. */
 final class TextProgram implements Program {
   /** Where the text comes from. */
   private interface Source {
     Text load(Parameters parameters, int leastBytes) throws ProgramException, DataException;
+
+    /** Bytes of its training part, without reading it. */
+    int trainingBytes(Parameters parameters, int leastBytes) throws ProgramException, DataException;
   }
+
+  private static final Source STORIES =
+      new Source() {
+        @Override
+        public Text load(Parameters parameters, int leastBytes) {
+          return Stories.load();
+        }
+
+        @Override
+        public int trainingBytes(Parameters parameters, int leastBytes) {
+          return Stories.load().training().length;
+        }
+      };
+
+  private static final Source FILE =
+      new Source() {
+        @Override
+        public Text load(Parameters parameters, int leastBytes)
+            throws ProgramException, DataException {
+          return PlainTextDataset.read(parameters.path("data"), leastBytes);
+        }
+
+        @Override
+        public int trainingBytes(Parameters parameters, int leastBytes)
+            throws ProgramException, DataException {
+          return PlainTextDataset.trainingBytes(parameters.path("data"), leastBytes);
+        }
+      };
 
   private final String name;
   private final String description;
@@ -41,17 +74,14 @@ final class TextProgram implements Program {
         "byte-lm",
         "Learns to continue the stories that Kastor ships, byte by byte.",
         defaults(),
-        (parameters, leastBytes) -> Stories.load());
+        STORIES);
   }
 
   static TextProgram textLm() {
     SequencedMap<String, String> defaults = defaults();
     defaults.putFirst("data", "");
     return new TextProgram(
-        "text-lm",
-        "Learns to continue a text file, byte by byte.",
-        defaults,
-        (parameters, leastBytes) -> PlainTextDataset.read(parameters.path("data"), leastBytes));
+        "text-lm", "Learns to continue a text file, byte by byte.", defaults, FILE);
   }
 
   private static SequencedMap<String, String> defaults() {
@@ -86,33 +116,53 @@ final class TextProgram implements Program {
   }
 
   @Override
+  public Set<String> pathParameters() {
+    return defaults.containsKey("data") ? Set.of("data") : Set.of();
+  }
+
+  private record Settings(int context, int stride, Network network) {
+    static Settings of(Parameters parameters) throws ProgramException {
+      parameters.checkShared();
+      int context = parameters.integer("context", 2, 1024);
+      int stride = parameters.integer("stride", 1, 1024);
+      int width = parameters.integer("width", 1, 4096);
+      int heads = parameters.integer("heads", 1, 64);
+      int layers = parameters.integer("layers", 1, 48);
+      try {
+        return new Settings(context, stride, new ByteLanguageModel(context, width, heads, layers));
+      } catch (IllegalArgumentException e) {
+        throw ProgramException.of("heads", "Parameter 'heads': " + e.getMessage(), e);
+      }
+    }
+  }
+
+  @Override
+  public OptionalLong check(Map<String, String> given) throws ProgramException {
+    Parameters parameters = new Parameters(name, defaults, given);
+    Settings settings = Settings.of(parameters);
+    try {
+      int bytes = source.trainingBytes(parameters, settings.context + 1);
+      return OptionalLong.of(TextTrainable.examples(bytes, settings.context, settings.stride));
+    } catch (DataException e) {
+      throw parameters.unusable(e);
+    }
+  }
+
+  @Override
   public Trainable load(Map<String, String> given) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
-    OptimizerParameters.create(parameters);
-    int context = parameters.integer("context", 2, 1024);
-    int stride = parameters.integer("stride", 1, 1024);
-    Network network;
-    try {
-      network =
-          new ByteLanguageModel(
-              context,
-              parameters.integer("width", 1, 4096),
-              parameters.integer("heads", 1, 64),
-              parameters.integer("layers", 1, 48));
-    } catch (IllegalArgumentException e) {
-      throw new ProgramException("Program %s: %s".formatted(name, e.getMessage()), e);
-    }
+    Settings settings = Settings.of(parameters);
     Text text;
     try {
-      text = source.load(parameters, context + 1);
+      text = source.load(parameters, settings.context + 1);
     } catch (DataException e) {
-      throw new ProgramException("Program %s: %s".formatted(name, e.getMessage()), e);
+      throw parameters.unusable(e);
     }
     return new TextTrainable(
-        new GraphModel(network, BackendParameter.choose(parameters), parameters.seed()),
+        new GraphModel(settings.network, BackendParameter.choose(parameters), parameters.seed()),
         text,
-        context,
-        stride);
+        settings.context,
+        settings.stride);
   }
 
   @Override

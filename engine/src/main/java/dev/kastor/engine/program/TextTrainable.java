@@ -29,7 +29,12 @@ final class TextTrainable implements Trainable {
     this.text = text;
     this.context = context;
     this.stride = stride;
-    this.examples = (text.training().length - 1 - context) / stride + 1;
+    this.examples = examples(text.training().length, context, stride);
+  }
+
+  /** How many examples a text of so many bytes gives. */
+  static int examples(int bytes, int context, int stride) {
+    return (bytes - 1 - context) / stride + 1;
   }
 
   @Override

@@ -2,11 +2,35 @@ package dev.kastor.engine.train;
 
 import dev.kastor.plugin.Plugin;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
 
 /** Training program, which {@code spec.program.name} of a TrainingJob names. */
 public interface Program extends Plugin {
   /** Parameters it understands with their defaults, as strings; others are refused. */
   Map<String, String> defaultParameters();
+
+  /**
+   * Parameters that are paths of files or folders. Where a job is submitted on the machine that
+   * trains it, one that does not begin with {@code /} begins in the folder of who submits it.
+   */
+  default Set<String> pathParameters() {
+    return Set.of();
+  }
+
+  /**
+   * Checks the parameters, and of the data what takes milliseconds: headers, first rows, listings
+   * of folders. Whoever submits a job on the machine of its data learns from this what is wrong
+   * with it before it is stored.
+   *
+   * @param parameters the defaults overridden by the user's
+   * @return the most training examples that the data can hold, if that is known
+   * @throws ProgramException if {@link #load} would fail; the message names what is bad
+   */
+  default OptionalLong check(Map<String, String> parameters) throws ProgramException {
+    optimizer(parameters);
+    return OptionalLong.empty();
+  }
 
   /**
    * Loads data and builds the model; equal arguments give bit-identical initial parameters.

@@ -162,6 +162,26 @@ class ProgramsTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("programs")
+  void isCheckedWithoutBeingLoaded(Program program) throws Exception {
+    Map<String, String> small = small(program);
+    try (Trainable trainable = program.load(small)) {
+      assertThat(program.check(small)).hasValue(trainable.trainingExamples());
+    }
+    for (String name : program.defaultParameters().keySet()) {
+      Map<String, String> bad = new HashMap<>(small);
+      bad.put(name, "-7 bad");
+      assertThatThrownBy(() -> program.check(bad))
+          .as(name)
+          .isInstanceOfSatisfying(
+              ProgramException.class, e -> assertThat(e.parameter()).contains(name))
+          .hasMessageContaining("-7 bad");
+    }
+    assertThatThrownBy(() -> program.check(Map.of("seeed", "1")))
+        .hasMessageContaining("Did you mean seed?");
+  }
+
   @Test
   void saysWhatIsMissing() {
     assertThatThrownBy(() -> Programs.get("text-lm").load(Map.of()))
