@@ -1,5 +1,7 @@
 package dev.kastor.cli;
 
+import dev.kastor.cli.job.JobCheck;
+import dev.kastor.cli.manifest.ManifestFile;
 import dev.kastor.local.Installation;
 import dev.kastor.local.Kubeconfig;
 import dev.kastor.local.TlsMaterial;
@@ -61,6 +63,8 @@ final class Rehearsal {
       }
       String to = "--kubeconfig=" + folder.resolve("kubeconfig");
       run("submit", to, file);
+      // As submit does for the cluster of this machine, which this server is not.
+      new JobCheck(folder, folder).check(ManifestFile.read(Path.of(file)).getFirst());
       run("ls", to);
       run("describe", to, job);
       run("why", to, job);

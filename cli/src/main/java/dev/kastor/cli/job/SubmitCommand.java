@@ -20,7 +20,9 @@ import picocli.CommandLine.Spec;
     description = {
       "Submits TrainingJobs from YAML files, or from all YAML files of a folder.",
       "Queues and ClusterTrainingProfiles are created, or changed to what the file says.",
-      "All files are checked first; if one is refused, nothing is submitted."
+      "All files are checked first; if one is refused, nothing is submitted. On the cluster of this"
+          + " machine that includes the program, its parameters and the beginning of its data; paths"
+          + " of data begin in this folder."
     },
     footerHeading = "%nExamples:%n",
     footer = {
@@ -55,6 +57,11 @@ public final class SubmitCommand implements Callable<Integer> {
   @Option(names = "--dry-run", description = "Have them checked, and submit nothing.")
   private boolean dryRun;
 
+  @Option(
+      names = "--no-check",
+      description = "Do not check programs, parameters and data; paths stay as they are written.")
+  private boolean noCheck;
+
   @Option(names = "--wait", description = "Wait until all end; the exit status is 1 if one fails.")
   private boolean wait;
 
@@ -65,6 +72,7 @@ public final class SubmitCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "which file? Such as: kastor submit examples/glyph-cnn.yaml");
     }
-    return new Submission(cluster, spec.commandLine().getOut()).run(all, options, dryRun, wait);
+    return new Submission(cluster, spec.commandLine().getOut(), spec.commandLine().getErr())
+        .run(all, options, new Submission.Mode(!noCheck, dryRun, wait));
   }
 }

@@ -1,7 +1,10 @@
 package dev.kastor.cli.manifest;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -149,12 +152,36 @@ public record ManifestFile(Path file, Node node, GenericKubernetesResource resou
       throw refused(file, node, "metadata.name", "metadata.name: Required value (a string)");
     }
     try {
-      return new ManifestFile(
-          file,
-          node,
-          JSON.readValue(JSON.writeValueAsString(value), GenericKubernetesResource.class));
+      JsonNode tree = JSON.readTree(JSON.writeValueAsString(value));
+      if (kind.equals(JOB)) {
+        writeTexts(tree.at("/spec/program/parameters"), node, "spec", "program", "parameters");
+        writeTexts(tree.at("/spec/goodput/learningRate"), node, "spec", "goodput", "learningRate");
+      }
+      return new ManifestFile(file, node, JSON.treeToValue(tree, GenericKubernetesResource.class));
     } catch (JsonProcessingException e) {
       throw refused(file, node, "metadata", "metadata: " + e.getOriginalMessage());
+    }
+  }
+
+  /**
+   * Makes texts of numbers and flags where a TrainingJob has texts: as they are written, with all
+   * their digits.
+   */
+  private static void writeTexts(JsonNode values, Node document, String... path) {
+    @Nullable Node at = document;
+    for (String part : path) {
+      NodeTuple tuple = at instanceof MappingNode mapping ? entry(mapping, part) : null;
+      at = tuple == null ? null : tuple.getValueNode();
+    }
+    if (at instanceof MappingNode written && values instanceof ObjectNode texts) {
+      for (NodeTuple tuple : written.getValue()) {
+        if (tuple.getKeyNode() instanceof ScalarNode name
+            && tuple.getValueNode() instanceof ScalarNode value
+            && (texts.path(name.getValue()).isNumber()
+                || texts.path(name.getValue()).isBoolean())) {
+          texts.put(name.getValue(), value.getValue());
+        }
+      }
     }
   }
 
@@ -175,6 +202,21 @@ public record ManifestFile(Path file, Node node, GenericKubernetesResource resou
   public String namespace(String otherwise) {
     String own = resource.getMetadata().getNamespace();
     return own == null ? otherwise : own;
+  }
+
+  /** The line that says what is wrong with a field: {@code FILE:LINE: FIELD: MESSAGE}. */
+  public String at(String field, String message) {
+    return "%s: %s: %s".formatted(place(field), field, message);
+  }
+
+  /** Puts a value into the resource, in a mapping that is there. */
+  public void set(Object value, String... path) {
+    JsonNode tree = JSON.valueToTree(resource.getAdditionalProperties());
+    JsonNode parent = tree.at("/" + String.join("/", List.of(path).subList(0, path.length - 1)));
+    if (parent instanceof ObjectNode mapping) {
+      mapping.set(path[path.length - 1], JSON.valueToTree(value));
+      resource.setAdditionalProperties(JSON.convertValue(tree, new TypeReference<>() {}));
+    }
   }
 
   /** {@code FILE:LINE} of a field such as {@code spec.elastic.maxReplicas}, or of its parent. */

@@ -38,16 +38,14 @@ public final class Refusal {
         String field = cause.getField() == null ? "" : cause.getField();
         String message = String.valueOf(cause.getMessage());
         String hint = message.contains(TEXT_WANTED) ? " (put it in quotes)" : "";
-        lines.add("%s: %s: %s%s".formatted(manifest.place(field), field, message, hint));
+        lines.add(manifest.at(field, message + hint));
       }
     }
     String message = status == null ? refusal.getMessage() : status.getMessage();
     if (lines.isEmpty() && message != null) {
       Matcher unknown = UNKNOWN_FIELD.matcher(message);
       while (unknown.find()) {
-        lines.add(
-            "%s: %s: there is no such field"
-                .formatted(manifest.place(unknown.group(1)), unknown.group(1)));
+        lines.add(manifest.at(unknown.group(1), "there is no such field"));
       }
     }
     if (lines.isEmpty() && refusal.getCode() == CONFLICT) {

@@ -20,12 +20,21 @@ public final class PluginJars {
     return StateFolder.plugins(StateFolder.home());
   }
 
+  /** The folder, whose jars nobody else may write to. */
+  public static Path checkedFolder() {
+    try {
+      StateFolder.check(StateFolder.home());
+      return folder();
+    } catch (LocalException | IOException e) {
+      throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
+    }
+  }
+
   /** The built-in plug-ins of a kind and those of the jars. */
   public static <P extends Plugin> Registry<P> registry(Registry<P> builtIn, Class<P> type) {
     try {
-      StateFolder.check(StateFolder.home());
-      return new PluginFolder(folder()).addTo(builtIn, type);
-    } catch (PluginException | LocalException | IOException e) {
+      return new PluginFolder(checkedFolder()).addTo(builtIn, type);
+    } catch (PluginException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     }
   }

@@ -148,6 +148,27 @@ record Manifest(
     return kept;
   }
 
+  /**
+   * Refuses a command that cannot start on this machine: a program that is not there, or a script
+   * that Python would not find.
+   *
+   * @param folder where it will run
+   */
+  static void requireFiles(List<String> command, Path folder) {
+    String program = command.getFirst();
+    Path file = folder.resolve(program);
+    if (program.indexOf('/') >= 0 && (!Files.isRegularFile(file) || !Files.isExecutable(file))) {
+      throw new CliException(
+          ExitCode.USAGE, "there is no program %s that may be run".formatted(program));
+    }
+    String script = command.size() > 1 ? command.get(1) : "-";
+    if (file.getFileName().toString().matches("python[0-9.]*")
+        && !script.startsWith("-")
+        && !Files.exists(folder.resolve(script))) {
+      throw new CliException(ExitCode.USAGE, "there is no file %s in %s".formatted(script, folder));
+    }
+  }
+
   /** The command with the path of its program, as this shell would find it. */
   static List<String> found(List<String> command, @Nullable String path) {
     String program = command.getFirst();

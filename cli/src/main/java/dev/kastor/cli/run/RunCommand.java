@@ -174,6 +174,9 @@ public final class RunCommand implements Callable<Integer> {
           "--image is needed: the replicas do not run on this machine. Name one that holds the"
               + " command");
     }
+    if (here && !dryRun) {
+      Manifest.requireFiles(command, Path.of("").toAbsolutePath());
+    }
     Map<String, String> environment = here ? Manifest.interpreter(shell) : new TreeMap<>();
     // Else Python keeps what a script prints until it has some kilobytes, and somebody looks on.
     environment.put("PYTHONUNBUFFERED", "1");

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -33,7 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>The first line of each file has what the answer must contain. The next may say {@code by:} who
  * refuses where it is not the API server's schema: {@code reader}, before anything is sent; {@code
- * change}, against a good job of the same name; {@code operator}, by a condition.
+ * change}, against a good job of the same name; {@code operator}, by a condition; {@code kubectl},
+ * the schema, though the command mends it.
  */
 @Tag("slow")
 final class BadJobsTest {
@@ -64,7 +66,9 @@ final class BadJobsTest {
   }
 
   static List<Path> refused() throws IOException {
-    return files().stream().filter(f -> !List.of("change", "operator").contains(by(f))).toList();
+    return files().stream()
+        .filter(file -> !List.of("change", "operator", "kubectl").contains(by(file)))
+        .toList();
   }
 
   static List<Path> changes() throws IOException {
@@ -90,6 +94,29 @@ final class BadJobsTest {
       assertThat(result.err()).containsPattern("\\.yaml:\\d+");
     }
     assertThat(stored()).as("nothing got in, not even a good document beside it").isEmpty();
+  }
+
+  static List<Path> mended() throws IOException {
+    return files().stream().filter(file -> by(file).equals("kubectl")).toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("mended")
+  void numbersAreTextsWhereTextsBelong(Path file) throws IOException {
+    Map<?, ?> written = Serialization.unmarshal(Files.readString(file), Map.class);
+    try (KubernetesClient client =
+        new KubernetesClientBuilder().withConfig(terminal.config()).build()) {
+      assertThatThrownBy(() -> client.resource(Serialization.asYaml(written)).dryRun().create())
+          .hasMessageContaining(expected(file))
+          .hasMessageContaining("must be of type string");
+    }
+    Terminal.Result result = terminal.run("submit", file.toString());
+    assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.OK);
+    TrainingJob stored = (TrainingJob) stored().getFirst();
+    assertThat(Objects.requireNonNull(stored.getSpec().goodputOrThrow().learningRate()).base())
+        .isEqualTo("0.05");
+    assertThat(stored.getSpec().programOrThrow().parameters())
+        .isIn(null, Map.of(), Map.of("hidden", "64"));
   }
 
   @ParameterizedTest

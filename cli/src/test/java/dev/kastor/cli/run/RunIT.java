@@ -3,9 +3,12 @@ package dev.kastor.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.cli.KastorProcess;
+import dev.kastor.cli.terminal.ExitCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +65,26 @@ final class RunIT {
       bad.start(folder.resolve("bad"), "submit", "-f", manifest.toString(), "--wait");
       assertThat(bad.waitFor(PATIENCE)).isOne();
       assertThat(bad.said()).contains("bad: Failed").contains("exit code 3");
+    }
+  }
+
+  @Test
+  void aScriptThatIsNotThereIsRefusedBeforeItIsSubmitted() throws Exception {
+    Path home = folder.resolve("home");
+    try (KastorProcess run = new KastorProcess(home)) {
+      Path python = Files.createFile(folder.resolve("python3.12"));
+      assertThat(python.toFile().setExecutable(true)).isTrue();
+      for (String[] command :
+          new String[][] {{python.toString(), "trian.py", "--lr", "1"}, {"./no-such-program"}}) {
+        List<String> line = new ArrayList<>(List.of("run", "--name", "typo", "--"));
+        line.addAll(List.of(command));
+        run.start(folder.resolve("typo"), line.toArray(String[]::new));
+        assertThat(run.waitFor(PATIENCE)).isEqualTo(ExitCode.USAGE);
+        assertThat(run.said()).containsAnyOf("there is no file trian.py in ", "./no-such-program");
+      }
+      run.start(folder.resolve("ls"), "ls", "-o", "name");
+      assertThat(run.waitFor(PATIENCE)).isZero();
+      assertThat(run.said()).doesNotContain("typo");
     }
   }
 

@@ -1,0 +1,95 @@
+package dev.kastor.cli.job;
+
+import dev.kastor.cli.manifest.ManifestFile;
+import dev.kastor.engine.program.ProgramCheck;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * Check of the program, the parameters and the data of jobs that this machine will train. Its
+ * classes are loaded by commands that submit, and no others.
+ */
+public final class JobCheck {
+  private static final String PROGRAM = "spec.program";
+
+  private final Path plugins;
+  private final Path folder;
+
+  /**
+   * A check.
+   *
+   * @param plugins folder with the jars of programs
+   * @param folder where paths of data begin that are not absolute
+   */
+  public JobCheck(Path plugins, Path folder) {
+    this.plugins = plugins;
+    this.folder = folder.toAbsolutePath().normalize();
+  }
+
+  /**
+   * Findings about a job, each with file, line and field.
+   *
+   * @param refusals what would make it fail
+   * @param notes what it can be trained with, though it is odd
+   */
+  public record Findings(List<String> refusals, List<String> notes) {
+    static final Findings NONE = new Findings(List.of(), List.of());
+
+    public Findings {
+      refusals = List.copyOf(refusals);
+      notes = List.copyOf(notes);
+    }
+  }
+
+  /** Checks a job. Paths of its data become those of this machine. */
+  public Findings check(ManifestFile manifest) {
+    if (!manifest.isJob()
+        || !(manifest.resource().get("spec", "program") instanceof Map<?, ?> program)
+        || !(program.get("name") instanceof String name)) {
+      return Findings.NONE;
+    }
+    ProgramCheck check = ProgramCheck.of(name, texts(program), plugins, folder);
+    if (!check.parameters().isEmpty()) {
+      manifest.set(check.parameters(), "spec", "program", "parameters");
+    }
+    List<String> lines = new ArrayList<>();
+    for (ProgramCheck.Problem problem : check.problems()) {
+      String field =
+          problem
+              .parameter()
+              .map(parameter -> PROGRAM + ".parameters." + parameter)
+              .orElse(PROGRAM + ".name");
+      lines.add(manifest.at(field, problem.message()));
+    }
+    lines.addAll(batch(manifest, "initial", check.mostExamples(), "Lower it, or give more data"));
+    return new Findings(
+        lines,
+        batch(manifest, "max", check.mostExamples(), "A step then sees some of them repeatedly"));
+  }
+
+  private static List<String> batch(
+      ManifestFile manifest, String field, OptionalLong examples, String advice) {
+    Object batch = manifest.resource().get("spec", "goodput", "batchSize", field);
+    return batch instanceof Number number
+            && examples.isPresent()
+            && number.longValue() > examples.getAsLong()
+        ? List.of(
+            manifest.at(
+                "spec.goodput.batchSize." + field,
+                "%d is above the number of training examples, which is at most %d. %s"
+                    .formatted(number.longValue(), examples.getAsLong(), advice)))
+        : List.of();
+  }
+
+  private static Map<String, String> texts(Map<?, ?> program) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    if (program.get("parameters") instanceof Map<?, ?> given) {
+      given.forEach((name, text) -> texts.put(String.valueOf(name), String.valueOf(text)));
+    }
+    return texts;
+  }
+}

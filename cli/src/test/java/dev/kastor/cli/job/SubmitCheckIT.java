@@ -1,0 +1,183 @@
+package dev.kastor.cli.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.cli.KastorProcess;
+import dev.kastor.cli.Terminal;
+import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Jobs with wrong programs, parameters and data, submitted to the cluster of this machine. */
+@Timeout(120)
+final class SubmitCheckIT {
+  private static final String JOB =
+      """
+      apiVersion: kastor.dev/v1alpha1
+      kind: TrainingJob
+      metadata: {name: table}
+      spec:
+        program:
+          name: table-wide-deep
+          parameters:
+            data: data/t.csv
+            labelColumn: klass
+            hidden: 8
+        goodput:
+          batchSize:
+            initial: 16
+          learningRate: {base: 0.010}
+          work: {epochs: 1}
+      """;
+
+  /** Options of the launcher, without which the JVM warns of Netty. */
+  private static final List<String> AS_LAUNCHED =
+      List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+
+  @TempDir private Path home;
+  @TempDir private Path folder;
+  private Terminal terminal;
+
+  private record Result(int code, String text) {}
+
+  @BeforeEach
+  void start() throws IOException {
+    Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
+    // Its kubeconfig is where that of the cluster of this machine is.
+    terminal = new Terminal(home);
+    Path data = Files.createDirectory(folder.resolve("data"));
+    Files.writeString(data.resolve("t.csv"), "age;klass\n" + "1;a\n2;b\n".repeat(20));
+  }
+
+  @AfterEach
+  void stop() {
+    terminal.close();
+  }
+
+  private Result submit(String job, String... options) throws Exception {
+    Files.writeString(folder.resolve("job.yaml"), job);
+    ProcessBuilder builder =
+        KastorProcess.builder(home, AS_LAUNCHED, "submit", "job.yaml")
+            .directory(folder.toFile())
+            .redirectErrorStream(true);
+    builder.command().addAll(List.of(options));
+    builder.environment().put("NO_COLOR", "1");
+    Process process = builder.start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Result(process.waitFor(), text);
+  }
+
+  private List<TrainingJob> stored() throws IOException {
+    try (KubernetesClient client =
+        new KubernetesClientBuilder().withConfig(terminal.config()).build()) {
+      return client.resources(TrainingJob.class).inAnyNamespace().list().getItems();
+    }
+  }
+
+  private void refused(String job, String... words) throws Exception {
+    for (String[] options : new String[][] {{}, {"--dry-run"}}) {
+      Result result = submit(job, options);
+      assertThat(result.code()).as(result.text()).isEqualTo(ExitCode.USAGE);
+      assertThat(result.text()).contains(words).contains("--no-check submits it all the same");
+      assertThat(stored()).isEmpty();
+    }
+  }
+
+  @Test
+  void aGoodJobGetsInWithThePathOfItsDataAndTextsWhereTextsBelong() throws Exception {
+    assertThat(submit(JOB, "--dry-run"))
+        .isEqualTo(new Result(ExitCode.OK, "table would be accepted\n"));
+    assertThat(stored()).isEmpty();
+    assertThat(submit(JOB)).isEqualTo(new Result(ExitCode.OK, "submitted table\n"));
+    TrainingJob job = stored().getFirst();
+    assertThat(job.getSpec().programOrThrow().parameters())
+        .isEqualTo(
+            Map.of(
+                "data",
+                folder.toRealPath().resolve("data/t.csv").toString(),
+                "labelColumn",
+                "klass",
+                "hidden",
+                "8"));
+    assertThat(Objects.requireNonNull(job.getSpec().goodputOrThrow().learningRate()).base())
+        .isEqualTo("0.010");
+  }
+
+  @Test
+  void allThatIsWrongIsToldWithFileLineAndField() throws Exception {
+    refused(
+        JOB.replace("table-wide-deep", "table-wide-depe"),
+        "job.yaml:6: spec.program.name: there is no program 'table-wide-depe'. Use one of: glyph-mlp",
+        "Did you mean table-wide-deep?");
+    refused(
+        JOB.replace("hidden: 8", "hidden: many\n      bucket: 3"),
+        "job.yaml:10: spec.program.parameters.hidden: must be a whole number from 1 to 65536 but is"
+            + " 'many'.",
+        "job.yaml:11: spec.program.parameters.bucket: ",
+        "Did you mean buckets?");
+    refused(
+        JOB.replace("labelColumn: klass", "labelColumn: class"),
+        "job.yaml:9: spec.program.parameters.labelColumn: ",
+        "data/t.csv: no column is called 'class'; the header has: age, klass. Did you mean klass?");
+    refused(
+        JOB.replace("data/t.csv", "data/u.csv"),
+        "job.yaml:8: spec.program.parameters.data: %s/data/u.csv: cannot be read (there is no such file)"
+            .formatted(folder.toRealPath()));
+    refused(
+        JOB.replace("initial: 16", "initial: 64"),
+        "job.yaml:13: spec.goodput.batchSize.initial: 64 is above the number of training examples,"
+            + " which is at most 36. Lower it, or give more data");
+  }
+
+  @Test
+  void ofTwoJobsTheGoodOneIsNotStoredEither() throws Exception {
+    refused(
+        JOB + "---\n" + JOB.replace("name: table}", "name: other}").replace("t.csv", "u.csv"),
+        "job.yaml:24: spec.program.parameters.data: ");
+  }
+
+  @Test
+  void aBatchThatMayGrowBeyondTheDataIsTold() throws Exception {
+    Result result = submit(JOB.replace("initial: 16", "initial: 16\n      max: 64"));
+    assertThat(result.code()).isEqualTo(ExitCode.OK);
+    assertThat(result.text())
+        .contains("job.yaml:14: spec.goodput.batchSize.max: 64 is above the number of training")
+        .contains("submitted table");
+  }
+
+  @Test
+  void whoeverKnowsBetterGetsItIn() throws Exception {
+    String elsewhere = JOB.replace("table-wide-deep", "of-a-jar-to-come");
+    Result result = submit(elsewhere, "--no-check");
+    assertThat(result).isEqualTo(new Result(ExitCode.OK, "submitted table\n"));
+    assertThat(stored().getFirst().getSpec().programOrThrow().parameters())
+        .containsEntry("data", "data/t.csv");
+  }
+
+  @Test
+  void ofAnotherClusterNothingIsKnown() throws Exception {
+    Terminal.Result result =
+        terminal.run(
+            "submit",
+            Files.writeString(
+                    folder.resolve("job.yaml"), JOB.replace("table-wide-deep", "of-its-image"))
+                .toString());
+    assertThat(result.code()).as(result.err()).isEqualTo(ExitCode.OK);
+    assertThat(stored().getFirst().getSpec().programOrThrow().parameters())
+        .containsEntry("data", "data/t.csv");
+  }
+}
