@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,7 +27,6 @@ final class JournalDayIT {
   private static final int JOBS = 8;
   private static final int RESCALE_SECONDS = 300;
   private static final long MOST_BYTES = 64L << 20;
-  private static final Duration LONGEST_START = Duration.ofSeconds(5);
   private static final ResourceType JOB =
       new ResourceType("kastor.dev", "v1alpha1", "TrainingJob", "trainingjobs", true, true);
   private static final String SPEC =
@@ -81,8 +79,7 @@ final class JournalDayIT {
   }
 
   @Test
-  @Tag("timing")
-  void staysSmallAndStartsSoonAfterADay() throws IOException {
+  void staysSmallAndIsReadAgainAfterADay() throws IOException {
     for (int job = 0; job < JOBS; job++) {
       submit("day-" + job + "-0");
     }
@@ -109,7 +106,6 @@ final class JournalDayIT {
           longest >> 10,
           start.toMillis());
       assertThat(longest).isLessThanOrEqualTo(MOST_BYTES);
-      assertThat(start).isLessThan(LONGEST_START);
     }
   }
 
