@@ -340,7 +340,9 @@ final class KastorTest {
   void namesFileAndLineOfAnUnknownField() throws IOException {
     String file = file(GOOD.replace("maxReplicas: 4", "maxReplica: 4"));
     assertThat(terminal.run("submit", "-f", file).err())
-        .contains(file + ":7: spec.elastic.maxReplica: there is no such field");
+        .contains(
+            file
+                + ":7: spec.elastic.maxReplica: there is no such field. Did you mean maxReplicas?");
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.protocol.Membership;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -15,6 +16,7 @@ import io.fabric8.kubernetes.client.WatcherException;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
+import jakarta.inject.Inject;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
@@ -38,6 +40,8 @@ class ApiOutageIT {
 
   @TestHTTPResource(value = "/", tls = true)
   URI base;
+
+  @Inject JobRecords records;
 
   private final KubernetesClient client = FakeApiServer.client();
   private FakeAgents agents;
@@ -112,6 +116,13 @@ class ApiOutageIT {
     FakeApiServer.fail(0);
     await("it trains", () -> members(late) == 2);
     assertThat(agents.started()).hasSize(4);
+  }
+
+  @Test
+  void theRecordOfAJobThatIsGoneDoesNotWaitForTheApiServer() {
+    FakeApiServer.fail(500);
+    client.resources(TrainingJob.class).inNamespace(NAMESPACE).withName(name).delete();
+    await("no record is left", () -> records.size() == 0);
   }
 
   @Test

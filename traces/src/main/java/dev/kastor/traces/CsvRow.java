@@ -82,7 +82,7 @@ public final class CsvRow implements TraceRow {
         reader.row(row);
       }
     } catch (IOException | UncheckedIOException | IllegalArgumentException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 

@@ -51,7 +51,9 @@ final class OperatorChecks {
       }
       page.text("/");
       checks.add(Check.ok("web-page", "answers"));
-      checks.add(telemetry(page.text("/metrics")));
+      String metrics = page.text("/metrics");
+      checks.add(watches(metrics));
+      checks.add(telemetry(metrics));
     } catch (OperatorAway e) {
       String remedy =
           "See its log: kubectl -n NAMESPACE logs deploy/RELEASE-kastor, in local mode"
@@ -133,6 +135,21 @@ final class OperatorChecks {
             "Two operators must not decide at once: turn leader election on, or scale to one");
   }
 
+  /** Whether what the operator knows of the cluster is new. */
+  static Check watches(String metrics) {
+    Matcher sample = SAMPLE.matcher(metrics);
+    while (sample.find()) {
+      if (sample.group(1).equals("kastor_watching") && Double.parseDouble(sample.group(2)) == 0) {
+        return Check.fail(
+            "watches",
+            "the operator does not hear of changes of jobs, pods, nodes or queues",
+            "It tries again every few seconds. If the API server answers, see why in the operator's"
+                + " log, and delete its pod");
+      }
+    }
+    return Check.ok("watches", "the operator hears of changes");
+  }
+
   /** Whether agents' reports arrive while jobs run. */
   static Check telemetry(String metrics) {
     double running = 0;
@@ -149,7 +166,8 @@ final class OperatorChecks {
       }
     }
     String found =
-        "%.0f jobs run, %.0f reports accepted, %.0f refused".formatted(running, accepted, refused);
+        "running jobs: %.0f; reports: %.0f accepted, %.0f refused"
+            .formatted(running, accepted, refused);
     if (running > 0 && accepted == 0) {
       return Check.fail(
           "telemetry",

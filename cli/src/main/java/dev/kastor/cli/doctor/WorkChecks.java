@@ -73,7 +73,7 @@ final class WorkChecks {
               ? "Install the device plugin of your GPUs"
               : "Set slotResource of the chart to it");
     }
-    String found = "%d of %s on %d nodes of %d".formatted(slots, resource, usable, nodes.size());
+    String found = "%d of %s on %d of %d nodes".formatted(slots, resource, usable, nodes.size());
     return usable < withSlots
         ? Check.warn(
             "gpus",

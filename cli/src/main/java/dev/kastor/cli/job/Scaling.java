@@ -101,7 +101,9 @@ final class Scaling {
                 .formatted(replicas, name));
       }
       annotate(cluster, name, "\"%d\"".formatted(replicas));
-      say("%s runs with %d replicas or waits".formatted(name, replicas));
+      say(
+          "%s runs with %d %s or waits"
+              .formatted(name, replicas, replicas == 1 ? "replica" : "replicas"));
     }
   }
 

@@ -41,7 +41,11 @@ final class Up {
         }
         say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
         cluster.awaitReady();
-        say("web page   " + Ink.BOLD.on(cluster.webPage().toString()));
+        String taken =
+            port == 0 || cluster.webPage().getPort() == port
+                ? ""
+                : " (port %d is taken)".formatted(port);
+        say("web page   " + Ink.BOLD.on(cluster.webPage().toString()) + taken);
         say("kubeconfig " + state.kubeconfig());
         say("logs       " + state.logs());
         say("Submit jobs from another terminal: kastor submit examples/glyph-cnn.yaml");

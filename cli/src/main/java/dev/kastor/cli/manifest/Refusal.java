@@ -1,5 +1,6 @@
 package dev.kastor.cli.manifest;
 
+import dev.kastor.plugin.Nearest;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusCause;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -45,7 +46,14 @@ public final class Refusal {
     if (lines.isEmpty() && message != null) {
       Matcher unknown = UNKNOWN_FIELD.matcher(message);
       while (unknown.find()) {
-        lines.add(manifest.at(unknown.group(1), "there is no such field"));
+        String field = unknown.group(1);
+        String name = field.substring(field.lastIndexOf('.') + 1);
+        String kind = manifest.resource().getKind();
+        lines.add(
+            manifest.at(
+                field,
+                "there is no such field"
+                    + Nearest.question(name, KnownFields.beside(kind, field))));
       }
     }
     if (lines.isEmpty() && refusal.getCode() == CONFLICT) {

@@ -79,10 +79,11 @@ final class DoctorTest {
           .containsPattern("ok +clock +agrees")
           .containsPattern("ok +crd +trainingjobs.kastor.dev is that of this kastor")
           .containsPattern("ok +rights ")
-          .containsPattern("ok +telemetry +0 jobs run, 5 reports accepted, 0 refused")
-          .containsPattern("ok +gpus +2 of kastor.dev/slot on 1 nodes of 1")
+          .containsPattern("ok +telemetry +running jobs: 0; reports: 5 accepted, 0 refused")
+          .containsPattern("ok +watches +the operator hears of changes")
+          .containsPattern("ok +gpus +2 of kastor.dev/slot on 1 of 1 nodes")
           .containsPattern("ok +ready +the API server's 0 checks pass")
-          .contains("11 ok, 0 to look at, 0 failed");
+          .contains("12 ok, 0 to look at, 0 failed");
       assertThat(healthy.code()).isZero();
       terminal.server.readiness().add("kubelet", () -> Optional.of("it stands still"));
       Terminal.Result ill = terminal.run("doctor", "--operator", operator.url());
@@ -175,10 +176,18 @@ final class DoctorTest {
   }
 
   @Test
+  void noticesThatTheOperatorHearsOfNothing() {
+    assertThat(OperatorChecks.watches("kastor_watching 1.0\n").level()).isEqualTo(Level.OK);
+    Check deaf = OperatorChecks.watches("kastor_leader 1.0\nkastor_watching 0.0\n");
+    assertThat(deaf.level()).isEqualTo(Level.FAIL);
+    assertThat(deaf.remedy()).contains("log");
+  }
+
+  @Test
   void countsGpusAndSeesImagesThatDoNotCome() {
     List<Node> nodes = List.of(node("a", "nvidia.com/gpu", 8), node("b", "cpu", 4));
     assertThat(WorkChecks.gpus(nodes, "nvidia.com/gpu").message())
-        .isEqualTo("8 of nvidia.com/gpu on 1 nodes of 2");
+        .isEqualTo("8 of nvidia.com/gpu on 1 of 2 nodes");
     Check other = WorkChecks.gpus(nodes, "kastor.dev/slot");
     assertThat(other.level()).isEqualTo(Level.FAIL);
     assertThat(other.message()).contains("but there is nvidia.com/gpu");

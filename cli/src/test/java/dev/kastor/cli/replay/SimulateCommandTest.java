@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,41 @@ final class SimulateCommandTest {
     assertThat(folder.resolve("plots/burst-8-seed-1/jct-cdf.png")).isNotEmptyFile();
     assertThat(folder.resolve("plots/report.html")).isNotEmptyFile();
     assertThat(left()).containsExactly("out.csv", "out.json", "plots");
+  }
+
+  @Test
+  void jobsOfWhichOnlyTheDurationIsKnownAreReplayedAsRigidOnes() throws IOException {
+    StringBuilder plain = new StringBuilder("name,submitSeconds,requestedReplicas,durationSeconds");
+    StringBuilder rigid = new StringBuilder(plain).append(",category");
+    SplittableRandom random = new SplittableRandom(7);
+    for (int i = 0; i < 40; i++) {
+      String row =
+          "\njob-%d,%d,%d,%d"
+              .formatted(i, i * 30, 1 << random.nextInt(4), 60 + random.nextInt(1800));
+      plain.append(row);
+      rigid.append(row).append(",rigid");
+    }
+    List<List<Double>> ofBoth = new ArrayList<>();
+    for (StringBuilder text : List.of(plain, rigid)) {
+      Path workload = Files.writeString(folder.resolve("own.csv"), text.append('\n'));
+      Terminal.Result result =
+          simulate(
+              "--workload",
+              workload.toString(),
+              "--cluster",
+              "2x8",
+              "--policy",
+              "kastor,fifo",
+              "--json",
+              file("out.json"));
+      assertThat(result.code()).as(result.err()).isZero();
+      JsonNode runs = new ObjectMapper().readTree(folder.resolve("out.json").toFile()).get("runs");
+      List<Double> means = new ArrayList<>();
+      runs.forEach(run -> means.add(run.at("/avgJctSeconds").asDouble(-1)));
+      ofBoth.add(means);
+    }
+    assertThat(ofBoth.getFirst()).hasSize(2).allMatch(mean -> mean > 0);
+    assertThat(ofBoth.getLast()).isEqualTo(ofBoth.getFirst());
   }
 
   @Test

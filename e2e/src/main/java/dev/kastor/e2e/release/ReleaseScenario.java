@@ -167,6 +167,9 @@ final class ReleaseScenario {
                 "tenants.aggregate=true,checkpoints.claim=checkpoints,roundInterval=5s",
                 "--set",
                 "summaryInterval=2s"));
+    assertThat(Shell.run("ip", "route", "show", "default").good())
+        .as("ways out of the cluster: all must come from the files of the release")
+        .isEmpty();
     Shell.Result refused = helm("", install);
     assertThat(refused.status()).isNotZero();
     assertThat(refused.err()).contains("credential");

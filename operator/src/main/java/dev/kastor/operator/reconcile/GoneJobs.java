@@ -10,7 +10,9 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +25,9 @@ final class GoneJobs {
   /** A job has to be unknown to the cache at two looks, so apart, before its record ends. */
   private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(10);
 
+  /** Other housekeeping waits for requests of a pass so long, and for one request more. */
+  private static final Duration LONGEST_REMOVAL = Duration.ofSeconds(2);
+
   /** Passes between two looks for pods whose job is gone while no job goes. */
   private static final int ORPHANS_EVERY = 20;
 
@@ -33,6 +38,10 @@ final class GoneJobs {
   private final Metrics metrics;
   private final JobAttempts attempts;
   private final InstantSource clock;
+
+  /** Jobs that are gone and whose objects are still to be removed. */
+  private final Queue<TrainingJob> leftBehind = new ArrayDeque<>();
+
   private int passes;
   private Instant sweptAt = Instant.EPOCH;
 
@@ -55,16 +64,17 @@ final class GoneJobs {
 
   /** Takes over: from here on deletions are remembered for us. */
   void start() {
-    cache.takeDeleted().forEach(this::forget);
+    pass();
   }
 
-  /** Removes what there is by now. */
+  /**
+   * Removes what there is by now. Memory first: requests to an API server that does not answer take
+   * their time, and what must not wait for them does not.
+   */
   void pass() {
     List<TrainingJob> deleted = cache.takeDeleted();
     deleted.forEach(this::forget);
-    if (!deleted.isEmpty() || passes++ % ORPHANS_EVERY == 0) {
-      deleteOrphans();
-    }
+    leftBehind.addAll(deleted);
     Instant now = clock.instant();
     if (!now.isBefore(sweptAt.plus(SWEEP_INTERVAL))) {
       sweptAt = now;
@@ -72,6 +82,14 @@ final class GoneJobs {
           cache.jobs().stream()
               .map(job -> job.getMetadata().getUid())
               .collect(Collectors.toUnmodifiableSet()));
+    }
+    Instant end = now.plus(LONGEST_REMOVAL);
+    while (!leftBehind.isEmpty() && clock.instant().isBefore(end)) {
+      TrainingJob job = leftBehind.remove();
+      attempts.run(job, () -> named.removed(job));
+    }
+    if (!deleted.isEmpty() || passes++ % ORPHANS_EVERY == 0) {
+      deleteOrphans();
     }
   }
 
@@ -84,12 +102,7 @@ final class GoneJobs {
   }
 
   private void forget(TrainingJob job) {
-    attempts.run(
-        job,
-        () -> {
-          named.removed(job);
-          records.close(job.getMetadata().getUid());
-          metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
-        });
+    records.close(job.getMetadata().getUid());
+    metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }
 }

@@ -62,7 +62,7 @@ final class PhillyTrace implements TraceFormat {
             .problem("", "a Philly log is a JSON array of jobs, each in braces");
       }
     } catch (IOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 

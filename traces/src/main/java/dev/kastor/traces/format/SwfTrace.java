@@ -56,7 +56,7 @@ final class SwfTrace implements TraceFormat {
         }
       }
     } catch (IOException | UncheckedIOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 

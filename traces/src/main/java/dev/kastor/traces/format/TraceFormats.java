@@ -45,7 +45,7 @@ public final class TraceFormats {
                 file,
                 shown.length() > 80 ? shown.substring(0, 80) + "..." : shown,
                 String.join(", ", known.names()),
-                String.join(",", WorkloadFile.COLUMNS)));
+                String.join(",", WorkloadFile.allColumns())));
   }
 
   /**

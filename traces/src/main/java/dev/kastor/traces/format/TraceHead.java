@@ -37,7 +37,7 @@ public record TraceHead(Path file, String firstLine) {
       }
       return new TraceHead(file, matters(line) ? line.toString().strip() : "");
     } catch (IOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 

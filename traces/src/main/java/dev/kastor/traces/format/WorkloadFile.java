@@ -4,6 +4,7 @@ import dev.kastor.traces.Workload;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * Kastor's own workload format: a CSV file with a row for each job, by rising submission time.
@@ -34,6 +35,11 @@ public final class WorkloadFile {
   private static final List<String> SIZE_COLUMNS = List.of("slotsPerReplica");
 
   private WorkloadFile() {}
+
+  /** All columns that a workload may have. */
+  static List<String> allColumns() {
+    return Stream.of(COLUMNS, QUEUE_COLUMNS, SIZE_COLUMNS).flatMap(List::stream).toList();
+  }
 
   /**
    * The file's text.
