@@ -16,6 +16,10 @@ import java.util.OptionalLong;
 public final class JobCheck {
   private static final String PROGRAM = "spec.program";
 
+  private static final String AS_A_PROCESS =
+      "local mode runs the command on this machine, as you; image, securityContext and"
+          + " limits are not looked at";
+
   private final Path plugins;
   private final Path folder;
 
@@ -45,8 +49,14 @@ public final class JobCheck {
     }
   }
 
-  /** Checks a job. Paths of its data become those of this machine. */
+  /**
+   * Checks a job. Paths of its data become those of this machine. Of a template no more is said than
+   * that it is not run as on a cluster.
+   */
   public Findings check(ManifestFile manifest) {
+    if (manifest.isJob() && manifest.resource().get("spec", "template") != null) {
+      return new Findings(List.of(), List.of(manifest.at("spec.template", AS_A_PROCESS)));
+    }
     if (!manifest.isJob()
         || !(manifest.resource().get("spec", "program") instanceof Map<?, ?> program)
         || !(program.get("name") instanceof String name)) {

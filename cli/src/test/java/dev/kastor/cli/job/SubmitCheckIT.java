@@ -160,6 +160,26 @@ final class SubmitCheckIT {
   }
 
   @Test
+  void aTemplateIsSaidToRunWithoutItsImage() throws Exception {
+    String template =
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: own}
+        spec:
+          template:
+            spec:
+              containers: [{name: main, image: "example/own:1", command: [sleep, "1"]}]
+        """;
+    Result result = submit(template);
+    assertThat(result.code()).as(result.text()).isEqualTo(ExitCode.OK);
+    assertThat(result.text())
+        .contains("job.yaml:5: spec.template: local mode runs the command on this machine")
+        .contains("submitted own");
+    assertThat(stored()).hasSize(1);
+  }
+
+  @Test
   void whoeverKnowsBetterGetsItIn() throws Exception {
     String elsewhere = JOB.replace("table-wide-deep", "of-a-jar-to-come");
     Result result = submit(elsewhere, "--no-check");
