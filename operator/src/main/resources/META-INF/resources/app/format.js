@@ -3,34 +3,56 @@
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+const mark = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+const shortMark = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+const LARGE = 1e9;
+const SMALL = 1e-3;
 
 export const NONE = "–";
 
-export function count(value) {
-  return value === null || value === undefined ? NONE : whole.format(value);
+const isKnown = (value) => Number.isFinite(value);
+const isExtreme = (size) => size >= LARGE || (size > 0 && size < SMALL);
+
+/** With a power of ten, as the command line writes it: 2.10e+29. */
+function power(value, digits) {
+  return value.toExponential(digits).replace(/(?<=e[+-])\d$/, "0$&");
 }
 
-/** A rate or a loss: whole from 100 on, a tenth from 10 on, three digits below. */
+export function count(value) {
+  return isKnown(value) ? whole.format(value) : NONE;
+}
+
+/**
+ * A rate or a loss: whole from 100 on, a tenth from 10 on, three digits below, and very large and
+ * very small ones with a power of ten; a dash for one that is not known or not finite.
+ */
 export function measure(value) {
-  if (value === null || value === undefined) {
+  if (!isKnown(value)) {
     return NONE;
   }
   const size = Math.abs(value);
+  if (isExtreme(size)) {
+    return power(value, 2);
+  }
   return size >= 100 ? whole.format(value) : size >= 10 ? tenths.format(value) : significant.format(value);
 }
 
-/** A mark on an axis. */
+/** A mark on an axis, short enough for the margin: 2,500, 25K, 2e+29. */
 export function tick(value) {
-  return significant.format(value);
+  const size = Math.abs(value);
+  if (isExtreme(size)) {
+    return power(Number(value.toPrecision(3)), undefined);
+  }
+  return (size >= 10000 ? shortMark : mark).format(value);
 }
 
 /** A fraction with three or four digits, for metrics. */
 export function metric(value) {
-  return value === null || value === undefined ? NONE : Math.abs(value) < 10 ? value.toFixed(3) : measure(value);
+  return isKnown(value) && Math.abs(value) < 10 && !isExtreme(Math.abs(value)) ? value.toFixed(3) : measure(value);
 }
 
 export function percent(fraction) {
-  return fraction === null || fraction === undefined ? NONE : `${whole.format(fraction * 100)} %`;
+  return isKnown(fraction) ? `${whole.format(fraction * 100)} %` : NONE;
 }
 
 export function duration(millis) {

@@ -197,6 +197,36 @@ class PageIT {
   }
 
   @Test
+  void writesHugeAndUnknownNumbersShortly() {
+    scene.nodes();
+    scene.threeJobs();
+    scene.diverge("glyphs", 2.09687e29);
+    Page page = open(1360, 900, ColorScheme.LIGHT);
+
+    assertThat(page.locator("#facts")).containsText("2.10e+29");
+    assertThat(page.locator("#chart-loss"))
+        .hasAttribute("aria-label", Pattern.compile("Loss over time: from .* to 2\\.10e\\+29"));
+    shoot(page, "huge-loss");
+    assertThat(written(page, "measure", "[2.09687e29, -1e9, 999999, 12.34, 4.567e-4, 0]"))
+        .containsExactly("2.10e+29", "-1.00e+09", "999,999", "12.3", "4.57e-04", "0");
+    assertThat(written(page, "measure", "[NaN, -Infinity, 'NaN', null, undefined]"))
+        .containsOnly("–");
+    assertThat(written(page, "metric", "[1e12, 0.97412, 2e-5, NaN]"))
+        .containsExactly("1.00e+12", "0.974", "2.00e-05", "–");
+    assertThat(written(page, "tick", "[2e29, 250000, 9500, 2.301, 5e-4, 0]"))
+        .containsExactly("2e+29", "250K", "9,500", "2.301", "5e-04", "0");
+  }
+
+  /** What a function of format.js makes of each of these values. */
+  private static List<String> written(Page page, String function, String values) {
+    Object texts =
+        page.evaluate(
+            "async () => (await import('/app/format.js').then(f => %s.map(v => f.%s(v))))"
+                .formatted(values, function));
+    return ((List<?>) texts).stream().map(String::valueOf).toList();
+  }
+
+  @Test
   void showsHowJobsEnded() {
     scene.nodes();
     scene.threeJobs();

@@ -99,6 +99,13 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
     running(id, "glyph-cnn", replicas, 8, begin.plusSeconds(181), 47, "two slots became free");
   }
 
+  /** One report more, with this loss. */
+  void diverge(String job, double loss) {
+    JobId id = new JobId("default", job);
+    Reports last = Reports.of(id).total(9_000).size(4, new BatchPlan(96, 0)).gradient(1, 11);
+    history.reported(id, last.step(2_300).loss(loss), Optional.empty(), begin.plusSeconds(182));
+  }
+
   void finishAll() {
     Instant end = begin.plusSeconds(180);
     history.phase(GLYPHS, Phase.Succeeded, end);
