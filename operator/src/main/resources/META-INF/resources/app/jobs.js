@@ -1,11 +1,12 @@
 // The list of jobs: a table on wide screens, cards on narrow ones; one markup for both.
 
-import { byId, el, setChildren, setText } from "./dom.js";
+import { byId, el, setChildren, setText, show } from "./dom.js";
 import { colourIndex, paint } from "./colour.js";
 import * as format from "./format.js";
 
 const rows = new Map();
 const MOST_PIPS = 16;
+const TELLING = new Set(["Queued", "Suspended", "Failed"]);
 
 export const keyOf = (job) => `${job.namespace}/${job.name}`;
 export const isOver = (job) => job.phase === "Succeeded" || job.phase === "Failed";
@@ -38,6 +39,7 @@ function createRow(job) {
     link: el("a", { href: `#${keyOf(job)}` }, job.name),
     jobSub: part("sub job-sub"),
     phase: part("phase"),
+    reason: part("sub reason"),
     size: part("size"),
     sizeSub: part("sub"),
     pips: el("span", { class: "pips", "aria-hidden": "true" }),
@@ -59,7 +61,7 @@ function createRow(job) {
     { role: "row" },
     el("td", { role: "cell", class: "cell-job" },
       el("span", { class: "job-name" }, el("span", { class: "swatch", "aria-hidden": "true" }), parts.link), parts.jobSub),
-    el("td", { role: "cell", class: "cell-state" }, parts.phase),
+    el("td", { role: "cell", class: "cell-state" }, parts.phase, parts.reason),
     cell("Replicas", "cell-size", parts.size, parts.pips, parts.sizeSub),
     cell("Batch", "num", parts.batch, parts.batchSub),
     cell("Goodput", "num", parts.goodput, parts.goodputSub),
@@ -87,6 +89,7 @@ function fillRow({ node, parts }, job, chosen) {
   setText(parts.jobSub, job.namespace === "default" ? job.program : `${job.program} · ${job.namespace}`);
   setText(parts.phase, job.phase);
   parts.phase.dataset.phase = job.phase;
+  fillReason(parts.reason, job);
   fillSize(parts, job);
   setText(parts.batch, batchText(job));
   setText(parts.batchSub, split(job));
@@ -101,6 +104,14 @@ function fillRow({ node, parts }, job, chosen) {
   setText(parts.rescales, format.count(job.rescales));
   setText(parts.rescalesSub, rescaleNote(job));
   renderEta(parts, job);
+}
+
+/** One word for why the job does not train; the sentence is its title and in the detail. */
+function fillReason(node, job) {
+  const reason = TELLING.has(job.phase) ? (job.phaseReason ?? "") : "";
+  setText(node, reason);
+  show(node, reason !== "");
+  node.title = reason && job.note ? `${reason}: ${job.note}` : reason;
 }
 
 function fillSize(parts, job) {

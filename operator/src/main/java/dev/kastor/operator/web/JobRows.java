@@ -37,6 +37,7 @@ final class JobRows {
     // What an ended job did last is in its resource; a waiting job does nothing.
     Optional<Sample> now = phase == Phase.Running ? latest.sample() : Optional.empty();
     ElasticSpec elastic = job.getSpec().elastic();
+    Optional<Condition> condition = condition(phase, get(status, TrainingJobStatus::conditions));
     return new JobRow(
         namespace,
         name,
@@ -53,7 +54,8 @@ final class JobRows {
         allocation == null || isOver(phase) ? Map.of() : allocation.nodes(),
         get(allocation, TrainingJobStatus.AllocationStatus::reason),
         get(allocation, TrainingJobStatus.AllocationStatus::message),
-        note(phase, get(status, TrainingJobStatus::conditions)),
+        condition.map(Condition::getReason).orElse(null),
+        condition.map(Condition::getMessage).filter(text -> !text.isBlank()).orElse(null),
         get(allocation, TrainingJobStatus.AllocationStatus::since),
         batch(training, now),
         ran(training),
@@ -114,18 +116,15 @@ final class JobRows {
             training.maxGlobalBatch());
   }
 
-  /** The message of the condition that stands for the phase. */
-  private static @Nullable String note(Phase phase, @Nullable List<Condition> conditions) {
+  /** The condition that stands for the phase. */
+  private static Optional<Condition> condition(Phase phase, @Nullable List<Condition> conditions) {
     String type = phase == Phase.Succeeded ? "Complete" : phase.name();
     return conditions == null
-        ? null
+        ? Optional.empty()
         : conditions.stream()
             .filter(condition -> type.equals(condition.getType()))
             .filter(condition -> "True".equals(condition.getStatus()))
-            .map(Condition::getMessage)
-            .filter(message -> message != null && !message.isBlank())
-            .findFirst()
-            .orElse(null);
+            .findFirst();
   }
 
   private static double percent(

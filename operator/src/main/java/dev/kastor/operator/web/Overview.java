@@ -71,7 +71,9 @@ public record Overview(ClusterRow cluster, List<JobRow> jobs) {
    * @param nodes given replicas by node
    * @param reason why this size, as one word
    * @param message why this size, as a sentence
-   * @param note what the operator says of the phase: why it waits, is suspended, or how it ended
+   * @param phaseReason what the operator says of the phase, as one word: why it waits, is
+   *     suspended, or how it ended
+   * @param note the same as a sentence
    * @param since when the size was decided
    * @param batch the batch in force
    * @param ran sizes and batches that it trained with so far
@@ -112,6 +114,7 @@ public record Overview(ClusterRow cluster, List<JobRow> jobs) {
       Map<String, Integer> nodes,
       @Nullable String reason,
       @Nullable String message,
+      @Nullable String phaseReason,
       @Nullable String note,
       @Nullable String since,
       @Nullable BatchRow batch,

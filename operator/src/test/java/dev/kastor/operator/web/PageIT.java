@@ -285,6 +285,28 @@ class PageIT {
   }
 
   @Test
+  void rowsSayWhyAJobWaitsOrFailed() {
+    scene.nodes();
+    scene.threeJobs();
+    scene.refused();
+    for (int width : new int[] {390, 820, 1440}) {
+      Page page = open(width, 900, ColorScheme.LIGHT);
+
+      assertThat(row(page, "waiting").locator(".reason")).hasText("NoRoom");
+      assertThat(row(page, "waiting").locator(".reason"))
+          .hasAttribute("title", "NoRoom: Needs at least 4 replicas; 3 slots are free.");
+      assertThat(row(page, "without-queue").locator(".reason")).hasText("QueueNotFound");
+      Locator failed = row(page, "diverged").locator(".reason");
+      assertThat(failed).hasText("AReasonOfAPolicyThatIsLongerThanItsColumn");
+      assertThat(failed).hasAttribute("title", Pattern.compile(".*Column: training diverged.*"));
+      assertThat(row(page, "glyphs").locator(".reason")).isHidden();
+      fits(page);
+      shoot(page, "reasons-" + width);
+      page.context().close();
+    }
+  }
+
+  @Test
   void saysWhenTheConnectionIsLostAndComesBack() {
     scene.nodes();
     scene.threeJobs();

@@ -99,6 +99,30 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
     running(id, "glyph-cnn", replicas, 8, begin.plusSeconds(181), 47, "two slots became free");
   }
 
+  /** A job whose queue is missing, and one that failed for a reason with a long name. */
+  void refused() {
+    cluster.job(
+        "without-queue",
+        "glyph-mlp",
+        1,
+        2,
+        begin.plusSeconds(171),
+        """
+        phase: Queued
+        conditions: [{type: Queued, status: "True", reason: QueueNotFound, message: "spec.queue: there is no Queue research."}]
+        """);
+    cluster.job(
+        "diverged",
+        "glyph-mlp",
+        1,
+        2,
+        begin.plusSeconds(172),
+        """
+        phase: Failed
+        conditions: [{type: Failed, status: "True", reason: AReasonOfAPolicyThatIsLongerThanItsColumn, message: "training diverged at step 5: the loss is NaN."}]
+        """);
+  }
+
   /** One report more, with this loss. */
   void diverge(String job, double loss) {
     JobId id = new JobId("default", job);
