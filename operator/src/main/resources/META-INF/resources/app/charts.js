@@ -154,11 +154,12 @@ export function drawPrediction(id, prediction, replicas, colour) {
   byId(id).setAttribute("aria-label", `Predicted goodput by replicas: ${text}`);
 }
 
-/** Slots over time, stacked by job. */
-export function drawAllocation(id, timelines, slotsTotal, now) {
-  const instants = [...new Set(timelines.flatMap((line) => line.segments.flatMap((s) => [s.from, s.to ?? now])))].sort((a, b) => a - b);
-  const held = (line, at) => line.segments.find((s) => s.from <= at && at < (s.to ?? now))?.slots ?? 0;
+/** Slots over time up to an instant, stacked by job. */
+export function drawAllocation(id, timelines, slotsTotal, until) {
+  const borders = timelines.flatMap((line) => line.segments.flatMap((s) => [s.from, s.to ?? until]));
+  const instants = [...new Set([...borders, until])].sort((a, b) => a - b);
   const end = instants.at(-1);
+  const held = (line, at) => line.segments.find((s) => s.from <= at && at < (s.to ?? end))?.slots ?? 0;
   const series = timelines.map((line) => {
     const colour = jobColour(line.key);
     return {
@@ -180,15 +181,16 @@ export function drawAllocation(id, timelines, slotsTotal, now) {
     {
       ...BASE,
       tooltip: { ...tooltip((v) => format.count(v)), formatter: (points) => tip(points.filter((p) => p.value[1] > 0), (v) => format.count(v)) },
-      xAxis: { ...timeAxis([instants[0] ?? now - 10000, end ?? now]), splitNumber: 6 },
+      xAxis: { ...timeAxis([instants[0], end]), splitNumber: 6 },
       yAxis: valueAxis({ max: most, minInterval: 1, interval: niceInterval(most), axisLabel: { ...axisText(), formatter: format.count } }),
       series,
     },
     KEEP_TOOLTIP,
   );
+  const present = (line) => line.segments.find((s) => s.to === null)?.slots ?? 0;
   const text = timelines
-    .filter((line) => held(line, now - 1) > 0)
-    .map((line) => `${line.name} ${held(line, now - 1)}`)
+    .filter((line) => present(line) > 0)
+    .map((line) => `${line.name} ${present(line)}`)
     .join(", ");
   byId(id).setAttribute("aria-label", `Slots by job over time. Now: ${text || "none in use"}, of ${slotsTotal}.`);
 }

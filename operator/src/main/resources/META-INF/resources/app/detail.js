@@ -94,7 +94,7 @@ export function renderHistory(job, history) {
     drawSeries(job, series, timeline, range);
     drawScalars(job, scalars, range);
   }
-  renderDecisions(timeline);
+  renderDecisions(job, timeline);
 }
 
 /** The time that all charts of a job show. */
@@ -111,6 +111,7 @@ function drawSeries(job, series, timeline, range) {
   const zip = (values) => interrupted(points(values), null);
   const steps = (values) => interrupted(points(values), 0);
   const held = timeline.flatMap((s) => [[s.from, s.replicas], ...(s.to === null ? [] : [[s.to, s.replicas]])]);
+  end(job, timeline).forEach(({ at: last }) => held.push([last, 0]));
   const draw = (id, lines, extra = {}) => drawLine(id, { lines, range, colour, ...extra });
 
   draw("chart-loss", [{ name: "Loss", data: zip(series.loss) }], { axis: { scale: true } });
@@ -173,13 +174,20 @@ function hold(points, end, over) {
   return points.length && !over ? [...points, [end, points.at(-1)[1]]] : points;
 }
 
-function renderDecisions(timeline) {
+function renderDecisions(job, timeline) {
   show(byId("decisions-block"), timeline.length > 0);
-  const newest = timeline.map((segment, i) => ({ segment, before: i ? timeline[i - 1].replicas : 0 })).slice(-MOST_DECISIONS).reverse();
-  setChildren(byId("decisions"), JSON.stringify(newest.map(({ segment }) => segment.from)), () =>
-    newest.map(({ segment, before }) =>
+  const changes = [...timeline.map((s, i) => ({ at: s.from, before: i ? timeline[i - 1].replicas : 0, after: s.replicas, text: s.message })), ...end(job, timeline)];
+  const newest = changes.slice(-MOST_DECISIONS).reverse();
+  setChildren(byId("decisions"), JSON.stringify(newest), () =>
+    newest.map(({ at, before, after, text }) =>
       el("li", {},
-        el("time", { datetime: new Date(segment.from).toISOString() }, format.clock(segment.from)),
-        el("span", { class: "step" }, `${before} → ${segment.replicas}`),
-        el("span", { class: "text" }, segment.message))));
+        el("time", { datetime: new Date(at).toISOString() }, format.clock(at)),
+        el("span", { class: "step" }, `${before} → ${after}`),
+        el("span", { class: "text" }, text))));
+}
+
+/** What became of the last replicas of a job that is over: no policy decided it. */
+function end(job, timeline) {
+  const { to, replicas } = timeline.at(-1) ?? {};
+  return isOver(job) && to && replicas > 0 ? [{ at: to, before: replicas, after: 0, text: job.note ?? `${job.phase}.` }] : [];
 }

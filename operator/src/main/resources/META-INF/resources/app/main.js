@@ -70,9 +70,10 @@ function renderAllocation(slotsTotal) {
   if (state.timelines.length === 0) {
     return;
   }
-  const open = state.timelines.some((line) => line.segments.some((s) => s.to === null && s.replicas > 0));
-  const ends = state.timelines.flatMap((line) => line.segments.filter((s) => s.replicas > 0).map((s) => s.to ?? 0));
-  const end = open ? Date.now() : Math.max(...ends);
+  const now = Date.now();
+  const last = Math.max(...state.timelines.flatMap((line) => line.segments.filter((s) => s.replicas > 0).map((s) => s.to ?? now)));
+  // Up to now; after hours without a job the last ones are still worth a look.
+  const end = now - last < LONGEST_WINDOW_MILLIS ? Math.max(now, last) : last;
   const from = end - LONGEST_WINDOW_MILLIS;
   const lines = state.timelines
     .map((line) => ({
@@ -84,7 +85,7 @@ function renderAllocation(slotsTotal) {
     }))
     .filter((line) => line.segments.length > 0);
   lines.forEach((line) => colourIndex(line.key));
-  setText(byId("allocation-hint"), `Slots held by each job${open ? "" : "; nothing runs now"}`);
+  setText(byId("allocation-hint"), `Slots held by each job${last < now ? `; nothing runs since ${format.moment(last)}` : ""}`);
   setChildren(byId("legend"), JSON.stringify(lines.map((line) => line.key)), () =>
     lines.map((line) => {
       const item = el("li", {}, el("span", { class: "swatch", "aria-hidden": "true" }), line.name);

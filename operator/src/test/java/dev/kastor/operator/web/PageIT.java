@@ -57,6 +57,10 @@ class PageIT {
   public static final class OwnApplication extends PageProfile {}
 
   private static final double PATIENCE_MILLIS = 30_000;
+  private static final String ECHARTS = "/_static/echarts/6.0.0/dist/echarts.esm.min.js";
+
+  /** The scene of {@link #endedLongAgo} ends so many seconds before the page is opened. */
+  private static final double SINCE_THE_END = 600;
 
   private static Playwright playwright;
   private static Browser browser;
@@ -217,6 +221,23 @@ class PageIT {
         .containsExactly("2e+29", "250K", "9,500", "2.301", "5e-04", "0");
   }
 
+  private PageScene endedLongAgo() {
+    Instant begin = Instant.now().minusSeconds(200 + (long) SINCE_THE_END);
+    return new PageScene(new TestCluster(client), history, begin);
+  }
+
+  /** How long before now the time axis of a chart ends. */
+  private static double secondsToNow(Page page, String chart) {
+    Object seconds =
+        page.evaluate(
+            "async id => { const { getInstanceByDom } = await import('%s');"
+                    .formatted(ECHARTS)
+                + " const axis = getInstanceByDom(document.getElementById(id)).getModel().getComponent('xAxis');"
+                + " return (Date.now() - axis.axis.scale.getExtent()[1]) / 1000; }",
+            chart);
+    return ((Number) seconds).doubleValue();
+  }
+
   /** What a function of format.js makes of each of these values. */
   private static List<String> written(Page page, String function, String values) {
     Object texts =
@@ -228,6 +249,7 @@ class PageIT {
 
   @Test
   void showsHowJobsEnded() {
+    scene = endedLongAgo();
     scene.nodes();
     scene.threeJobs();
     scene.finishAll();
@@ -239,7 +261,16 @@ class PageIT {
     assertThat(row(page, "text")).containsText("Failed");
     row(page, "text").click();
     assertThat(page.locator("#why-message")).containsText("out of memory");
-    assertThat(page.locator("#allocation-hint")).containsText("nothing runs now");
+    assertThat(page.locator("#decisions li").first()).containsText("5 → 0");
+    assertThat(page.locator("#decisions li").first()).containsText("out of memory");
+    assertThat(page.locator("#decisions li").nth(1)).containsText("2 → 5");
+    assertThat(page.locator("#allocation-hint")).containsText("nothing runs since");
+    assertThat(page.locator("#chart-allocation"))
+        .hasAttribute("aria-label", Pattern.compile(".*Now: none in use, of 12.*"));
+    assertThat(secondsToNow(page, "chart-allocation")).isBetween(-5.0, 15.0);
+    assertThat(secondsToNow(page, "chart-replicas"))
+        .as("a job's own charts end with the job")
+        .isGreaterThan(SINCE_THE_END);
     shoot(page, "finished");
   }
 
