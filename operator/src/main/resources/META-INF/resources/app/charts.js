@@ -2,7 +2,7 @@
 
 import * as echarts from "/_static/echarts/6.0.0/dist/echarts.esm.min.js";
 import { byId, el } from "./dom.js";
-import { jobColour, token } from "./colour.js";
+import { jobColour, jobDecal, paint, token } from "./colour.js";
 import * as format from "./format.js";
 
 // Series are exchanged as a whole, all else is merged: an open tooltip stays open.
@@ -67,7 +67,7 @@ function tooltip(format1, trigger = "axis") {
   };
 }
 
-function tip(points, value) {
+function tip(points, value, mark = (swatch, point) => (swatch.style.background = point.color)) {
   if (points.length === 0) {
     return el("div");
   }
@@ -81,7 +81,7 @@ function tip(points, value) {
       .filter((point) => !(point.seriesIndex > 0 && point.value[1] === 0))
       .map((point) => {
         const swatch = el("span", { class: "swatch" });
-        swatch.style.background = point.color;
+        mark(swatch, point);
         return el("div", { class: "tip-row" }, swatch, point.seriesName, el("b", {}, value(point.value[1], point)));
       }),
   );
@@ -89,8 +89,9 @@ function tip(points, value) {
 
 const BASE = {
   animation: false,
-  // A fixed frame: labels that come and go must not move the picture.
-  grid: { left: 46, right: 14, top: 12, bottom: 24, outerBoundsMode: "none" },
+  // A fixed frame: labels that come and go must not move the picture. On the left is room for the
+  // longest mark (format.tick), on the right for half a time.
+  grid: { left: 56, right: 30, top: 12, bottom: 24, outerBoundsMode: "none" },
 };
 
 /** One measurement of the chosen job over time. */
@@ -164,6 +165,7 @@ export function drawAllocation(id, timelines, slotsTotal, until) {
     const colour = jobColour(line.key);
     return {
       type: "line",
+      id: line.key,
       name: line.name,
       stack: "slots",
       step: "end",
@@ -171,6 +173,7 @@ export function drawAllocation(id, timelines, slotsTotal, until) {
       color: colour,
       lineStyle: { width: 0 },
       areaStyle: { color: colour, opacity: 0.88 },
+      itemStyle: { decal: jobDecal(line.key) },
       emphasis: { disabled: true },
       // The last point repeats what held until then.
       data: instants.map((at) => [at, held(line, at === end ? at - 1 : at)]),
@@ -180,7 +183,7 @@ export function drawAllocation(id, timelines, slotsTotal, until) {
   chart(id).setOption(
     {
       ...BASE,
-      tooltip: { ...tooltip((v) => format.count(v)), formatter: (points) => tip(points.filter((p) => p.value[1] > 0), (v) => format.count(v)) },
+      tooltip: { ...tooltip(format.count), formatter: (points) => tip(points.filter((p) => p.value[1] > 0), format.count, (swatch, point) => paint(swatch, point.seriesId)) },
       xAxis: { ...timeAxis([instants[0], end]), splitNumber: 6 },
       yAxis: valueAxis({ max: most, minInterval: 1, interval: niceInterval(most), axisLabel: { ...axisText(), formatter: format.count } }),
       series,

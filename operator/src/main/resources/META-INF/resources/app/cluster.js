@@ -1,7 +1,7 @@
 // The strip on top: slots by node, and how many jobs are in which state.
 
 import { byId, el, setChildren, setText, show } from "./dom.js";
-import { colourIndex, paint } from "./colour.js";
+import { lookOf, paint } from "./colour.js";
 import { isOver, keyOf } from "./jobs.js";
 
 export function renderCluster(cluster, jobs) {
@@ -28,7 +28,7 @@ function renderNodes(nodes, jobs) {
   const holders = (node) =>
     jobs.flatMap((job) => Array.from({ length: job.nodes[node.name] ?? 0 }, () => keyOf(job)));
   const described = nodes.map((node) => ({ node, holders: holders(node) }));
-  const key = JSON.stringify(described.map(({ node, holders: held }) => [node, held.map(colourIndex)]));
+  const key = JSON.stringify(described.map(({ node, holders: held }) => [node, held.map(lookOf)]));
   setChildren(byId("nodes"), key, () => described.map(({ node, holders: held }) => nodeItem(node, held)));
 }
 

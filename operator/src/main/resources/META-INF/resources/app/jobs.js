@@ -1,7 +1,7 @@
 // The list of jobs: a table on wide screens, cards on narrow ones; one markup for both.
 
 import { byId, el, setChildren, setText, show } from "./dom.js";
-import { colourIndex, paint } from "./colour.js";
+import { lookOf, paint } from "./colour.js";
 import * as format from "./format.js";
 
 const rows = new Map();
@@ -109,7 +109,8 @@ function fillRow({ node, parts }, job, chosen) {
 /** One word for why the job does not train; the sentence is its title and in the detail. */
 function fillReason(node, job) {
   const reason = TELLING.has(job.phase) ? (job.phaseReason ?? "") : "";
-  setText(node, reason);
+  // On a card it may wrap between its words.
+  setChildren(node, reason, () => reason.split(/(?=[A-Z])/).flatMap((word) => [word, el("wbr")]));
   show(node, reason !== "");
   node.title = reason && job.note ? `${reason}: ${job.note}` : reason;
 }
@@ -186,5 +187,5 @@ export function metricText(job) {
 export function assignColours(jobs) {
   [...jobs]
     .sort((a, b) => (a.submitted ?? "").localeCompare(b.submitted ?? "") || keyOf(a).localeCompare(keyOf(b)))
-    .forEach((job) => colourIndex(keyOf(job)));
+    .forEach((job) => lookOf(keyOf(job)));
 }

@@ -1,7 +1,7 @@
 // Brings the stream of overviews, the chosen job and the charts together.
 
 import { byId, el, setChildren, setText, show } from "./dom.js";
-import { colourIndex, paint } from "./colour.js";
+import { keepLooks, lookOf, paint } from "./colour.js";
 import { drawAllocation } from "./charts.js";
 import { renderAdvice } from "./advice.js";
 import { renderCluster } from "./cluster.js";
@@ -45,6 +45,7 @@ function chosenJob() {
 function render() {
   const { cluster, jobs } = state.overview;
   const chosen = chosenJob();
+  keepLooks([...jobs, ...state.timelines].map(keyOf));
   assignColours(jobs);
   renderCluster(cluster, jobs);
   renderAdvice(cluster.advice);
@@ -84,7 +85,7 @@ function renderAllocation(slotsTotal) {
         .map((s) => ({ ...s, from: Math.max(s.from, from), to: s.to })),
     }))
     .filter((line) => line.segments.length > 0);
-  lines.forEach((line) => colourIndex(line.key));
+  lines.forEach((line) => lookOf(line.key));
   setText(byId("allocation-hint"), `Slots held by each job${last < now ? `; nothing runs since ${format.moment(last)}` : ""}`);
   setChildren(byId("legend"), JSON.stringify(lines.map((line) => line.key)), () =>
     lines.map((line) => {

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -61,6 +62,25 @@ class PageIT {
 
   /** The scene of {@link #endedLongAgo} ends so many seconds before the page is opened. */
   private static final double SINCE_THE_END = 600;
+
+  /** Texts on the canvases of charts that reach beyond them; there must be some that do not. */
+  private static final String CUT_LABELS =
+      """
+      async () => {
+        const { getInstanceByDom } = await import('%s');
+        const charts = [...document.querySelectorAll('.chart')].map(getInstanceByDom).filter(Boolean);
+        const texts = charts.flatMap(chart => chart.getZr().storage.getDisplayList(true)
+          .filter(drawn => drawn.type === 'tspan')
+          .map(drawn => {
+            const box = drawn.getBoundingRect().clone();
+            box.applyTransform(drawn.getComputedTransform());
+            const inside = box.x >= 0 && box.y >= 0
+              && box.x + box.width <= chart.getWidth() && box.y + box.height <= chart.getHeight();
+            return { inside, text: `${chart.getDom().id}: ${drawn.style.text}` };
+          }));
+        return texts.length < 10 ? ['too few labels'] : texts.filter(t => !t.inside).map(t => t.text);
+      }
+      """;
 
   private static Playwright playwright;
   private static Browser browser;
@@ -333,6 +353,61 @@ class PageIT {
       assertThat(row(page, "glyphs").locator(".reason")).isHidden();
       fits(page);
       shoot(page, "reasons-" + width);
+      page.context().close();
+    }
+  }
+
+  @Test
+  void tellsTwentyJobsApart() {
+    scene.nodes();
+    scene.manyJobs(20);
+    for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
+      Page page = open(1440, 900, scheme);
+
+      assertThat(page.locator("#rows tr")).hasCount(20);
+      assertThat(backgrounds(page, "#rows .swatch")).hasSize(20).doesNotHaveDuplicates();
+      assertThat(backgrounds(page, "#legend li:has-text('sweep-') .swatch"))
+          .hasSize(20)
+          .containsExactlyElementsOf(backgrounds(page, "#rows .swatch"));
+      assertThat(backgrounds(page, "#nodes .cell.used")).hasSize(4).doesNotHaveDuplicates();
+      Object patterns =
+          page.evaluate(
+              "async () => { const { getInstanceByDom } = await import('%s');"
+                      .formatted(ECHARTS)
+                  + " return getInstanceByDom(document.getElementById('chart-allocation')).getModel()"
+                  + ".getSeries().filter(s => s.name.startsWith('sweep-'))"
+                  + ".map(s => Boolean(s.getData().getVisual('style').decal)); }");
+      assertThat((List<?>) patterns).hasSize(20);
+      assertThat(((List<?>) patterns).stream().filter(Boolean.TRUE::equals)).hasSize(12);
+      page.locator("#chart-allocation").hover();
+      assertThat(backgrounds(page, "#chart-allocation .tip .swatch")).doesNotHaveDuplicates();
+      shoot(page, "twenty-jobs-" + scheme.name().toLowerCase(Locale.ROOT));
+      page.context().close();
+    }
+  }
+
+  private static List<String> backgrounds(Page page, String selector) {
+    Object all =
+        page.locator(selector).evaluateAll("all => all.map(e => getComputedStyle(e).background)");
+    return ((List<?>) all).stream().map(String::valueOf).toList();
+  }
+
+  @Test
+  void noLabelOfAChartIsCutOff() {
+    scene.nodes();
+    scene.threeJobs();
+    scene.diverge("glyphs", 2.09687e29);
+    for (int width : new int[] {390, 820, 1080, 1440}) {
+      Page page = open(width, 900, ColorScheme.LIGHT);
+      for (String job : List.of("glyphs", "text")) {
+        row(page, job).locator("a").click();
+        assertThat(page.locator("#detail-name")).hasText(job);
+        assertThat(page.locator("#chart-loss"))
+            .hasAttribute("aria-label", Pattern.compile("Loss over time: from .*"));
+        Object cut = page.evaluate(CUT_LABELS.formatted(ECHARTS));
+        assertThat((List<?>) cut).as("%s at %d px", job, width).isEmpty();
+      }
+      shoot(page, "labels-" + width);
       page.context().close();
     }
   }

@@ -31,9 +31,12 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
   private static final JobId WAITING = new JobId("default", "waiting");
   private static final JobId TEXT = new JobId("default", "text");
 
+  /** Most jobs of {@link #manyJobs}. */
+  private static final int MOST = 20;
+
   /** Whether the history heard that all jobs are gone. */
   boolean isOver() {
-    return Stream.of(GLYPHS, TEXT, WAITING)
+    return Stream.concat(Stream.of(GLYPHS, TEXT, WAITING), many(MOST).stream())
         .allMatch(id -> history.story(id).map(JobStory::deleted).orElse(true));
   }
 
@@ -97,6 +100,34 @@ record PageScene(TestCluster cluster, JobHistory history, Instant begin) {
     JobId id = new JobId("default", job);
     allocate(id, replicas, 181, "Grow", "two slots became free");
     running(id, "glyph-cnn", replicas, 8, begin.plusSeconds(181), 47, "two slots became free");
+  }
+
+  private static List<JobId> many(int count) {
+    return IntStream.rangeClosed(1, count)
+        .mapToObj(i -> new JobId("default", "sweep-%02d".formatted(i)))
+        .toList();
+  }
+
+  /** Jobs of one slot each that start one after the other; twenty at most. */
+  void manyJobs(int count) {
+    List<JobId> jobs = many(count);
+    for (int i = 0; i < count; i++) {
+      Allocation one = Allocation.on("node-a", 1);
+      history.allocated(
+          jobs.get(i), one, Reason.of("Start", "a slot is free"), begin.plusSeconds(5L * i));
+      cluster.job(
+          jobs.get(i).name(),
+          "glyph-mlp",
+          1,
+          2,
+          begin.plusSeconds(i),
+          """
+          phase: Running
+          startTime: "%s"
+          allocation: {replicas: 1, nodes: {node-a: 1}, version: 1, since: "%s", reason: Start, message: a slot is free}
+          """
+              .formatted(begin, begin));
+    }
   }
 
   /** A job whose queue is missing, and one that failed for a reason with a long name. */

@@ -32,7 +32,7 @@ public final class Charts {
   private static final int HEIGHT = 640;
   private static final int SPANS = 300;
 
-  /** The colours of the operator's web page, in its order. */
+  /** The colours of the report's page, in its order. */
   private static final List<Color> COLOURS =
       List.of(
           new Color(0x2f6fae),
@@ -42,7 +42,14 @@ public final class Charts {
           new Color(0x7466bd),
           new Color(0x96862a),
           new Color(0x3c98ad),
-          new Color(0xbd574b));
+          new Color(0xbd574b),
+          new Color(0x4b5563),
+          new Color(0x7a4a21),
+          new Color(0x6a9a2d),
+          new Color(0x1f3b7a));
+
+  /** Lines beyond so many are dashed as well. */
+  private static final int SOLID = 8;
 
   private static final Color TEXT = new Color(0x1d2022);
   private static final Color MUTED = new Color(0x5c6368);
@@ -178,7 +185,7 @@ public final class Charts {
     series.setMarker(SeriesMarkers.NONE);
     series.setLineColor(COLOURS.get(colour % COLOURS.size()));
     series.setLineWidth(2f);
-    if (colour >= COLOURS.size()) {
+    if (colour >= SOLID) {
       series.setLineStyle(
           new BasicStroke(
               2f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {6, 4}, 0));

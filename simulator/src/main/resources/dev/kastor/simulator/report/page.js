@@ -2,8 +2,11 @@
 
 const byId = (id) => document.getElementById(id);
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const COLOURS = 8;
+// Twelve colours and three kinds of lines, of which each has eight: no two of 24 look the same.
+const COLOURS = 12;
+const DASHES = [null, [6, 3], [2, 2]];
 const seriesColour = (i) => token(`--series-${(i % COLOURS) + 1}`);
+const seriesDash = (i) => DASHES[Math.floor(i / 8) % DASHES.length];
 const number = (value, digits) => value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const charts = [];
 
@@ -13,9 +16,12 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-function swatch(colour) {
+/** A sample of the i-th series. */
+function swatch(i) {
   const made = element("span", { className: "swatch" });
-  made.style.background = colour;
+  const [on, off] = seriesDash(i) ?? [1, 0];
+  const colour = seriesColour(i);
+  made.style.background = off ? `repeating-linear-gradient(90deg, ${colour} 0 ${on}px, transparent ${on}px ${on + off}px)` : colour;
   return made;
 }
 
@@ -45,7 +51,7 @@ function drawSummary(group) {
   const columns = COLUMNS.filter(([, value]) => value(group.runs[0]) !== undefined);
   columns.forEach(([title]) => head.append(element("th", { scope: "col" }, title)));
   const rows = group.runs.map((run, i) => {
-    const row = element("tr", {}, element("td", {}, swatch(seriesColour(i)), run.policy));
+    const row = element("tr", {}, element("td", {}, swatch(i), run.policy));
     columns.forEach(([, value, text, ranked]) => {
       const best = ranked && group.runs.length > 1 && value(run) === Math.min(...group.runs.map(value));
       row.append(element("td", { className: best ? "best" : "" }, text(value(run))));
@@ -93,7 +99,7 @@ function tooltip(read, head, column = 1) {
         element("b", {}, head(points[0].value[0])),
         ...points
           .filter((point) => point.value[column] !== null && !(column > 1 && point.value[column] === 0))
-          .map((point) => element("div", {}, swatch(point.color), `${point.seriesName}  ${read(point.value[column])}`)),
+          .map((point) => element("div", {}, swatch(Number(point.seriesId)), `${point.seriesName}  ${read(point.value[column])}`)),
       ),
   };
 }
@@ -103,7 +109,7 @@ const grid = { left: 44, right: 16, top: 14, bottom: 24 };
 /** Above the chart and made of text, so that it wraps where there is little room. */
 function drawPolicies(group) {
   document.querySelectorAll(".policies").forEach((list) =>
-    list.replaceChildren(...group.runs.map((run, i) => element("li", {}, swatch(seriesColour(i)), run.policy))),
+    list.replaceChildren(...group.runs.map((run, i) => element("li", {}, swatch(i), run.policy))),
   );
 }
 
@@ -116,11 +122,12 @@ function draw(target, option) {
 function line(run, i, data) {
   return {
     type: "line",
+    id: String(i),
     name: run.policy,
     data,
     showSymbol: false,
     color: seriesColour(i),
-    lineStyle: { width: 1.75, type: i < COLOURS ? "solid" : "dashed" },
+    lineStyle: { width: 1.75, type: seriesDash(i) ?? "solid" },
     emphasis: { disabled: true },
   };
 }
@@ -142,15 +149,18 @@ function piles(group, run, names) {
     .filter((name) => run.applications[name])
     .map((name) => {
       const data = run.applications[name].map((own, at) => [(at + 0.5) * group.spanHours, (pile[at] += own), own]);
-      const colour = seriesColour(names.indexOf(name));
-      return { type: "line", name, data, showSymbol: false, color: colour, lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 1 }, emphasis: { disabled: true } };
+      const i = names.indexOf(name);
+      const colour = seriesColour(i);
+      const [on, off] = seriesDash(i) ?? [1, 0];
+      const decal = off ? { symbol: "rect", symbolSize: 1, dashArrayX: [off, on], dashArrayY: [1, 0], color: token("--surface") } : null;
+      return { type: "line", id: String(i), name, data, showSymbol: false, color: colour, lineStyle: { width: 0 }, areaStyle: { color: colour, opacity: 1 }, itemStyle: { decal }, emphasis: { disabled: true } };
     })
     .reverse();
 }
 
 function drawAllocations(group) {
   const names = [...new Set(group.runs.flatMap((run) => Object.keys(run.applications)))].sort();
-  byId("legend").replaceChildren(...names.map((name, i) => element("li", {}, swatch(seriesColour(i)), name)));
+  byId("legend").replaceChildren(...names.map((name, i) => element("li", {}, swatch(i), name)));
   byId("allocations").replaceChildren();
   group.runs.forEach((run) => {
     const target = element("div", { className: "chart low" });
