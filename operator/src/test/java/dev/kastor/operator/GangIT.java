@@ -8,6 +8,7 @@ import dev.kastor.crds.profile.ClusterTrainingProfile;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.pods.Gates;
 import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -217,6 +218,7 @@ class GangIT {
     assertThat(bench.condition("Queued").getMessage())
         .contains(profile)
         .contains("does not list namespace");
+    await("an event says so", () -> !events("ProfileNotAllowed").isEmpty());
     assertThat(bench.status().orElseThrow().allocation()).as("no policy heard of it").isNull();
     bench
         .client
@@ -237,6 +239,8 @@ class GangIT {
             bench.in(Phase.Queued)
                 && bench.condition("Queued").getReason().equals("ProfileNotFound"));
     assertThat(bench.condition("Queued").getMessage()).contains("spec.profile").contains(profile);
+    await("an event says so", () -> !events("ProfileNotFound").isEmpty());
+    assertThat(events("ProfileNotFound").getFirst().getMessage()).contains(profile);
     bench
         .client
         .resources(ClusterTrainingProfile.class)
@@ -253,6 +257,7 @@ class GangIT {
                 ClusterTrainingProfile.class))
         .create();
     await("it runs", () -> bench.in(Phase.Running));
+    assertThat(events("ProfileNotFound")).as("told once").hasSize(1);
     Pod pod = pods().getFirst();
     assertThat(env(pod)).containsEntry("NCCL_DEBUG", "INFO");
     assertThat(pod.getMetadata().getLabels())
@@ -273,6 +278,13 @@ class GangIT {
                 .noneMatch(gate -> gate.getName().equals(Gates.GANG)));
     agents.unmute(bench.name + "-0");
     await("it runs", () -> bench.in(Phase.Running));
+  }
+
+  private List<Event> events(String reason) {
+    return bench.client.v1().events().inNamespace(NAMESPACE).list().getItems().stream()
+        .filter(event -> bench.name.equals(event.getInvolvedObject().getName()))
+        .filter(event -> reason.equals(event.getReason()))
+        .toList();
   }
 
   private List<Pod> pods() {

@@ -9,6 +9,7 @@ import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.scheduling.Decisions;
 import dev.kastor.operator.status.Hold;
 import dev.kastor.operator.status.JobPhase;
+import dev.kastor.operator.status.JobReason;
 import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
 import java.util.Optional;
@@ -38,6 +39,9 @@ final class WaitReasons {
     }
     Optional<Hold> hold = admission.hold(job);
     if (hold.isPresent()) {
+      if (namesNoProfile(hold.get().reason())) {
+        events.warning(job, hold.get().reason().name(), hold.get().message());
+      }
       return new JobPhase(Phase.Queued, hold.get().reason().name(), hold.get().message());
     }
     Optional<Reason> refusal = queues.refusal(job);
@@ -50,5 +54,10 @@ final class WaitReasons {
                 .map(Decisions.Decision::reason))
         .map(reason -> new JobPhase(Phase.Queued, reason.code(), reason.message()))
         .orElse(phase);
+  }
+
+  /** What only a person can mend; names that are taken have an event of their own. */
+  private static boolean namesNoProfile(JobReason reason) {
+    return reason == JobReason.ProfileNotFound || reason == JobReason.ProfileNotAllowed;
   }
 }
