@@ -39,6 +39,8 @@ public record JobSettings(
     Duration checkpointInterval,
     int keepLast,
     Optional<WarmStartSetting> warmStart) {
+  private static final Duration EVALUATION_INTERVAL = Duration.ofSeconds(10);
+
   /**
    * Job whose parameters this one begins with.
    *
@@ -64,7 +66,8 @@ public record JobSettings(
         LearningRateRules.BUILT_IN.get(scaling),
         work,
         seed,
-        checkpointInterval);
+        checkpointInterval,
+        EVALUATION_INTERVAL);
   }
 
   /**

@@ -108,6 +108,12 @@ class AgentIT {
     assertThat(Objects.requireNonNull(completed.progress()).step())
         .isBetween(progress.step() + 19, progress.step() + 21);
     assertThat(operator.reports().getLast().outcome()).isEqualTo(completed);
+    assertThat(
+            operator.reports().stream()
+                .flatMap(report -> report.scalarsOrNone().entrySet().stream())
+                .toList()
+                .getLast())
+        .isEqualTo(Map.entry("held-out/accuracy", Objects.requireNonNull(completed.metric())));
   }
 
   @Test

@@ -64,6 +64,11 @@ final class ClassifierTrainable implements Trainable {
   }
 
   @Override
+  public int heldOutExamples() {
+    return heldOut.examples();
+  }
+
+  @Override
   public void warmUp(int atomicBatchSize) {
     model.warmUp(atomicBatchSize);
   }

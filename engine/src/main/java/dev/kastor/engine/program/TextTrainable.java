@@ -74,7 +74,7 @@ final class TextTrainable implements Trainable {
   @Override
   public Metric evaluate() {
     byte[] heldOut = text.heldOut();
-    int windows = (heldOut.length - 1) / context;
+    int windows = heldOutExamples();
     Scores scores = Scores.NONE;
     for (int from = 0; from < windows; from += EVALUATION_BATCH) {
       int count = Math.min(EVALUATION_BATCH, windows - from);
@@ -85,6 +85,11 @@ final class TextTrainable implements Trainable {
       scores = scores.plus(model.score(batch));
     }
     return new Metric("bitsPerByte", scores.meanLoss() / Math.log(2), false);
+  }
+
+  @Override
+  public int heldOutExamples() {
+    return (text.heldOut().length - 1) / context;
   }
 
   @Override

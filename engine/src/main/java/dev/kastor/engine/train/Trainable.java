@@ -43,8 +43,16 @@ public interface Trainable extends AutoCloseable {
   /** Folds statistics, averaged over all passes and replicas of a step, into the running ones. */
   void applyStatistics(float[] meanBatchStatistics);
 
-  /** The held-out metric of the current parameters. */
+  /** The held-out metric of the current parameters; changes nothing of the model. */
   Metric evaluate();
+
+  /**
+   * Held-out examples, each of which costs {@link #evaluate} no more than a training example costs
+   * {@link #pass}; 0 where that is not known. Such a model is evaluated at the end alone.
+   */
+  default int heldOutExamples() {
+    return 0;
+  }
 
   /** Runs what a first pass would pay for (loading kernels, compiling) at this batch size. */
   void warmUp(int atomicBatchSize);

@@ -97,6 +97,12 @@ public final class TelemetryClient implements AutoCloseable {
     unsent.add(change);
   }
 
+  /** Notes the metric of the present parameters on held-out data, unless it is not finite. */
+  public synchronized void evaluated(String metric, double value) {
+    unsent.heldOut(metric, value);
+    news = latest != null;
+  }
+
   /** Notes a durable checkpoint. */
   public synchronized void saved(CheckpointInfo info) {
     checkpoint = info;
@@ -239,8 +245,7 @@ public final class TelemetryClient implements AutoCloseable {
         taken.switches(),
         outcome,
         passes.take().orElse(null),
-        // Programs log nothing but their loss.
-        null,
+        taken.scalars(),
         unsaved);
   }
 

@@ -59,6 +59,7 @@ public final class ElasticTrainer implements AutoCloseable {
   private final Sums.Maker sums;
   private final History history;
   private final Set<Integer> warm = new HashSet<>();
+  private final EvaluationPace pace;
 
   private volatile boolean saveSoon;
   private long generation;
@@ -87,6 +88,7 @@ public final class ElasticTrainer implements AutoCloseable {
             around.telemetry()::saved,
             around.telemetry()::unsaved);
     this.history = new History();
+    this.pace = new EvaluationPace(settings.evaluationInterval());
     this.joiner =
         new GenerationJoiner(
             around.job(),
@@ -237,6 +239,7 @@ public final class ElasticTrainer implements AutoCloseable {
         continue;
       }
       long end = System.nanoTime();
+      boolean evaluated = false;
       history.stepped(ring.size());
       memberships.stepped(replica.step());
       boolean settled = all.stream().allMatch(each -> each.newestGeneration() == generation);
@@ -252,8 +255,11 @@ public final class ElasticTrainer implements AutoCloseable {
             new StepSample(
                 status(ring, membership), settled && !first && compute > 0, compute, sync, loss));
         saveWhenDue();
+        pace.stepped((end - start) * 1e-9);
+        evaluated = !replica.done() && evaluateWhenDue(pass / plan.atomicBatchSize());
       }
-      first = false;
+      // The first step after a change or an evaluation does not say what a step costs.
+      first = evaluated;
       if (newer.isPresent()
           && !replica.done()
           && all.stream().allMatch(each -> each.newestGeneration() == known)) {
@@ -296,12 +302,37 @@ public final class ElasticTrainer implements AutoCloseable {
     }
   }
 
+  /**
+   * Tells how good the parameters are now, if it is time to; they stay as they are. The others wait
+   * for us at the exchange of the next step.
+   */
+  private boolean evaluateWhenDue(double secondsPerExample) {
+    int examples = replica.heldOutExamples();
+    if (examples == 0 || !pace.due(examples * secondsPerExample)) {
+      return false;
+    }
+    memberships.doing(Doing.EVALUATE);
+    long start = System.nanoTime();
+    Trainable.Metric metric = replica.evaluate();
+    pace.evaluated((System.nanoTime() - start) * 1e-9);
+    memberships.doing(Doing.TRAIN);
+    tell(metric);
+    return true;
+  }
+
+  private void tell(Trainable.Metric metric) {
+    log.info(
+        "{}: held-out {} at step {}: {}", job, metric.name(), replica.step(), metric.value());
+    telemetry.evaluated(metric.name(), metric.value());
+  }
+
   /** The work is done: rank 0 evaluates, saves and tells the others, then the operator. */
   private Outcome complete(Ring ring) throws IOException, InterruptedException {
     @Nullable Outcome own = null;
     if (ring.rank() == 0) {
       memberships.doing(Doing.EVALUATE);
       Trainable.Metric metric = replica.evaluate();
+      tell(metric);
       memberships.doing(Doing.SAVE);
       checkpoints.save(replica.state());
       own =

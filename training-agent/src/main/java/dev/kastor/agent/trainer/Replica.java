@@ -96,6 +96,11 @@ final class Replica {
     return model.evaluate();
   }
 
+  /** See {@link Trainable#heldOutExamples}. */
+  int heldOutExamples() {
+    return model.heldOutExamples();
+  }
+
   void warmUp(int atomicBatchSize) {
     model.warmUp(atomicBatchSize);
   }

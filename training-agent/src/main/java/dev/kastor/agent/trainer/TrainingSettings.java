@@ -12,6 +12,7 @@ import java.time.Duration;
  * @param work when the job is done
  * @param seed of the order of examples
  * @param checkpointInterval time between checkpoints
+ * @param evaluationInterval least time of training between evaluations on held-out data
  */
 public record TrainingSettings(
     int initialBatch,
@@ -19,4 +20,5 @@ public record TrainingSettings(
     LearningRateRule learningRateRule,
     Work work,
     long seed,
-    Duration checkpointInterval) {}
+    Duration checkpointInterval,
+    Duration evaluationInterval) {}

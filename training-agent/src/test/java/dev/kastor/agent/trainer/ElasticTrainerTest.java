@@ -10,11 +10,13 @@ import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -49,7 +51,12 @@ class ElasticTrainerTest {
   }
 
   private static TrainingSettings settings(Work work) {
-    return new TrainingSettings(16, 0.02, new AdaScale(), work, 5, Duration.ofMillis(50));
+    return settings(work, Duration.ofSeconds(10));
+  }
+
+  private static TrainingSettings settings(Work work, Duration evaluations) {
+    Duration saves = Duration.ofMillis(50);
+    return new TrainingSettings(16, 0.02, new AdaScale(), work, 5, saves, evaluations);
   }
 
   private static final TrainingSettings ENDLESS = settings(new Work.Steps(1L << 40));
@@ -104,6 +111,39 @@ class ElasticTrainerTest {
     assertThat(ElasticTrainer.told(change, new BatchPlan(32, 1)))
         .isEqualTo(
             "trains with 2 replicas (before: 1); rescale, pause of 8.6 ms; batch 128 = 2 x 32 x 2");
+  }
+
+  @Test
+  void evaluationsWhileItTrainsAreToldAndChangeNothing() throws Exception {
+    Work work = new Work.Epochs(400);
+    start(1, settings(work, Duration.ofMillis(20)));
+    want(SMALL);
+    Outcome outcome = assertSameEnd(Outcome.Kind.COMPLETED);
+    TestReplica evaluated = replicas.removeLast();
+    List<Double> told =
+        operator.reports().stream()
+            .flatMap(report -> report.scalarsOrNone().entrySet().stream())
+            .filter(scalar -> scalar.getKey().equals("held-out/meanSquaredError"))
+            .map(Map.Entry::getValue)
+            .toList();
+    assertThat(evaluated.model().evaluations()).isGreaterThan(2);
+    assertThat(told).hasSizeBetween(2, evaluated.model().evaluations());
+    assertThat(told.getLast()).isEqualTo(outcome.metric());
+    operator.close();
+
+    operator = new FakeOperator(TestReplica.JOB, TestCertificate.shared());
+    Path other = Files.createDirectory(folder.resolve("other"));
+    TestReplica plain =
+        TestReplica.start("job-9", operator, settings(work, Duration.ofDays(1)), other);
+    replicas.add(plain);
+    want(SMALL);
+    assertThat(plain.outcome().kind()).isEqualTo(Outcome.Kind.COMPLETED);
+
+    assertThat(plain.model().evaluations()).isEqualTo(1);
+    assertThat(plain.model().parameters()).isEqualTo(evaluated.model().parameters());
+    assertThat(plain.model().statistics()).isEqualTo(evaluated.model().statistics());
+    assertThat(plain.outcome().progress()).isEqualTo(outcome.progress());
+    assertThat(plain.outcome().metric()).isEqualTo(outcome.metric());
   }
 
   @Test

@@ -21,6 +21,7 @@ final class LinearModel implements Trainable {
   private final List<Integer> warmed = new ArrayList<>();
   private final AtomicInteger badPasses = new AtomicInteger();
   private volatile float bad;
+  private final AtomicInteger evaluations = new AtomicInteger();
   private volatile boolean slow;
 
   LinearModel() {
@@ -106,7 +107,18 @@ final class LinearModel implements Trainable {
   }
 
   @Override
+  public int heldOutExamples() {
+    return EXAMPLES;
+  }
+
+  /** How often it was evaluated. */
+  int evaluations() {
+    return evaluations.get();
+  }
+
+  @Override
   public Metric evaluate() {
+    evaluations.incrementAndGet();
     double sum = 0;
     for (int n = 0; n < EXAMPLES; n++) {
       sum += error(n) * error(n);

@@ -26,7 +26,13 @@ class NotFiniteTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
   private static final TrainingSettings ENDLESS =
       new TrainingSettings(
-          16, 0.02, new AdaScale(), new Work.Steps(1L << 40), 5, Duration.ofMillis(50));
+          16,
+          0.02,
+          new AdaScale(),
+          new Work.Steps(1L << 40),
+          5,
+          Duration.ofMillis(50),
+          Duration.ofSeconds(10));
 
   @TempDir Path folder;
   private FakeOperator operator;
