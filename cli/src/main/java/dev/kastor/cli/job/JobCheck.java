@@ -50,8 +50,8 @@ public final class JobCheck {
   }
 
   /**
-   * Checks a job. Paths of its data become those of this machine. Of a template no more is said than
-   * that it is not run as on a cluster.
+   * Checks a job. Paths of its data become those of this machine. Of a template no more is said
+   * than that it is not run as on a cluster.
    */
   public Findings check(ManifestFile manifest) {
     if (manifest.isJob() && manifest.resource().get("spec", "template") != null) {

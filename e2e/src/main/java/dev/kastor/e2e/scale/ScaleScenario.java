@@ -43,14 +43,14 @@ final class ScaleScenario {
   private static final Duration CATCH_UP = Duration.ofSeconds(15);
   private static final Duration BETWEEN_ARRIVALS = Duration.ofMillis(200);
 
-  /** The longest that one late job in a hundred waits where the control plane is quick. */
+  /** The longest that one late job in a hundred waits where the machine is quick. */
   private static final double DECIDED_SECONDS = 1;
 
   /**
-   * The same in ways from a write to who watches it, of which one in a hundred takes longer: there
-   * and back, the write of the decision, and as long as one for the deciding.
+   * The same in times of a round over all jobs in the same run, which is what a busy machine makes
+   * long: less than the rest of one round and a whole one, so that nobody waits for the next.
    */
-  private static final double DECIDED_ECHOES = 4;
+  private static final double DECIDED_ROUNDS = 1.5;
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Audit audit = new Audit();
@@ -155,14 +155,8 @@ final class ScaleScenario {
   @Test
   @Order(3)
   @DisplayName(
-      "a job that comes to a loaded cluster is decided on within a second, or four echoes of a write")
+      "a job that comes to a loaded cluster is decided on within a second, or without waiting for a next round")
   void decidesSoon() throws Exception {
-    try (WatchEcho echo = new WatchEcho(client)) {
-      decidesSoon(echo);
-    }
-  }
-
-  private void decidesSoon(WatchEcho echo) throws Exception {
     collectAndSettle();
     List<String> names = new ArrayList<>();
     double rounds = operator.counted("kastor_decision_seconds_count");
@@ -172,10 +166,8 @@ final class ScaleScenario {
       var job = Submitted.job("late", i, 1);
       submitted.create(job);
       names.add(Submitted.name(job));
-      echo.write();
       Thread.sleep(BETWEEN_ARRIVALS);
     }
-    until("all writes are seen", PATIENCE, () -> echo.missing() == 0);
     until(
         "all late jobs are decided on",
         PATIENCE,
@@ -193,11 +185,9 @@ final class ScaleScenario {
                 rounds,
                 deciding / Math.max(1, rounds)));
     Progress.say("who waited longest: " + longest(names));
-    double[] echoes = echo.seconds();
-    Progress.say("from a write to who watches it, meanwhile: " + JobsSeen.spread(echoes));
     assertThat(JobsSeen.quantile(waits, 0.99))
         .isLessThanOrEqualTo(
-            Math.max(DECIDED_SECONDS, DECIDED_ECHOES * JobsSeen.quantile(echoes, 0.99)));
+            Math.max(DECIDED_SECONDS, DECIDED_ROUNDS * deciding / Math.max(1, rounds)));
   }
 
   @Test
