@@ -15,7 +15,9 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The format as {@code docs/programs.md} describes it, without the code that reads it in Kastor. */
+/**
+ * The format as {@code docs/programs.md} describes it, without the code that reads it in Kastor.
+ */
 class CheckpointFormatIT {
   private static final Path PAGE =
       Path.of(System.getProperty("kastor.root", "..")).resolve("docs/programs.md");

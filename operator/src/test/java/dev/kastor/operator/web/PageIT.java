@@ -250,8 +250,7 @@ class PageIT {
   private static double secondsToNow(Page page, String chart) {
     Object seconds =
         page.evaluate(
-            "async id => { const { getInstanceByDom } = await import('%s');"
-                    .formatted(ECHARTS)
+            "async id => { const { getInstanceByDom } = await import('%s');".formatted(ECHARTS)
                 + " const axis = getInstanceByDom(document.getElementById(id)).getModel().getComponent('xAxis');"
                 + " return (Date.now() - axis.axis.scale.getExtent()[1]) / 1000; }",
             chart);
@@ -372,8 +371,7 @@ class PageIT {
       assertThat(backgrounds(page, "#nodes .cell.used")).hasSize(4).doesNotHaveDuplicates();
       Object patterns =
           page.evaluate(
-              "async () => { const { getInstanceByDom } = await import('%s');"
-                      .formatted(ECHARTS)
+              "async () => { const { getInstanceByDom } = await import('%s');".formatted(ECHARTS)
                   + " return getInstanceByDom(document.getElementById('chart-allocation')).getModel()"
                   + ".getSeries().filter(s => s.name.startsWith('sweep-'))"
                   + ".map(s => Boolean(s.getData().getVisual('style').decal)); }");

@@ -31,7 +31,8 @@ final class ReportIT {
   private static final Pattern POLICIES =
       Pattern.compile("<ul class=\"[^\"]*policies[^\"]*\">(.*?)</ul>", Pattern.DOTALL);
   private static final Pattern SWATCH =
-      Pattern.compile("<span class=\"swatch\" style=\"background: ([^\"]+?);?\"></span>(policy-\\d+)");
+      Pattern.compile(
+          "<span class=\"swatch\" style=\"background: ([^\"]+?);?\"></span>(policy-\\d+)");
 
   @TempDir private Path folder;
 

@@ -321,8 +321,7 @@ public final class ElasticTrainer implements AutoCloseable {
   }
 
   private void tell(Trainable.Metric metric) {
-    log.info(
-        "{}: held-out {} at step {}: {}", job, metric.name(), replica.step(), metric.value());
+    log.info("{}: held-out {} at step {}: {}", job, metric.name(), replica.step(), metric.value());
     telemetry.evaluated(metric.name(), metric.value());
   }
 

@@ -3,8 +3,8 @@ package dev.kastor.agent.trainer;
 import java.time.Duration;
 
 /**
- * Pace at which rank 0 evaluates a job that trains: with a least time of training in between, and so
- * rarely that evaluations take no more than a fiftieth of the time that its steps take.
+ * Pace at which rank 0 evaluates a job that trains: with a least time of training in between, and
+ * so rarely that evaluations take no more than a fiftieth of the time that its steps take.
  *
  * <p>The first is expected to take what training on as many examples takes, the next ones what the
  * last one took. One that takes longer is made up for before the next. Not thread-safe.

@@ -158,7 +158,8 @@ class WarmStartTest {
 
   private List<TestReplica> start(
       int count, Work work, Duration saves, Optional<WarmStart> warmStart) {
-    TrainingSettings settings = new TrainingSettings(16, 0.0001, new AdaScale(), work, 5, saves, Duration.ofSeconds(10));
+    TrainingSettings settings =
+        new TrainingSettings(16, 0.0001, new AdaScale(), work, 5, saves, Duration.ofSeconds(10));
     List<TestReplica> added = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       added.add(TestReplica.start("job-" + started++, operator, settings, folder, warmStart));
