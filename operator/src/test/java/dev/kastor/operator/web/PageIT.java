@@ -66,8 +66,8 @@ class PageIT {
   /** Texts on the canvases of charts that reach beyond them; there must be some that do not. */
   private static final String CUT_LABELS =
       """
-      async () => {
-        const { getInstanceByDom } = await import('%s');
+      async (echarts) => {
+        const { getInstanceByDom } = await import(echarts);
         const charts = [...document.querySelectorAll('.chart')].map(getInstanceByDom).filter(Boolean);
         const texts = charts.flatMap(chart => chart.getZr().storage.getDisplayList(true)
           .filter(drawn => drawn.type === 'tspan')
@@ -402,7 +402,7 @@ class PageIT {
         assertThat(page.locator("#detail-name")).hasText(job);
         assertThat(page.locator("#chart-loss"))
             .hasAttribute("aria-label", Pattern.compile("Loss over time: from .*"));
-        Object cut = page.evaluate(CUT_LABELS.formatted(ECHARTS));
+        Object cut = page.evaluate(CUT_LABELS, ECHARTS);
         assertThat((List<?>) cut).as("%s at %d px", job, width).isEmpty();
       }
       shoot(page, "labels-" + width);
