@@ -29,6 +29,7 @@ import dev.kastor.cli.local.DownCommand;
 import dev.kastor.cli.local.UpCommand;
 import dev.kastor.cli.metrics.MetricsCommand;
 import dev.kastor.cli.queue.QueueCommand;
+import dev.kastor.cli.recording.RecordCommand;
 import dev.kastor.cli.replay.CompareCommand;
 import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.replay.SweepCommand;
@@ -117,6 +118,7 @@ public final class Kastor implements Runnable {
           CheckpointsCommand.class,
           ScaleCommand.class,
           PinCommand.class,
+          RecordCommand.class,
           SimulateCommand.class,
           SweepCommand.class,
           CompareCommand.class,
@@ -155,7 +157,7 @@ public final class Kastor implements Runnable {
     groups.put("Operate a cluster", List.of("queue", "doctor", "support-bundle"));
     groups.put(
         "Simulate and measure",
-        List.of("simulate", "sweep", "compare", "trace", "bench", "profile", "gpu"));
+        List.of("record", "simulate", "sweep", "compare", "trace", "bench", "profile", "gpu"));
     groups.put("Kastor itself", List.of("version", "completion", "help"));
     return groups;
   }

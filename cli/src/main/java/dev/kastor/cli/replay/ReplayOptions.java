@@ -19,9 +19,11 @@ import dev.kastor.simulator.event.NodeFailures;
 import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
 import dev.kastor.simulator.event.Stragglers;
+import dev.kastor.simulator.recording.Recording;
 import dev.kastor.simulator.replay.DeclaredWork;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.run.Conditions;
+import dev.kastor.simulator.run.Pace;
 import dev.kastor.simulator.tick.TickSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -243,6 +245,26 @@ final class ReplayOptions {
     return !workloads.isEmpty();
   }
 
+  /** Checks that nothing is asked for that a recording says itself. */
+  void checkForRecording() {
+    if (hasWorkload() || profiles != null || mode != Mode.EVENTS) {
+      throw new CliException(
+          ExitCode.USAGE,
+          "--recording brings its own workload and applications and is replayed in mode events."
+              + " Leave out --workload, --profiles and --mode.");
+    }
+  }
+
+  /** Policies that were named, each with its options; that of a recording where none was. */
+  List<Chosen<PolicyPlugin>> policies(Recording recording) {
+    return policies.isEmpty() ? policies(List.of(recording.policy())) : policies();
+  }
+
+  /** Time between decisions of a replay of a recording. */
+  Duration round(Chosen<PolicyPlugin> policy, Recording recording) {
+    return roundSeconds == null ? recording.round() : round(policy);
+  }
+
   List<String> workloads() throws LocalException {
     return workloads.isEmpty() ? List.of(shipped().resolve(WORKLOAD).toString()) : workloads;
   }
@@ -254,9 +276,13 @@ final class ReplayOptions {
    *     that there are
    */
   List<Chosen<PolicyPlugin>> policies() {
+    return policies(policies.isEmpty() ? KnownPolicies.read().names() : policies);
+  }
+
+  private List<Chosen<PolicyPlugin>> policies(List<String> texts) {
     Registry<PolicyPlugin> known = KnownPolicies.read();
     SequencedSet<Chosen<PolicyPlugin>> chosen = new LinkedHashSet<>();
-    for (String text : policies.isEmpty() ? known.names() : policies) {
+    for (String text : texts) {
       Selection selection = Selection.parse(text);
       boolean reckons =
           known.get(selection.name()).options().stream()
@@ -318,7 +344,8 @@ final class ReplayOptions {
           Optional.ofNullable(autoscale)
               .map(rules -> new Autoscaling(rules, seconds(nodeDelaySeconds))),
           interruptionsPerDay,
-          QueueFile.named(queues) ? QueueFile.read(Path.of(queues)) : Queue.parse(queues));
+          QueueFile.named(queues) ? QueueFile.read(Path.of(queues)) : Queue.parse(queues),
+          Pace.USUAL);
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }

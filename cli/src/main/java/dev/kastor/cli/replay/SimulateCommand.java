@@ -7,11 +7,14 @@ import dev.kastor.local.LocalException;
 import dev.kastor.plugin.Chosen;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.simulator.bound.LowerBound;
+import dev.kastor.simulator.recording.Recording;
+import dev.kastor.simulator.recording.RecordingFile;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.report.Charts;
 import dev.kastor.simulator.report.Page;
 import dev.kastor.simulator.report.RunsCsv;
 import dev.kastor.simulator.report.RunsJson;
+import dev.kastor.simulator.run.Conditions;
 import dev.kastor.simulator.run.Outcome;
 import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.run.Simulate;
@@ -46,11 +49,13 @@ import picocli.CommandLine.Spec;
       "  kastor simulate --workload traces/workloads/burst-8.csv --cluster 2x8 --policy pollux",
       "  kastor simulate --policy kastor:hold=1000:fairness=3,kastor,pollux",
       "  kastor simulate --bound --policy kastor,pollux",
+      "  kastor simulate --recording kastor-recording.json --policy kastor,fifo",
       "  kastor simulate --mode pollux --profiles pollux/applications --cluster 16x4 \\",
       "    --workload pollux/workloads/workload-1.csv --policy tiresias,pollux --json out.json"
     })
 public final class SimulateCommand implements Callable<Integer> {
   private static final String DEFAULT_REPORT = "kastor-report";
+  private static final String CLUSTER = "4x4";
   private static final String PAGE = "report.html";
   private static final int MOST_SLOT_SECONDS = 86_400;
 
@@ -58,15 +63,23 @@ public final class SimulateCommand implements Callable<Integer> {
   @Mixin private ReplayOptions options = new ReplayOptions();
 
   @Option(
+      names = "--recording",
+      paramLabel = "FILE",
+      description =
+          "Replay what kastor record wrote, instead of a workload: its jobs on its nodes under its"
+              + " policy, or what other options name.")
+  private @Nullable Path recording;
+
+  @Option(
       names = "--cluster",
       paramLabel = "NODESxGPUS",
-      defaultValue = "4x4",
       converter = ReplayTexts.Shape.class,
       description =
           "Nodes and GPUs on each, such as 16x4, or by GPU type, such as aws=6x4,rtx=3x8; each may"
               + " be followed by :price=AMOUNT (of a node in an hour), :spot and :racks=COUNT, such"
-              + " as aws=6x4:price=3.5:spot,aws=2x4:price=12.24 (default: ${DEFAULT-VALUE}).")
-  private ClusterShape cluster = ClusterShape.parse("4x4");
+              + " as aws=6x4:price=3.5:spot,aws=2x4:price=12.24 (default: 4x4, or"
+              + " the nodes of the recording, which come and go as they did).")
+  private @Nullable ClusterShape cluster;
 
   @Option(
       names = "--bound",
@@ -115,7 +128,9 @@ public final class SimulateCommand implements Callable<Integer> {
     if (folder != null) {
       ResultFile.check(folder.resolve(PAGE));
     }
-    Simulate simulate = prepare(runs());
+    Path file = recording;
+    Recording recorded = file == null ? null : read(file);
+    Simulate simulate = prepare(file == null || recorded == null ? runs() : runs(recorded, file));
     PrintWriter out = spec.commandLine().getOut();
     ReplayProgress progress =
         new ReplayProgress(spec.commandLine().getErr(), simulate.runs(), options.quiet());
@@ -127,6 +142,12 @@ public final class SimulateCommand implements Callable<Integer> {
     }
     Map<String, LowerBound> bounds = bound ? bounds(simulate) : Map.of();
     new RunTable(outcomes, bounds).lines().forEach(out::println);
+    if (recorded != null) {
+      recorded.notes().forEach(out::println);
+      if (cluster == null) {
+        new LikenessText(recorded, outcomes).lines().forEach(out::println);
+      }
+    }
     if (json != null) {
       AtomicFile.write(json, RunsJson.of(outcomes, bounds));
     }
@@ -159,7 +180,8 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   private @Nullable Path reportFolder() {
-    boolean nothingNamed = !options.hasWorkload() && json == null && csv == null;
+    boolean nothingNamed =
+        !options.hasWorkload() && recording == null && json == null && csv == null;
     return plots == null && nothingNamed ? Path.of(DEFAULT_REPORT) : plots;
   }
 
@@ -175,7 +197,7 @@ public final class SimulateCommand implements Callable<Integer> {
                     options.mode(),
                     options.profiles(),
                     workload,
-                    cluster,
+                    cluster == null ? ClusterShape.parse(CLUSTER) : cluster,
                     policy,
                     seed,
                     options.round(policy),
@@ -191,6 +213,43 @@ public final class SimulateCommand implements Callable<Integer> {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
     return runs;
+  }
+
+  private static Recording read(Path file) {
+    try {
+      return RecordingFile.read(file);
+    } catch (TraceException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /** Runs of a recording, whose jobs learn from their families as on the cluster. */
+  private List<Run> runs(Recording recorded, Path file) {
+    options.checkForRecording();
+    try {
+      ClusterShape nodes = cluster == null ? recorded.cluster() : cluster;
+      Conditions conditions = options.conditions().recorded(recorded, cluster == null);
+      List<Run> runs = new ArrayList<>();
+      for (long seed : options.seeds()) {
+        for (Chosen<PolicyPlugin> policy : options.policies(recorded)) {
+          runs.add(
+              new Run(
+                  options.mode(),
+                  file,
+                  file.toString(),
+                  nodes,
+                  policy,
+                  seed,
+                  options.round(policy, recorded),
+                  1,
+                  conditions,
+                  true));
+        }
+      }
+      return runs;
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
   }
 
   static Simulate prepare(List<Run> runs) {

@@ -75,22 +75,26 @@ public final class FamilyStore {
     TrainingJobStatus status = job.getStatus();
     TrainingStatus training = status == null ? null : status.training();
     JobSpec spec = JobSpecs.of(job);
-    String declared = job.getSpec().family();
-    // Namespaces do not learn from each other: they need not trust each other.
-    String family =
-        spec.id().namespace()
-            + "/"
-            + (declared == null ? image + " " + job.getSpec().runsKey() : declared)
-            // Replicas of another size have other step times.
-            + (spec.slotsPerReplica() == 1 ? "" : " of %d slots".formatted(spec.slotsPerReplica()))
-            // What a script counts is not comparable with what agents measure.
-            + (job.getSpec().restartsToRescale() ? " " + ElasticSpec.Rescale.Restart : "");
     return new Learner(
-        spec.ofFamily(family),
+        spec.ofFamily(family(job)),
         new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, learning),
         Optional.of(memory),
         pauses(training),
         StoredTime.of(training == null ? null : training.checkpointTime()));
+  }
+
+  /** Name of the family that learns together with the job. */
+  public String family(TrainingJob job) {
+    int slots = JobSpecs.of(job).slotsPerReplica();
+    String declared = job.getSpec().family();
+    // Namespaces do not learn from each other: they need not trust each other.
+    return job.getMetadata().getNamespace()
+        + "/"
+        + (declared == null ? image + " " + job.getSpec().runsKey() : declared)
+        // Replicas of another size have other step times.
+        + (slots == 1 ? "" : " of %d slots".formatted(slots))
+        // What a script counts is not comparable with what agents measure.
+        + (job.getSpec().restartsToRescale() ? " " + ElasticSpec.Rescale.Restart : "");
   }
 
   /** Pauses that the job's status tells of, one of each kind. */

@@ -5,14 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A series that never outgrows its bound: when full it drops every second point and from then on
+ * Series that never outgrows its bound: when full it drops every second point and from then on
  * keeps only every second of those that arrive, so that the resolution is the same all along.
  *
  * <p>The first and the newest point are always there. Not thread-safe.
  */
-final class BoundedSeries<T> {
+public final class BoundedSeries<T> {
   /** Fewest points that a series can be bounded to. */
-  static final int LEAST = 4;
+  public static final int LEAST = 4;
 
   private int capacity;
   private List<T> kept = new ArrayList<>();
@@ -26,14 +26,15 @@ final class BoundedSeries<T> {
   private long stride = 1;
 
   /** A series of at most {@code capacity} points, at least 4. */
-  BoundedSeries(int capacity) {
+  public BoundedSeries(int capacity) {
     if (capacity < LEAST) {
       throw new IllegalArgumentException("capacity must be at least 4 but is " + capacity);
     }
     this.capacity = capacity;
   }
 
-  void add(T point) {
+  /** Adds the newest point. */
+  public void add(T point) {
     newest = arrived % stride == 0 ? null : point;
     if (newest == null) {
       kept.add(point);
@@ -63,7 +64,7 @@ final class BoundedSeries<T> {
   }
 
   /** All points, oldest first; the last one is the newest that arrived. */
-  List<T> points() {
+  public List<T> points() {
     T last = newest;
     if (last == null) {
       return List.copyOf(kept);

@@ -12,6 +12,7 @@ final class RoundResults {
   private final FirstLooks firstLooks;
   private final Decisions decisions;
   private final StandingAdvice advice;
+  private final RecordedRounds recorded;
   private final Signals signals;
   private final Metrics metrics;
   private final InstantSource clock;
@@ -20,12 +21,14 @@ final class RoundResults {
       FirstLooks firstLooks,
       Decisions decisions,
       StandingAdvice advice,
+      RecordedRounds recorded,
       Signals signals,
       Metrics metrics,
       InstantSource clock) {
     this.firstLooks = firstLooks;
     this.decisions = decisions;
     this.advice = advice;
+    this.recorded = recorded;
     this.signals = signals;
     this.metrics = metrics;
     this.clock = clock;
@@ -35,6 +38,7 @@ final class RoundResults {
   void tell(Round round, double seconds) {
     metrics.decided(round, seconds);
     tellFirstLooks(round);
+    recorded.decided(round);
     decisions.decided(round).forEach(signals::job);
     advice.observe(round.snapshot());
   }
@@ -42,6 +46,7 @@ final class RoundResults {
   /** Tells of a round for newcomers alone, before it is stored. */
   void tellServed(Round round) {
     decisions.served(round);
+    recorded.served(round);
     metrics.served(round);
   }
 

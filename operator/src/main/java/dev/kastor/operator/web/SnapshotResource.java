@@ -102,11 +102,7 @@ public final class SnapshotResource {
   }
 
   private void mayKnowAll(@Nullable String token, HttpServerRequest request) throws ApiException {
-    if (!access.viewer(token, OverviewResource.remote(request)).seesAll()) {
-      throw ApiException.forbidden(
-          "a snapshot is for who may list TrainingJobs in all namespaces: what becomes of a job"
-              + " depends on the jobs of others");
-    }
+    access.checkSeesAll(token, OverviewResource.remote(request), "a snapshot");
   }
 
   private static BadRequestException bad(String what) {

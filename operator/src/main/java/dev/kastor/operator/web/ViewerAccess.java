@@ -66,6 +66,22 @@ final class ViewerAccess {
     return new Reviewed(user);
   }
 
+  /**
+   * Refuses whoever may not know of all jobs.
+   *
+   * @param what is asked for, as a sentence begins
+   * @throws ApiException if the caller does not say who it is, or may not
+   */
+  void checkSeesAll(@Nullable String authorization, String remote, String what)
+      throws ApiException {
+    if (!viewer(authorization, remote).seesAll()) {
+      throw ApiException.forbidden(
+          what
+              + " is for who may list TrainingJobs in all namespaces: what becomes of a job"
+              + " depends on the jobs of others");
+    }
+  }
+
   /** A user, asked about as questions come up. */
   private final class Reviewed implements Viewer {
     private final TokenReviews.User user;

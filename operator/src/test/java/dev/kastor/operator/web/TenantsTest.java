@@ -99,6 +99,7 @@ class TenantsTest {
           "/api/v1/timeline",
           "/api/v1/queues",
           "/api/v1/snapshot",
+          "/api/v1/recording",
           "/api/v1/jobs/blue/job-of-blue/history",
           "/api/v1/jobs/blue/job-of-blue/decision",
           "//api/v1/overview",
@@ -145,7 +146,7 @@ class TenantsTest {
 
   /** What becomes of a job depends on jobs that a tenant may not see. */
   @Test
-  void aSnapshotIsForWhoSeesAllJobs() {
+  void snapshotAndRecordingAreForWhoSeesAllJobs() {
     String job = Serialization.asJson(TestJobs.job("more", 1, 2, GoodputSpec.Mode.Adaptive));
     as("user:blue")
         .get("/api/v1/snapshot")
@@ -160,6 +161,14 @@ class TenantsTest {
         .then()
         .statusCode(403);
     given().get("/api/v1/snapshot").then().statusCode(401);
+    as("user:blue")
+        .get("/api/v1/recording")
+        .then()
+        .statusCode(403)
+        .body("error", containsString("all namespaces"))
+        .body("error", not(containsString("job-of")));
+    given().get("/api/v1/recording").then().statusCode(401);
+    as("user:admin").get("/api/v1/recording").then().statusCode(200);
     as("user:admin").get("/api/v1/snapshot").then().body("jobs.size()", equalTo(2));
   }
 

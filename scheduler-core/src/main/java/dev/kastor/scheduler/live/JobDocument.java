@@ -70,6 +70,29 @@ public record JobDocument(
         job.stays());
   }
 
+  /** The same with another spec on other nodes. */
+  JobDocument with(SpecDocument other, Map<String, Integer> onNodes) {
+    return new JobDocument(
+        other,
+        onNodes,
+        slotsPerReplica,
+        model,
+        maxProfiledReplicas,
+        progress,
+        age,
+        attainedService,
+        restarts,
+        rescaleCost,
+        restartCost,
+        sinceChange,
+        unsaved,
+        pinned,
+        restarting,
+        outlook,
+        declaredSteps,
+        stays);
+  }
+
   /** The job of the document. */
   public LiveJob job() {
     return new LiveJob(

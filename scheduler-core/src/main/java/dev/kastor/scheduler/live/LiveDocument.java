@@ -7,6 +7,7 @@ import dev.kastor.scheduler.model.StopPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -42,7 +43,22 @@ public record LiveDocument(
       int slots,
       String rack,
       boolean preemptible,
-      double pricePerHour) {}
+      double pricePerHour) {
+    /** The document of a node. */
+    public static NodeDocument of(Node node) {
+      return new NodeDocument(
+          node.name(),
+          node.gpuType(),
+          node.slots(),
+          node.rack(),
+          node.preemptible(),
+          node.pricePerHour());
+    }
+
+    private Node node() {
+      return new Node(name, gpuType, slots, rack, preemptible, pricePerHour);
+    }
+  }
 
   /** A queue; {@code quota} is absent without a limit. */
   public record QueueDocument(
@@ -51,7 +67,33 @@ public record LiveDocument(
       String cohort,
       @Nullable Quota quota,
       String stop,
-      boolean pinsAlwaysHold) {}
+      boolean pinsAlwaysHold) {
+    /** The documents of queues, in name order. */
+    public static List<QueueDocument> of(Map<String, Queue> queues) {
+      return new TreeMap<>(queues)
+          .values().stream()
+              .map(queue ->
+                  new QueueDocument(
+                      queue.name(),
+                      queue.weight(),
+                      queue.cohort(),
+                      queue.quota().orElse(null),
+                      queue.stop().name(),
+                      queue.pinsAlwaysHold()))
+              .toList();
+    }
+
+    /** The queue of the document. */
+    public Queue queue() {
+      return new Queue(
+          name,
+          weight,
+          cohort,
+          Optional.ofNullable(quota),
+          StopPolicy.valueOf(stop),
+          pinsAlwaysHold);
+    }
+  }
 
   public LiveDocument {
     if (!SCHEMA.equals(schema)) {
@@ -73,27 +115,8 @@ public record LiveDocument(
         cluster.seed(),
         cluster.round().toString(),
         cluster.delay().toString(),
-        cluster.nodes().stream()
-            .map(node ->
-                new NodeDocument(
-                    node.name(),
-                    node.gpuType(),
-                    node.slots(),
-                    node.rack(),
-                    node.preemptible(),
-                    node.pricePerHour()))
-            .toList(),
-        new TreeMap<>(cluster.queues())
-            .values().stream()
-                .map(queue ->
-                    new QueueDocument(
-                        queue.name(),
-                        queue.weight(),
-                        queue.cohort(),
-                        queue.quota().orElse(null),
-                        queue.stop().name(),
-                        queue.pinsAlwaysHold()))
-                .toList(),
+        cluster.nodes().stream().map(NodeDocument::of).toList(),
+        QueueDocument.of(cluster.queues()),
         cluster.jobs().stream().map(JobDocument::of).toList(),
         cluster.held());
   }
@@ -111,25 +134,9 @@ public record LiveDocument(
         seed,
         Duration.parse(round),
         Duration.parse(delay),
-        nodes.stream()
-            .map(node ->
-                new Node(
-                    node.name,
-                    node.gpuType,
-                    node.slots,
-                    node.rack,
-                    node.preemptible,
-                    node.pricePerHour))
-            .toList(),
+        nodes.stream().map(NodeDocument::node).toList(),
         queues.stream()
-            .map(queue ->
-                new Queue(
-                    queue.name,
-                    queue.weight,
-                    queue.cohort,
-                    Optional.ofNullable(queue.quota),
-                    StopPolicy.valueOf(queue.stop),
-                    queue.pinsAlwaysHold))
+            .map(QueueDocument::queue)
             .collect(Collectors.toMap(Queue::name, Function.identity())),
         jobs.stream().map(JobDocument::job).toList(),
         held);

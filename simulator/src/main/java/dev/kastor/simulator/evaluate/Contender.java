@@ -9,6 +9,7 @@ import dev.kastor.simulator.event.LiveRescale;
 import dev.kastor.simulator.replay.DeclaredWork;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.run.Conditions;
+import dev.kastor.simulator.run.Pace;
 import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.tick.TickSettings;
 import java.time.Duration;
@@ -131,7 +132,8 @@ public record Contender(
             adversity,
             Optional.empty(),
             Conditions.PLAIN.interruptionsPerDay(),
-            new LinkedHashMap<>()),
+            new LinkedHashMap<>(),
+            Pace.USUAL),
         familyMemory,
         set.categories(workload));
   }

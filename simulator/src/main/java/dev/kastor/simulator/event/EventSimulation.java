@@ -137,6 +137,7 @@ public final class EventSimulation implements Cluster {
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
       var spec = EventSpecs.of(job, application, policies.traits().control(), largest);
+      EventSettings costs = costs(application);
       EventJob added =
           new EventJob(
               jobs.size(),
@@ -145,9 +146,9 @@ public final class EventSimulation implements Cluster {
               job.submitSeconds(),
               courses.computeIfAbsent(application, Courses::new),
               clock,
-              settings,
+              costs,
               new Reporter(
-                  settings,
+                  costs,
                   spec,
                   knowledge(spec, policies.traits(), memory),
                   declared.next(),
@@ -192,8 +193,7 @@ public final class EventSimulation implements Cluster {
     clock.set(Duration.between(Instant.EPOCH, now).toNanos() * 1e-9);
     for (LiveStart start : live) {
       JobState state = start.job().state();
-      EventSettings costs =
-          settings.withLiveRescale(new LiveRescale(start.rescalePause(), state.restartCost()));
+      EventSettings costs = costs(start.rescalePause(), state.restartCost());
       EventJob job =
           new EventJob(
               jobs.size(),
@@ -212,6 +212,17 @@ public final class EventSimulation implements Cluster {
       jobsById.put(state.id(), job);
       job.resume(start, this.nodes.gpuType(state.allocation()));
     }
+  }
+
+  private EventSettings costs(Application application) {
+    return application instanceof SpecifiedApplication own
+        ? costs(own.rescalePause(), VirtualClock.duration(own.restartSeconds()))
+        : settings;
+  }
+
+  /** Changes of a job that ran on a cluster take what they took there. */
+  private EventSettings costs(Duration rescalePause, Duration restart) {
+    return settings.withLiveRescale(new LiveRescale(rescalePause, restart));
   }
 
   private static @Nullable Knowledge knowledge(

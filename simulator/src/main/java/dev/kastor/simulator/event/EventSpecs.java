@@ -37,6 +37,11 @@ public final class EventSpecs {
    */
   public static JobSpec of(
       Workload.Job job, Application application, Control control, ClusterShape largest) {
+    if (application instanceof SpecifiedApplication own) {
+      JobSpec spec = specified(job, own.spec(), control);
+      check(spec, largest);
+      return spec;
+    }
     Elasticity elasticity = elasticity(job, application, control);
     int target = target(job, application, elasticity);
     SequencedMap<String, GpuTraits> byType = new LinkedHashMap<>();
@@ -67,6 +72,30 @@ public final class EventSpecs {
             Map.of());
     check(spec, largest);
     return spec;
+  }
+
+  /** What the job was submitted with, as far as the policy can decide on it. */
+  private static JobSpec specified(Workload.Job job, JobSpec own, Control control) {
+    Elasticity allowed = own.elasticity();
+    Elasticity elasticity =
+        control == Control.PLACEMENT
+            ? new Elasticity.Rigid(own.requestedReplicas())
+            : control != Control.SIZE_AND_BATCH && allowed instanceof Elasticity.Adaptive adaptive
+                ? new Elasticity.Elastic(adaptive.min(), adaptive.max(), adaptive.allowed())
+                : allowed;
+    return new JobSpec(
+        new JobId(NAMESPACE, job.name()),
+        Instant.EPOCH.plus(VirtualClock.duration(job.submitSeconds())),
+        own.family(),
+        elasticity,
+        own.requestedReplicas(),
+        own.batchLimits(),
+        own.gpuType(),
+        own.byGpuType(),
+        own.queue(),
+        own.priority(),
+        own.slotsPerReplica(),
+        own.mostExamples());
   }
 
   private static Elasticity elasticity(Workload.Job job, Application application, Control control) {

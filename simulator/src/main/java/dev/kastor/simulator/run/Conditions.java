@@ -10,6 +10,7 @@ import dev.kastor.simulator.event.NodeFailures;
 import dev.kastor.simulator.event.ReportFaults;
 import dev.kastor.simulator.event.Resize;
 import dev.kastor.simulator.event.Stragglers;
+import dev.kastor.simulator.recording.Recording;
 import dev.kastor.simulator.replay.DeclaredWork;
 import java.time.Duration;
 import java.util.Collections;
@@ -32,6 +33,7 @@ import java.util.StringJoiner;
  * @param interruptionsPerDay how often each preemptible node is taken away in a day; mode events
  *     only
  * @param queues queues with a weight of their own, by name
+ * @param pace how often the scheduler decides and jobs report; mode events only
  */
 public record Conditions(
     double interference,
@@ -41,7 +43,8 @@ public record Conditions(
     Adversity adversity,
     Optional<Autoscaling> autoscaling,
     double interruptionsPerDay,
-    SequencedMap<String, Queue> queues) {
+    SequencedMap<String, Queue> queues,
+    Pace pace) {
   /** Nothing disturbs, and rescaling costs what Kastor's agent was measured to need. */
   public static final Conditions PLAIN =
       new Conditions(
@@ -52,7 +55,8 @@ public record Conditions(
           Adversity.USUAL,
           Optional.empty(),
           1,
-          new LinkedHashMap<>());
+          new LinkedHashMap<>(),
+          Pace.USUAL);
 
   public Conditions {
     resizes = List.copyOf(resizes);
@@ -67,6 +71,26 @@ public record Conditions(
     }
   }
 
+  /**
+   * The same as they were on a recorded cluster, where nothing else is asked for.
+   *
+   * @param itsNodes whether the replay is on the nodes of the recording, which come and go as they
+   *     did
+   */
+  public Conditions recorded(Recording recording, boolean itsNodes) {
+    boolean comeAndGo = itsNodes && resizes.isEmpty() && autoscaling.isEmpty();
+    return new Conditions(
+        interference,
+        liveRescale,
+        failures,
+        comeAndGo ? recording.resizes() : resizes,
+        adversity,
+        autoscaling,
+        comeAndGo ? 0 : interruptionsPerDay,
+        queues.isEmpty() ? recording.queues() : queues,
+        new Pace(recording.delay(), recording.reports()));
+  }
+
   /** Whether only mode events can replay them. */
   boolean needEvents() {
     return !liveRescale.equals(PLAIN.liveRescale())
@@ -74,18 +98,18 @@ public record Conditions(
         || !resizes.isEmpty()
         || autoscaling.isPresent()
         || interruptionsPerDay != PLAIN.interruptionsPerDay
+        || !pace.equals(PLAIN.pace)
         || adversity.timingNoise() != Adversity.USUAL.timingNoise()
         || !adversity.reports().equals(ReportFaults.NONE)
         || !adversity.stragglers().equals(Stragglers.NONE);
   }
 
   EventSettings settings(Duration round) {
-    EventSettings defaults = EventSettings.defaults();
-    Duration atLeast =
-        defaults.decisionInterval().compareTo(round) > 0 ? round : defaults.decisionInterval();
+    Duration delay = pace.decisionDelay();
     EventSettings settings =
-        defaults
-            .withDecisions(atLeast, round)
+        EventSettings.defaults()
+            .withDecisions(delay.compareTo(round) > 0 ? round : delay, round)
+            .withReports(pace.reports())
             .withInterference(interference)
             .withLiveRescale(liveRescale)
             .withAdversity(adversity)
@@ -132,6 +156,11 @@ public record Conditions(
             "nodes as advised %s after %d s"
                 .formatted(follows.rules(), follows.delay().toSeconds())));
     queues.values().forEach(queue -> parts.add(said(queue)));
+    if (!pace.equals(PLAIN.pace)) {
+      parts.add(
+          "decisions after %d ms, reports every %d ms"
+              .formatted(pace.decisionDelay().toMillis(), pace.reports().toMillis()));
+    }
     return parts.toString();
   }
 

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.EventSimulation;
 import dev.kastor.simulator.event.LiveStart;
+import dev.kastor.simulator.live.Assumed;
 import dev.kastor.simulator.replay.ReplayListener;
 import java.time.Duration;
 import java.time.Instant;

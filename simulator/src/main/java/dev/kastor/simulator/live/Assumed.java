@@ -1,4 +1,4 @@
-package dev.kastor.simulator.whatif;
+package dev.kastor.simulator.live;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
@@ -27,9 +27,9 @@ import java.util.SequencedMap;
  * @param start the job with all that a replay needs
  * @param kinds kinds of assumptions that were made
  */
-record Assumed(LiveStart start, List<Kind> kinds) {
+public record Assumed(LiveStart start, List<Kind> kinds) {
   /** Kinds of assumptions, with the words that say them of some jobs. */
-  enum Kind {
+  public enum Kind {
     /** No report and no family tells of its speed. */
     SPEED("nothing is known of the speed of %s: taken to train for %s with the fewest replicas"),
 
@@ -49,7 +49,7 @@ record Assumed(LiveStart start, List<Kind> kinds) {
     }
 
     /** The assumption of these jobs as a sentence part. */
-    String text(String jobs, String unknown) {
+    public String text(String jobs, String unknown) {
       return words.formatted(jobs, unknown);
     }
   }
@@ -71,7 +71,7 @@ record Assumed(LiveStart start, List<Kind> kinds) {
    * @param types GPU types of all nodes
    * @param unknown how long a job trains with its fewest replicas of which nobody knows it
    */
-  static Assumed of(LiveJob job, List<String> types, Duration unknown) {
+  public static Assumed of(LiveJob job, List<String> types, Duration unknown) {
     JobState state = job.state();
     boolean speedKnown = state.model().isPresent();
     double unknownSeconds = unknown.toNanos() * 1e-9;
@@ -114,7 +114,7 @@ record Assumed(LiveStart start, List<Kind> kinds) {
   }
 
   /** Seconds that the job still trains if it keeps its fewest replicas. */
-  double secondsAtLeast() {
+  public double secondsAtLeast() {
     JobState state = start.job().state();
     double done = state.progress().map(Progress::scaleInvariantSteps).orElse(0.0);
     double left = Math.max(0, start.truth().progressAt(start.truth().epochs()) - done);

@@ -1,4 +1,4 @@
-package dev.kastor.simulator.whatif;
+package dev.kastor.simulator.live;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a replay takes for the truth of a live job: the step times of its fitted model, its work,
- * and its gradient noise. The noise follows the curve of the job's family where there is one,
- * shifted to what the job itself reported last; else it stays as it is.
+ * Application of one live job, as a replay takes it for the truth: the step times of its fitted
+ * model, its work, and its gradient noise. The noise follows the curve of the job's family where
+ * there is one, shifted to what the job itself reported last; else it stays as it is.
  */
 final class LiveTruth implements Application {
   /** By how much noise of its own may differ from its family's at the same progress. */

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.cli.recording;
+
+import org.jspecify.annotations.NullMarked;

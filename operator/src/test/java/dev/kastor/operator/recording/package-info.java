@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.operator.recording;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.simulator.recording;
+
+import org.jspecify.annotations.NullMarked;
