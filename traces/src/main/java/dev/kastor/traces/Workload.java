@@ -1,6 +1,9 @@
 package dev.kastor.traces;
 
+import java.util.Comparator;
 import java.util.List;
+import java.util.SequencedMap;
+import java.util.TreeMap;
 
 /**
  * Jobs to submit over time.
@@ -150,6 +153,24 @@ public record Workload(String name, List<Job> jobs) {
           slotsPerReplica);
     }
 
+    /** The same of another application, which may have any size and batch. */
+    public Job adaptive(String other) {
+      return new Job(
+          name,
+          submitSeconds,
+          other,
+          1,
+          UNBOUNDED,
+          requestedReplicas,
+          globalBatch,
+          Category.ADAPTIVE,
+          durationSeconds,
+          outcome,
+          queue,
+          priority,
+          slotsPerReplica);
+    }
+
     /** The same with another bound on its replicas. */
     public Job atMost(int replicas) {
       return new Job(
@@ -257,22 +278,31 @@ public record Workload(String name, List<Job> jobs) {
    * empty where there are none.
    */
   public String assumptions() {
-    long timed = jobs.stream().filter(job -> job.durationSeconds() > 0).count();
-    long rigid =
-        jobs.stream()
-            .filter(job -> job.durationSeconds() > 0 && job.category() == Category.RIGID)
-            .count();
-    if (timed == 0) {
+    List<Job> timed = jobs.stream().filter(job -> job.durationSeconds() > 0).toList();
+    if (timed.isEmpty()) {
       return "";
     }
-    String known =
-        "of %d of %d jobs only size and duration are known: ".formatted(timed, jobs.size());
-    String elastic = "faster in proportion to their GPUs, the best that elasticity could bring";
-    if (rigid == timed) {
-      return known + "they are rigid";
+    SequencedMap<String, Integer> kinds = new TreeMap<>(Comparator.reverseOrder());
+    for (Job job : timed) {
+      kinds.merge(assumption(job), 1, Integer::sum);
     }
-    return rigid == 0
-        ? known + "they are " + elastic
-        : known + "%d are rigid, %d %s".formatted(rigid, timed - rigid, elastic);
+    String known =
+        "of %d of %d jobs only size and duration are known: ".formatted(timed.size(), jobs.size());
+    if (kinds.size() == 1) {
+      return known + "they are " + kinds.firstEntry().getKey();
+    }
+    StringBuilder text = new StringBuilder();
+    kinds.forEach((kind, count) ->
+        text.append(text.isEmpty() ? count + " are " : ", " + count + " ").append(kind));
+    return known + text;
+  }
+
+  private static String assumption(Job job) {
+    if (job.category() == Category.RIGID) {
+      return "rigid";
+    }
+    return job.application().equals(DURATION_ONLY)
+        ? "faster in proportion to their GPUs, the best that elasticity could bring"
+        : "taken to scale like " + job.application();
   }
 }

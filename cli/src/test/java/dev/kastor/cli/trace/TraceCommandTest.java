@@ -51,8 +51,86 @@ final class TraceCommandTest {
     assertThat(Files.readAllLines(folder.resolve("own.csv")))
         .containsExactly(
             "# Converted from log.csv (Helios cluster_log.csv (SenseTime, SC 2021)).",
+            "# Assumed: of 1 of 1 jobs only size and duration are known: they are rigid",
             "name,submitSeconds,application,minReplicas,maxReplicas,requestedReplicas,globalBatch,category,durationSeconds,outcome",
             "11,0,,8,8,8,,rigid,600,completed");
+  }
+
+  private static final String SACCT =
+      """
+      JobID|Submit|Start|End|State|ReqTRES|AllocTRES
+      1|2026-03-01T12:00:00|2026-03-01T12:00:10|2026-03-01T12:10:10|COMPLETED|gres/gpu=2|gres/gpu:a100=2
+      2|2026-03-01T12:01:00|2026-03-01T12:02:00|2026-03-01T12:03:40|TIMEOUT|gres/gpu=1|gres/gpu=1
+      3|2026-03-01T12:01:00|Unknown|Unknown|PENDING|gres/gpu=1|
+      """;
+
+  @Test
+  void theHistoryOfSlurmIsReplayed() throws IOException {
+    Files.writeString(folder.resolve("slurm.txt"), SACCT);
+    Terminal.Result rigid =
+        Terminal.runPlain("trace", "convert", path("slurm.txt"), path("rigid.csv"));
+    assertThat(rigid.out())
+        .contains("2 jobs to", "has not ended=1", "of 2 of 2 jobs", "they are rigid");
+    Terminal.Result fifo =
+        Terminal.runPlain(
+            "simulate",
+            "--quiet",
+            "--workload",
+            path("rigid.csv"),
+            "--cluster",
+            "1x4",
+            "--policy",
+            "fifo",
+            "--csv",
+            path("out.csv"));
+    assertThat(fifo.code()).as(fifo.err()).isZero();
+    // 600 s and 100 s, and 30 s for each start.
+    assertThat(fifo.out()).containsPattern("fifo +380 s").contains("they are rigid");
+  }
+
+  @Test
+  void anAssumedApplicationSaysHowJobsScale() throws IOException {
+    Files.writeString(folder.resolve("slurm.txt"), SACCT);
+    Terminal.Result converted =
+        Terminal.runPlain(
+            "trace", "convert", path("slurm.txt"), path("like.csv"), "--assume", "digits");
+    assertThat(converted.out()).contains("they are taken to scale like digits");
+    assertThat(Files.readString(folder.resolve("like.csv")))
+        .contains("1,0,digits,1,,2,,adaptive,600,completed");
+    Terminal.Result replayed =
+        Terminal.runPlain(
+            "simulate",
+            "--quiet",
+            "--workload",
+            path("like.csv"),
+            "--cluster",
+            "1x4",
+            "--policy",
+            "fifo,kastor",
+            "--json",
+            path("out.json"),
+            "--profiles",
+            TRACES.resolve("profiles/kastor.csv").toString());
+    assertThat(replayed.code()).as(replayed.err()).isZero();
+    JsonNode runs = new ObjectMapper().readTree(folder.resolve("out.json").toFile()).path("runs");
+    JsonNode asItWas = runs.path(0).path("jct");
+    assertThat(asItWas.path("1").asDouble()).isBetween(600.0, 660.0);
+    assertThat(asItWas.path("2").asDouble()).isBetween(100.0, 160.0);
+    assertThat(runs.path(1).path("jct").path("1").asDouble())
+        .as("more GPUs and larger batches")
+        .isLessThan(asItWas.path("1").asDouble());
+    assertThat(
+            Terminal.runPlain(
+                    "trace",
+                    "convert",
+                    path("slurm.txt"),
+                    path("x"),
+                    "--assume",
+                    "digits",
+                    "--categories",
+                    "adaptive=1")
+                .code())
+        .isEqualTo(ExitCode.USAGE);
   }
 
   @Test
@@ -114,8 +192,8 @@ final class TraceCommandTest {
 
   @Test
   void refusesWhatItDoesNotKnow() {
-    assertThat(Terminal.runPlain("trace", "describe", MIXED, "--format", "slurm").err())
-        .contains("no trace format 'slurm'", "philly, philly-csv, helios, alibaba, swf");
+    assertThat(Terminal.runPlain("trace", "describe", MIXED, "--format", "lsf").err())
+        .contains("no trace format 'lsf'", "philly, philly-csv, helios, alibaba, slurm");
     Terminal.Result study = Terminal.runPlain("trace", "generate", path("x"), "--like", "borg");
     assertThat(study.err()).contains("no study 'borg'", "[philly, helios]");
     assertThat(study.code()).isEqualTo(ExitCode.USAGE);

@@ -18,6 +18,17 @@ final class LogTime {
 
   private LogTime() {}
 
+  /** The same of a time such as {@code 2026-03-01T12:00:00}, or of seconds since 1970. */
+  static double isoSeconds(String text, String column, TraceRow where) throws TraceException {
+    try {
+      return text.matches("\\d{1,12}")
+          ? Long.parseLong(text)
+          : LocalDateTime.parse(text).toEpochSecond(ZoneOffset.UTC);
+    } catch (DateTimeParseException e) {
+      throw where.problem(column, "'%s' is not a time such as 2026-03-01T12:00:00".formatted(text));
+    }
+  }
+
   /** Seconds from an arbitrary origin, the same for all. */
   static double seconds(String text, String column, TraceRow where) throws TraceException {
     try {

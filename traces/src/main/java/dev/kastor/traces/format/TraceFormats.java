@@ -21,6 +21,8 @@ public final class TraceFormats {
               new PhillyDigestTrace(),
               new HeliosTrace(),
               new AlibabaTrace(),
+              new SlurmTrace(),
+              new KubernetesTrace(),
               new SwfTrace(),
               new ArtifactTrace(),
               new KastorTrace()));

@@ -1,6 +1,7 @@
 package dev.kastor.traces.profile;
 
 import dev.kastor.traces.Application;
+import dev.kastor.traces.ScaledApplication;
 import dev.kastor.traces.TimedApplication;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;
@@ -42,14 +43,17 @@ public final class Applications {
   }
 
   /**
-   * The truth about a job: the application it names, or its published duration where it has one.
+   * The truth about a job: the application it names; where it has a published duration, as much
+   * work of that application as takes so long, or where there is none of that name, work of which
+   * nothing else is known.
    */
   public static Application of(Workload.Job job, Map<String, ? extends Application> applications) {
-    if (job.durationSeconds() > 0) {
-      return new TimedApplication(
-          job.application(), job.requestedReplicas(), job.durationSeconds());
-    }
     Application application = applications.get(job.application());
+    if (job.durationSeconds() > 0) {
+      return application == null
+          ? new TimedApplication(job.application(), job.requestedReplicas(), job.durationSeconds())
+          : ScaledApplication.lasting(application, job.requestedReplicas(), job.durationSeconds());
+    }
     if (application == null) {
       throw new IllegalArgumentException(
           "job %s uses unknown application '%s'. Use one of: %s"

@@ -18,6 +18,7 @@ final class BadTracesTest {
   private static final String OWN =
       "name,submitSeconds,application,minReplicas,maxReplicas,requestedReplicas,globalBatch,category,durationSeconds,outcome\n";
   private static final String ARTIFACT = "name,time,application,num_replicas,batch_size\n";
+  private static final String SACCT = "JobID|Submit|Start|End|State|ReqTRES\n";
   private static final String HELIOS = "job_id,gpu_num,state,submit_time,duration\n";
   private static final String SWF = "1 0 5 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
 
@@ -64,6 +65,21 @@ final class BadTracesTest {
         Case.of("; swf\n" + SWF.replace("100", "NaN"), "line 2", "run time", "'NaN'"),
         Case.of("; swf\n" + SWF.replace("1 0 5", "1 -7 5"), "line 2", "submit time", "negative"),
         Case.of("[\n{\"jobid\": \"a\"}\n]\n", "line 2", "submitted_time"),
+        Case.of("JobID|State\n", "line 1", "no field Submit"),
+        Case.of("JobID|Submit|Start|End|State\n", "line 1", "AllocTRES", "ReqTRES"),
+        Case.of(SACCT + "\n1|a|b\n", "line 3", "3 fields, not 6", "JobName"),
+        Case.of(SACCT + "1|soon|later|later|FAILED|gres/gpu=1\n", "line 2", "'later'", "End"),
+        Case.of(SACCT + "1|soon|9|10|FAILED|gres/gpu=1\n", "line 2", "Submit", "'soon'"),
+        Case.of(SACCT + "1|1|10|9|FAILED|gres/gpu=1\n", "line 2", "End", "before Start"),
+        Case.of(SACCT + "1|1|9|10|FAILED|gres/gpu=two\n", "line 2", "ReqTRES", "'two'"),
+        Case.of(
+            SACCT + "1|1|9|10|FAILED|gres/gpu=1\n1|1|9|10|FAILED|gres/gpu=1\n", "line 3", "twice"),
+        Case.of(SACCT + "1|1|9|10|NEW|gres/gpu=1\n", "no job", "in state 'NEW'=1"),
+        Case.of("{\"kind\":\n\"List\"}\n", "line 1", "no list of items"),
+        Case.of("{\"items\":\n{}}\n", "line 2", "items", "not a list"),
+        Case.of("{\"items\": [\n{\"kind\": \"Pod\"}]}\n", "line 2", "'Pod'", "Workload", "Job"),
+        Case.of("{\"items\": [\n{\"kind\": \"Job\"}]}\n", "line 2", "name"),
+        Case.of("{\"items\": [\n{\"kind\": oops}]}\n", "line 2", "not valid JSON"),
         Case.of("[\n{\"jobid\": \"a\",\n", "bad.csv", "cannot be read"),
         Case.of("timestamp,duration,num_gpus\n2020-06-09 18:41:01,x,1\n", "line 2", "'x'"));
   }

@@ -169,6 +169,138 @@ final class LogFormatsTest {
     assertThat(content.skipped()).isEqualTo(Map.of("part of an execution", 1, "never ran", 1));
   }
 
+  private static final String SACCT =
+      """
+      JobID|Submit|Start|End|State|Account|Partition|ReqTRES|AllocTRES
+      101|2026-03-01T12:00:00|2026-03-01T12:00:10|2026-03-01T12:10:10|COMPLETED|vision|gpu|cpu=8,gres/gpu=2|billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=64G,node=1
+      101.batch|2026-03-01T12:00:00|2026-03-01T12:00:10|2026-03-01T12:10:10|COMPLETED|vision|||cpu=8,gres/gpu=2
+      102|2026-03-01T12:01:00|2026-03-01T12:02:00|2026-03-01T12:02:30|CANCELLED by 1000||gpu|gres/gpu:a100=4|gres/gpu:a100=3,gres/gpu:t4=1
+      103_7|2026-03-01T12:01:30|2026-03-01T12:02:00|2026-03-01T12:03:00|OUT_OF_MEMORY|nlp|gpu|gres/gpu=8|
+      104|2026-03-01T12:04:00|None|2026-03-01T12:05:00|CANCELLED by 1000|nlp|gpu|gres/gpu=8|
+      105|2026-03-01T12:04:00|2026-03-01T12:05:00|Unknown|RUNNING|nlp|gpu|gres/gpu=8|gres/gpu=8
+      106|2026-03-01T12:04:00|2026-03-01T12:05:00|2026-03-01T12:06:00|COMPLETED|nlp|cpu|cpu=4|cpu=4,mem=1G,node=1
+      107|2026-03-01T12:04:00|2026-03-01T12:05:00|2026-03-01T12:06:00|TIMEOUT|nlp|gpu|gres/gpu=1|gres/gpu=1
+      108|2026-03-01T12:04:00|2026-03-01T12:05:00|2026-03-01T12:06:00|LOST_IN_SPACE|nlp|gpu|gres/gpu=1|gres/gpu=1
+      109|2026-03-01T12:04:00|2026-03-01T12:05:00|2026-03-01T12:05:00|CANCELLED|nlp|gpu|gres/gpu=1|gres/gpu=1
+      """;
+
+  @Test
+  void slurm() throws IOException, TraceException {
+    TraceContent content = read(file("history.txt", SACCT));
+    assertThat(content.format().name()).isEqualTo("slurm");
+    assertThat(content.workload().jobs())
+        .containsExactly(
+            Job.timed("101", 0, 2, 600, Outcome.COMPLETED).queued("vision", 0),
+            Job.timed("102", 60, 4, 30, Outcome.KILLED).queued("gpu", 0),
+            Job.timed("103_7", 90, 8, 60, Outcome.FAILED).queued("nlp", 0),
+            Job.timed("107", 240, 1, 60, Outcome.KILLED).queued("nlp", 0));
+    assertThat(content.skipped())
+        .isEqualTo(
+            Map.of(
+                "a step of a job", 1,
+                "never ran", 2,
+                "has not ended", 1,
+                "uses no GPU", 1,
+                "in state 'LOST_IN_SPACE'", 1));
+    assertThat(content.workload().assumptions()).contains("4 of 4 jobs", "they are rigid");
+  }
+
+  @Test
+  void slurmMayWriteSecondsSince1970() throws IOException, TraceException {
+    TraceContent content =
+        read(
+            file(
+                "history.txt",
+                "State|End|Start|Submit|ReqTRES|JobID\nFAILED|1000060|1000000|999990|gres/gpu=1|7\n"));
+    assertThat(content.workload().jobs()).containsExactly(Job.timed("7", 0, 1, 60, Outcome.FAILED));
+  }
+
+  private static String pod(String resources) {
+    return "\"template\": {\"spec\": {\"containers\": [{\"resources\": %s}]}}".formatted(resources);
+  }
+
+  private static String condition(String type, String at, String reason) {
+    return "{\"type\": \"%s\", \"status\": \"True\", \"reason\": \"%s\", \"message\": \"m\", \"lastTransitionTime\": \"%s\"}"
+        .formatted(type, reason, at);
+  }
+
+  private static String workload(String name, String podSets, String... conditions) {
+    return """
+    {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload",
+     "metadata": {"name": "%s", "namespace": "team", "creationTimestamp": "2026-03-01T12:00:00Z"},
+     "spec": {"queueName": "research", "priority": 5, "podSets": [%s]},
+     "status": {"conditions": [%s]}}
+    """
+        .formatted(name, podSets, String.join(",", conditions));
+  }
+
+  private static String list(String... items) {
+    return "{\"apiVersion\": \"v1\",\n\"items\": [\n%s], \"kind\": \"List\", \"metadata\": {\"resourceVersion\": \"\"}}"
+        .formatted(String.join(",\n", items));
+  }
+
+  @Test
+  void workloadsOfKueue() throws IOException, TraceException {
+    String eight = pod("{\"limits\": {\"nvidia.com/gpu\": \"8\", \"cpu\": \"4\"}}");
+    String one = pod("{\"requests\": {\"amd.com/gpu\": 1}}");
+    String admitted = condition("Admitted", "2026-03-01T12:01:00Z", "Admitted");
+    TraceContent content =
+        read(
+            file(
+                "workloads.json",
+                list(
+                    workload(
+                        "two",
+                        "{\"count\": 2, %s}".formatted(eight),
+                        condition("QuotaReserved", "2026-03-01T12:00:59Z", "QuotaReserved"),
+                        admitted,
+                        condition("Finished", "2026-03-01T13:01:00Z", "Succeeded")),
+                    workload(
+                        "mixed",
+                        "{\"count\": 1, %s}, {\"count\": 3, %s}".formatted(eight, one),
+                        admitted,
+                        condition("Finished", "2026-03-01T12:02:00Z", "Failed")),
+                    workload("runs", "{\"count\": 1, %s}".formatted(one), admitted),
+                    workload(
+                        "cpu",
+                        "{\"count\": 1, %s}".formatted(pod("{}")),
+                        admitted,
+                        condition("Finished", "2026-03-01T12:02:00Z", "Succeeded")),
+                    workload(
+                        "waited",
+                        "{\"count\": 1, %s}".formatted(one),
+                        condition("Finished", "2026-03-01T12:02:00Z", "Failed")))));
+    assertThat(content.format().name()).isEqualTo("kubernetes");
+    assertThat(content.workload().jobs())
+        .containsExactly(
+            Job.timed("team/two", 0, 2, 3600, Outcome.COMPLETED)
+                .queued("research", 5)
+                .withSlotsPerReplica(8),
+            Job.timed("team/mixed", 0, 11, 60, Outcome.FAILED).queued("research", 5));
+    assertThat(content.skipped())
+        .isEqualTo(Map.of("has not ended", 1, "uses no GPU", 1, "never ran", 1));
+  }
+
+  @Test
+  void jobsOfKubernetes() throws IOException, TraceException {
+    String job =
+        """
+        {"apiVersion": "batch/v1", "kind": "Job",
+         "metadata": {"name": "train", "namespace": "team", "creationTimestamp": "2026-03-01T12:00:00Z",
+           "labels": {"kueue.x-k8s.io/queue-name": "research"}},
+         "spec": {"parallelism": 4, %s},
+         "status": {"startTime": "2026-03-01T12:05:00Z", "conditions": [%s]}}
+        """
+            .formatted(
+                pod("{\"limits\": {\"nvidia.com/gpu\": \"2\"}}"),
+                condition("Complete", "2026-03-01T12:15:00Z", "CompletionsReached"));
+    assertThat(read(file("jobs.json", list(job))).workload().jobs())
+        .containsExactly(
+            Job.timed("team/train", 0, 4, 600, Outcome.COMPLETED)
+                .queued("research", 0)
+                .withSlotsPerReplica(2));
+  }
+
   @Test
   void readsWhatIsCompressed() throws IOException, TraceException {
     Path file = folder.resolve("helios.csv.gz");
@@ -186,9 +318,9 @@ final class LogFormatsTest {
       assertThat(TraceFormats.BUILT_IN.get(format.name())).isSameAs(format);
     }
     assertThatThrownBy(
-            () -> TraceFormats.read(Path.of("any.csv"), TraceFormats.BUILT_IN, "slurm", Set.of()))
+            () -> TraceFormats.read(Path.of("any.csv"), TraceFormats.BUILT_IN, "lsf", Set.of()))
         .isInstanceOf(TraceException.class)
-        .hasMessageContainingAll("slurm", "philly", "swf", "kastor");
+        .hasMessageContainingAll("lsf", "philly", "slurm", "kubernetes", "swf", "kastor");
   }
 
   @Test
