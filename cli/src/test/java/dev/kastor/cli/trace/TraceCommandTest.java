@@ -82,7 +82,9 @@ final class TraceCommandTest {
             "--policy",
             "fifo",
             "--csv",
-            path("out.csv"));
+            path("out.csv"),
+            "--profiles",
+            TRACES.resolve("profiles/kastor.csv").toString());
     assertThat(fifo.code()).as(fifo.err()).isZero();
     // 600 s and 100 s, and 30 s for each start.
     assertThat(fifo.out()).containsPattern("fifo +380 s").contains("they are rigid");
