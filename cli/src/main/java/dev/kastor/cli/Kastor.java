@@ -33,6 +33,7 @@ import dev.kastor.cli.recording.RecordCommand;
 import dev.kastor.cli.replay.CompareCommand;
 import dev.kastor.cli.replay.SimulateCommand;
 import dev.kastor.cli.replay.SweepCommand;
+import dev.kastor.cli.report.ReportCommand;
 import dev.kastor.cli.run.RunCommand;
 import dev.kastor.cli.terminal.Failures;
 import dev.kastor.cli.terminal.Ink;
@@ -107,6 +108,7 @@ public final class Kastor implements Runnable {
           TopCommand.class,
           EventsCommand.class,
           QueueCommand.class,
+          ReportCommand.class,
           DoctorCommand.class,
           SupportBundleCommand.class,
           SuspendCommand.class,
@@ -154,7 +156,7 @@ public final class Kastor implements Runnable {
     groups.put(
         "Change",
         List.of("scale", "pin", "stop", "suspend", "resume", "note", "tag", "rm", "checkpoints"));
-    groups.put("Operate a cluster", List.of("queue", "doctor", "support-bundle"));
+    groups.put("Operate a cluster", List.of("queue", "report", "doctor", "support-bundle"));
     groups.put(
         "Simulate and measure",
         List.of("record", "simulate", "sweep", "compare", "trace", "bench", "profile", "gpu"));

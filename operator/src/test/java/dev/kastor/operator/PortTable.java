@@ -25,6 +25,7 @@ final class PortTable {
           Map.entry("GET /api/v1/timeline", OPEN),
           Map.entry("GET /api/v1/queues", OPEN),
           Map.entry("GET /api/v1/events", OPEN),
+          Map.entry("GET /api/v1/usage", OPEN),
           Map.entry("GET /api/v1/snapshot", OPEN),
           Map.entry("GET /api/v1/recording", OPEN),
           Map.entry("POST /api/v1/snapshot/job", new Answers(400, 404)),

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
  * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training} and
- * {@code curves}, the reconciler all else.
+ * {@code curves}, the reconciler all else. {@code usage} is made by one ledger and written with
+ * {@code allocation} and {@code training}.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -51,7 +52,11 @@ public record TrainingJobStatus(
         @Nullable List<String> clients,
     @JsonPropertyDescription(
             "Points of its curves, written with training, for the operator that comes next.")
-        @Nullable String curves) {
+        @Nullable String curves,
+    @JsonPropertyDescription(
+            "Slot-milliseconds that it held by day and queue, and what became of them; written with"
+                + " allocation and training.")
+        @Nullable String usage) {
 
   /** Where a job is in its life. */
   public enum Phase {

@@ -33,6 +33,7 @@ final class RequestStrategies {
           "/api/v1/timeline",
           "/api/v1/queues",
           "/api/v1/events",
+          "/api/v1/usage",
           "/api/v1/jobs/" + TRAINS + "/history",
           "/api/v1/jobs/" + TRAINS + "/decision");
 

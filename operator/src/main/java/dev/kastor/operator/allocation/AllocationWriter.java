@@ -14,6 +14,7 @@ import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.signal.JobObservers;
 import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.usage.UsageLedger;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Reason;
@@ -21,6 +22,7 @@ import dev.kastor.text.PrintableText;
 import jakarta.inject.Singleton;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +43,7 @@ public final class AllocationWriter {
   private final Metrics metrics;
   private final Signals signals;
   private final QueueRules queues;
+  private final UsageLedger usage;
   private final InstantSource clock;
   private final Map<String, AllocationStatus> written;
   private final Map<String, Object> locks;
@@ -53,10 +56,12 @@ public final class AllocationWriter {
       Metrics metrics,
       Signals signals,
       QueueRules queues,
+      UsageLedger usage,
       InstantSource clock) {
     written = records.part();
     locks = records.part();
     this.queues = queues;
+    this.usage = usage;
     this.writer = writer;
     this.events = events;
     this.observers = observers;
@@ -143,11 +148,12 @@ public final class AllocationWriter {
   private boolean storeAlone(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     AllocationStatus before = current(job);
-    Instant now = clock.instant();
+    // Usage is counted in milliseconds, and what was held is to be the same to the last of them.
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     long version = before == null ? 1 : before.version() + 1;
     String queue = queues.directory().of(job, before);
     var after = status(before, allocation, atMost, version, now, reason, queue);
-    if (!writer.patch(job, Map.of("allocation", after))) {
+    if (!patch(job, before, after, now)) {
       return false;
     }
     written.put(job.getMetadata().getUid(), after);
@@ -164,6 +170,18 @@ public final class AllocationWriter {
     observers.allocated(id, allocation, reason, now);
     signals.job(id);
     return true;
+  }
+
+  private boolean patch(
+      TrainingJob job, @Nullable AllocationStatus before, AllocationStatus after, Instant now) {
+    boolean stored = false;
+    try {
+      String used = usage.deciding(job, after.version(), now);
+      stored = writer.patch(job, Map.of("allocation", after, "usage", used));
+      return stored;
+    } finally {
+      usage.decided(job, stored ? after : before, now);
+    }
   }
 
   /** Takes away what the job has, if it has anything. */

@@ -6,6 +6,7 @@ import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.NamedObjects;
+import dev.kastor.operator.usage.UsageLedger;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,6 +37,7 @@ final class GoneJobs {
   private final JobPods pods;
   private final NamedObjects named;
   private final Metrics metrics;
+  private final UsageLedger usage;
   private final JobAttempts attempts;
   private final InstantSource clock;
 
@@ -51,6 +53,7 @@ final class GoneJobs {
       JobPods pods,
       NamedObjects named,
       Metrics metrics,
+      UsageLedger usage,
       JobAttempts attempts,
       InstantSource clock) {
     this.records = records;
@@ -58,6 +61,7 @@ final class GoneJobs {
     this.pods = pods;
     this.named = named;
     this.metrics = metrics;
+    this.usage = usage;
     this.attempts = attempts;
     this.clock = clock;
   }
@@ -65,6 +69,8 @@ final class GoneJobs {
   /** Takes over: from here on deletions are remembered for us. */
   void start() {
     pass();
+    // What is gone by now was the matter of the operator before.
+    usage.takeOver();
   }
 
   /**
@@ -73,6 +79,7 @@ final class GoneJobs {
    */
   void pass() {
     List<TrainingJob> deleted = cache.takeDeleted();
+    deleted.forEach(usage::gone);
     deleted.forEach(this::forget);
     leftBehind.addAll(deleted);
     Instant now = clock.instant();

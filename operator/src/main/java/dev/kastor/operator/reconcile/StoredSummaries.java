@@ -8,12 +8,13 @@ import dev.kastor.operator.scheduling.AdviceWriter;
 import dev.kastor.operator.scheduling.QueueStatusWriter;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.operator.usage.UsageLedger;
 import jakarta.inject.Singleton;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Summaries that are stored when they are due: of jobs, families, advice and queues. */
+/** Summaries that are stored when they are due: of jobs, families, advice, queues and usage. */
 @Singleton
 final class StoredSummaries {
   /** Many that are due at once must not keep the API server from what cannot wait. */
@@ -24,6 +25,7 @@ final class StoredSummaries {
   private final FamilyStore families;
   private final AdviceWriter advice;
   private final QueueStatusWriter queues;
+  private final UsageLedger usage;
   private final JobAttempts attempts;
   private final Mandate mandate;
   private final ExecutorService threads =
@@ -39,6 +41,7 @@ final class StoredSummaries {
       FamilyStore families,
       AdviceWriter advice,
       QueueStatusWriter queues,
+      UsageLedger usage,
       JobAttempts attempts,
       Mandate mandate) {
     waiting = records.flags();
@@ -47,6 +50,7 @@ final class StoredSummaries {
     this.families = families;
     this.advice = advice;
     this.queues = queues;
+    this.usage = usage;
     this.attempts = attempts;
     this.mandate = mandate;
   }
@@ -58,6 +62,7 @@ final class StoredSummaries {
     families.writeIfDue();
     advice.writeIfChanged();
     queues.writeIfDue();
+    usage.write();
   }
 
   /** Writes a job's summary some time soon: nothing waits for it, however many are due. */

@@ -10,6 +10,7 @@ import dev.kastor.operator.kube.NotSent;
 import dev.kastor.operator.kube.StatusWriter;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.signal.JobObservers;
+import dev.kastor.operator.usage.UsageLedger;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -36,6 +37,7 @@ public final class JobStatusWriter {
   private final StatusWriter writer;
   private final EventRecorder events;
   private final JobObservers observers;
+  private final UsageLedger usage;
   private final InstantSource clock;
   private final Map<String, Map<String, @Nullable Object>> written;
 
@@ -50,6 +52,7 @@ public final class JobStatusWriter {
       StatusWriter writer,
       EventRecorder events,
       JobObservers observers,
+      UsageLedger usage,
       InstantSource clock) {
     written = records.part();
     unanswered = records.flags();
@@ -57,6 +60,7 @@ public final class JobStatusWriter {
     this.writer = writer;
     this.events = events;
     this.observers = observers;
+    this.usage = usage;
     this.clock = clock;
   }
 
@@ -192,6 +196,7 @@ public final class JobStatusWriter {
   private void entered(TrainingJob job, JobConditions.Facts facts, Instant now) {
     LOG.info("{}: {}: {} {}", Labels.id(job), facts.phase(), facts.reason(), facts.message());
     observers.phase(Labels.id(job), facts.phase(), now);
+    usage.entered(job, facts.phase(), now);
     switch (facts.phase()) {
       case Failed -> events.warning(job, facts.reason(), facts.message());
       case Succeeded, Suspended -> events.normal(job, facts.phase().name(), facts.message());

@@ -14,6 +14,7 @@ import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.Learner;
+import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.goodput.PlacementShape;
@@ -365,6 +366,36 @@ final class JobTelemetry {
       return Math.min(1, goodput / throughput);
     }
     return globalBatch == 0 ? null : Double.valueOf(Math.min(1, gradient.efficiency(globalBatch)));
+  }
+
+  /**
+   * Useful part of training now: measured goodput over the throughput that the same GPUs would have
+   * at the largest batch that the job may have, all on one node; or over the measured throughput,
+   * while no step times are fitted or where that is more. Not a number where no goodput is measured.
+   */
+  synchronized double useful(Instant now) {
+    Double goodput = rates.goodput();
+    Double throughput = rates.throughput();
+    if (gradient == null || last == null || goodput == null || throughput == null) {
+      return Double.NaN;
+    }
+    int replicas = last.replicas();
+    double best = replicas < 1 ? throughput : Math.max(throughput, best(replicas, last, now));
+    return best > 0 ? Math.clamp(goodput / best, 0, 1) : Double.NaN;
+  }
+
+  private double best(int replicas, Reported newest, Instant now) {
+    PlacementShape shape = new PlacementShape(1, replicas, gpuType(newest));
+    Integer most = memory.most().get(shape.gpuType());
+    BatchLimits limits =
+        most == null ? spec.batchLimits() : spec.batchLimits().fitting(most);
+    return learner
+        .model(now)
+        .filter(known -> known.knows(shape.gpuType()))
+        .flatMap(known ->
+            GoodputModel.split(limits.maxGlobalBatch(), replicas, limits)
+                .map(batch -> known.throughput(shape, batch)))
+        .orElse(0.0);
   }
 
   /**

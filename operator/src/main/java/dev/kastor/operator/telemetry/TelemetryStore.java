@@ -2,6 +2,7 @@ package dev.kastor.operator.telemetry;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.family.FamilyStore;
@@ -11,16 +12,19 @@ import dev.kastor.operator.history.StoredCurves;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.StatusWriter;
+import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.signal.JobObservers;
 import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.usage.UsageLedger;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Slowest;
 import dev.kastor.protocol.StepCount;
+import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
@@ -37,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What all jobs reported, in memory, and the one writer of {@code status.training} and {@code
- * status.curves}.
+ * status.curves}. What it knows of usage goes into the same patch.
  */
 @Singleton
 public final class TelemetryStore {
@@ -71,6 +75,7 @@ public final class TelemetryStore {
   private final SummaryBudget budget = new SummaryBudget();
   private final FamilyStore families;
   private final JobHistory history;
+  private final UsageLedger usage;
   private final StatusWriter writer;
   private final JobObservers observers;
   private final Signals signals;
@@ -82,6 +87,7 @@ public final class TelemetryStore {
       JobRecords records,
       FamilyStore families,
       JobHistory history,
+      UsageLedger usage,
       StatusWriter writer,
       JobObservers observers,
       Signals signals,
@@ -91,6 +97,7 @@ public final class TelemetryStore {
     jobs = records.part();
     this.families = families;
     this.history = history;
+    this.usage = usage;
     this.writer = writer;
     this.observers = observers;
     this.signals = signals;
@@ -122,11 +129,23 @@ public final class TelemetryStore {
 
   private void taken(TrainingJob job, JobTelemetry telemetry, TelemetryReport report, Instant now) {
     metrics.reported();
-    telemetry.takeSwitches().forEach(metrics::paused);
+    List<Switch> lived = telemetry.takeSwitches();
+    lived.forEach(metrics::paused);
+    usage.reported(job, report, whole(job, telemetry), lived, now);
     observers.reported(Labels.id(job), report, telemetry.gradient(now), now);
     if (telemetry.completed().isPresent()) {
       signals.job(Labels.id(job));
     }
+  }
+
+  /** Whether it trains with all replicas of its present allocation. */
+  private static boolean whole(TrainingJob job, JobTelemetry telemetry) {
+    TrainingJobStatus status = job.getStatus();
+    AllocationStatus allocation = status == null ? null : status.allocation();
+    return allocation != null
+        && StoredTime.of(allocation.since())
+            .filter(since -> telemetry.trained(since, allocation.replicas()))
+            .isPresent();
   }
 
   /**
@@ -291,6 +310,9 @@ public final class TelemetryStore {
             history.story(id).orElseGet(() -> JobStory.empty(id)),
             status == null ? null : status.curves());
     fields.put("curves", curves.isEmpty() ? null : curves);
+    Instant now = clock.instant();
+    usage.measured(job, known(job).map(known -> known.useful(now)).orElse(Double.NaN), now);
+    fields.put("usage", usage.text(job, now));
     writer.patch(job, fields);
     if (JobMapper.finished(job) || completed(job).isPresent()) {
       metrics.ended(id.namespace(), id.name());

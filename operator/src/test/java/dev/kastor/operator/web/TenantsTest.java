@@ -100,6 +100,7 @@ class TenantsTest {
           "/api/v1/queues",
           "/api/v1/snapshot",
           "/api/v1/recording",
+          "/api/v1/usage?by=namespace",
           "/api/v1/jobs/blue/job-of-blue/history",
           "/api/v1/jobs/blue/job-of-blue/decision",
           "//api/v1/overview",
@@ -170,6 +171,24 @@ class TenantsTest {
     given().get("/api/v1/recording").then().statusCode(401);
     as("user:admin").get("/api/v1/recording").then().statusCode(200);
     as("user:admin").get("/api/v1/snapshot").then().body("jobs.size()", equalTo(2));
+  }
+
+  /** Sums over the jobs of others would tell of them. */
+  @Test
+  void usageIsForWhoSeesAllJobs() {
+    as("user:blue")
+        .get("/api/v1/usage?by=namespace")
+        .then()
+        .statusCode(403)
+        .body("error", containsString("all namespaces"));
+    given().get("/api/v1/usage").then().statusCode(401);
+    as("user:admin")
+        .get("/api/v1/usage?by=namespace")
+        .then()
+        .statusCode(200)
+        .body("by", equalTo("NAMESPACE"));
+    as("user:admin").get("/api/v1/usage?by=planet").then().statusCode(400);
+    as("user:admin").get("/api/v1/usage?since=yesterday").then().statusCode(400);
   }
 
   @Test

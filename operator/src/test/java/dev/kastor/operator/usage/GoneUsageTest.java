@@ -1,0 +1,82 @@
+package dev.kastor.operator.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.List;
+import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Test;
+
+// As in the operator's other tests.
+@NullUnmarked
+class GoneUsageTest {
+  private static final LocalDate DAY = LocalDate.parse("2026-03-01");
+  private static final Usage SOME = new Usage(1, 2, 3, 4, 5, 6);
+
+  private final GoneUsage gone = new GoneUsage();
+
+  @Test
+  void jobsOfOneOwnerAreAddedUp() {
+    gone.add(row(0, "red", "a"));
+    gone.add(row(0, "red", "a"));
+    gone.add(row(0, "red", "b"));
+    assertThat(gone.rows())
+        .containsExactly(
+            new UsageRow(
+                new QueueDay(DAY, "red"), new UsageOwner("team", "a", "bert"), SOME.plus(SOME)),
+            row(0, "red", "b"));
+  }
+
+  @Test
+  void itsTextTellsAllOfIt() {
+    gone.add(row(0, "", "ä \"b\""));
+    gone.add(row(1, "red", "b"));
+    GoneUsage read = new GoneUsage();
+    read.addAll(gone.text());
+    assertThat(read.rows()).isEqualTo(gone.rows());
+  }
+
+  @Test
+  void aTextOfOtherHandsIsRefusedAsAWhole() {
+    for (String bad :
+        List.of("x", "[[]]", "[[\"2026-03-01\",\"\",\"\",\"\",\"\",1,1,1,1,1,-1]]", "[1]")) {
+      assertThatThrownBy(() -> gone.addAll(bad)).isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThat(gone.rows()).isEmpty();
+  }
+
+  @Test
+  void beyondItsBoundTheFirstDaysNoLongerTellOwnersApart() {
+    for (int owner = 0; owner < GoneUsage.MOST_ROWS - 1; owner++) {
+      gone.add(row(owner % 2, "red", "u" + owner));
+    }
+    gone.add(row(2, "red", "late"));
+    gone.add(row(2, "red", "later"));
+    assertThat(gone.rows().size()).isLessThan(GoneUsage.MOST_ROWS);
+    assertThat(gone.rows().getFirst().owner()).isEqualTo(UsageOwner.ALL);
+    assertThat(gone.rows().getLast().owner().user()).isEqualTo("later");
+    assertThat(gone.rows().stream().mapToLong(row -> row.usage().held()).sum())
+        .isEqualTo((GoneUsage.MOST_ROWS + 1) * SOME.held());
+  }
+
+  @Test
+  void aReportAddsUpWhatIsNotBeforeItsFirstDay() {
+    gone.add(row(-1, "red", "a"));
+    gone.add(row(0, "red", "a"));
+    gone.add(row(1, "blue", "a"));
+    UsageReport report =
+        UsageReport.of(UsageReport.By.USER, DAY, Instant.EPOCH, gone.rows());
+    assertThat(report.rows())
+        .containsExactly(UsageReport.Row.of("a", SOME.plus(SOME)));
+    assertThat(UsageReport.of(UsageReport.By.QUEUE, DAY, Instant.EPOCH, gone.rows()).rows())
+        .extracting(UsageReport.Row::name)
+        .containsExactly("blue", "red");
+  }
+
+  private static UsageRow row(int day, String queue, String user) {
+    return new UsageRow(
+        new QueueDay(DAY.plusDays(day), queue), new UsageOwner("team", user, "bert"), SOME);
+  }
+}
