@@ -28,6 +28,7 @@ import dev.kastor.cli.job.TopCommand;
 import dev.kastor.cli.local.DownCommand;
 import dev.kastor.cli.local.UpCommand;
 import dev.kastor.cli.metrics.MetricsCommand;
+import dev.kastor.cli.queue.BudgetOption;
 import dev.kastor.cli.queue.QueueCommand;
 import dev.kastor.cli.recording.RecordCommand;
 import dev.kastor.cli.replay.CompareCommand;
@@ -244,6 +245,7 @@ public final class Kastor implements Runnable {
     line.setExecutionExceptionHandler(new Failures());
     line.setParameterExceptionHandler(new UsageErrors());
     line.registerConverter(Output.class, Output::of);
+    line.registerConverter(BudgetOption.class, BudgetOption::of);
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING, help -> "");
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, Kastor::grouped);
     return line;

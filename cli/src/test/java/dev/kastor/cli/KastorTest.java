@@ -155,6 +155,19 @@ final class KastorTest {
     assertThat(terminal.run("queue", "set", "research", "--weight", "-1").err()).contains("weight");
     assertThat(terminal.run("queue", "hold", "research").out()).contains("no job start");
     assertThat(queue("/stopPolicy")).isEqualTo("Hold");
+    assertThat(terminal.run("queue", "set", "research", "--budget", "100.5/week").out())
+        .isEqualTo("queue research changed\n");
+    assertThat(queue("/budget/gpuHours")).isEqualTo("100.5");
+    assertThat(queue("/budget/period")).isEqualTo("Week");
+    assertThat(queue("/budget/onExceeded")).isEqualTo("Stop");
+    terminal.run("queue", "set", "research", "--budget", "7/day", "--when-spent", "lower");
+    assertThat(queue("/budget/onExceeded")).isEqualTo("LowerPriority");
+    assertThat(terminal.run("queue", "set", "research", "--budget", "7").err())
+        .contains("such as 100/week");
+    assertThat(terminal.run("queue", "set", "research", "--when-spent", "stop").err())
+        .contains("Add --budget");
+    terminal.run("queue", "set", "research", "--budget", "none");
+    assertThat(queue("/budget")).isEmpty();
     terminal.run("queue", "drain", "research");
     assertThat(queue("/stopPolicy")).isEqualTo("HoldAndDrain");
     terminal.run("queue", "resume", "research");

@@ -169,6 +169,42 @@ class QueueIT {
   }
 
   @Test
+  void aQueueStopsWhenItsBudgetIsSpent() throws Exception {
+    // Two GPUs hold so much in two seconds.
+    queue("red", "{budget: {gpuHours: 0.00111, period: Month}}");
+    submit(one, "red");
+    await("it runs", () -> phase(one) == Phase.Running);
+    await("it stops", () -> waits(one).equals("BudgetSpent"));
+    assertThat(message(one))
+        .contains("Queue red has spent its budget of 0.00111 GPU-hours a month")
+        .containsPattern("go on from their checkpoints at \\d{4}-\\d\\d-01T00:00:00Z");
+    await(
+        "the queue says so",
+        () ->
+            reason(status("red").conditions(), "WithinBudget").equals("BudgetSpent")
+                && status("red").budgetUsedPercent() >= 100);
+    assertThat(row("red").path("budgetUsed").asDouble()).isGreaterThanOrEqualTo(0.00111);
+    assertThat(row("red").path("budgetUntil").asText()).endsWith("-01T00:00:00Z");
+    assertThat(
+            PlainHttp.metric(
+                plain, "kastor_queue_budget_gpu_hours{queue=\"red\",state=\"used\",}"))
+        .isGreaterThanOrEqualTo(0.00111);
+    patch("red", "{\"spec\": {\"budget\": {\"gpuHours\": 100}}}");
+    await("it goes on", () -> phase(one) == Phase.Running);
+    patch(
+        "red",
+        "{\"spec\": {\"budget\": {\"gpuHours\": 0, \"onExceeded\": \"LowerPriority\"}}}");
+    await(
+        "it goes on as long as nobody else comes",
+        () ->
+            phase(one) == Phase.Running
+                && last(job(one).conditions(), "PriorityLimited") != null
+                && last(job(one).conditions(), "PriorityLimited")
+                    .getMessage()
+                    .contains("come after all others"));
+  }
+
+  @Test
   void aJobThatNamesNoQueueIsUnderTheQuotaOfTheDefaultOne() {
     queue(Queue.DEFAULT, "{quota: {gpus: 1}}");
     submit(one, null);
@@ -342,7 +378,7 @@ class QueueIT {
 
   private QueueStatus status(String queue) {
     QueueStatus status = client.resources(Queue.class).withName(queue).get().getStatus();
-    return status == null ? new QueueStatus(0L, 0, 0, 0, 0, 0, List.of()) : status;
+    return status == null ? new QueueStatus(0L, 0, 0, 0, 0, 0, null, null, List.of()) : status;
   }
 
   private TrainingJobStatus job(String name) {

@@ -5,6 +5,8 @@ import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.crds.queue.Queue;
+import dev.kastor.cli.queue.QueueCommand.WhenSpent;
+import dev.kastor.crds.queue.QueueSpec.OnExceeded;
 import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -30,11 +32,14 @@ final class QueueChanges {
 
   /** Creates the queue with what is given, or changes that of the one that is there. */
   void set(String name, QueueCommand.Changed changed) {
-    Map<String, Object> spec = new LinkedHashMap<>();
+    Map<String, @Nullable Object> spec = new LinkedHashMap<>();
     put(spec, "quota", changed.gpus == null ? null : Map.of("gpus", changed.gpus));
     put(spec, "cohort", changed.cohort);
     put(spec, "weight", changed.weight);
     put(spec, "maxPriority", changed.maxPriority);
+    if (changed.budget != null) {
+      spec.put("budget", budget(changed.budget, changed.whenSpent));
+    }
     try (Cluster cluster = Cluster.connect(options)) {
       boolean there = exists(cluster, name);
       if (there && spec.isEmpty()) {
@@ -59,7 +64,20 @@ final class QueueChanges {
     }
   }
 
-  private static void put(Map<String, Object> spec, String field, @Nullable Object value) {
+  private static @Nullable Map<String, Object> budget(
+      BudgetOption budget, @Nullable WhenSpent whenSpent) {
+    return budget.gpuHours() == null
+        ? null
+        : Map.of(
+            "gpuHours",
+            budget.gpuHours(),
+            "period",
+            budget.period().name(),
+            "onExceeded",
+            (whenSpent == WhenSpent.LOWER ? OnExceeded.LowerPriority : OnExceeded.Stop).name());
+  }
+
+  private static void put(Map<String, @Nullable Object> spec, String field, @Nullable Object value) {
     if (value != null) {
       spec.put(field, value);
     }
@@ -120,12 +138,13 @@ final class QueueChanges {
     }
   }
 
-  private static void patch(Cluster cluster, String name, Map<String, Object> fields) {
+  private static void patch(
+      Cluster cluster, String name, Map<String, ? extends @Nullable Object> fields) {
     cluster.call(
         () -> queue(cluster, name).patch(PatchContext.of(PatchType.JSON_MERGE), spec(fields)));
   }
 
-  private static String spec(Map<String, ?> fields) {
+  private static String spec(Map<String, ? extends @Nullable Object> fields) {
     return Serialization.asJson(Map.of("spec", fields));
   }
 

@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
     name = "queue",
     aliases = "queues",
     description = {
-      "Lists queues: cohort, weight, jobs, GPUs held, quota, what is borrowed and lent of it, and the"
-          + " share that the weight deserves and the jobs obtained.",
+      "Lists queues: cohort, weight, jobs, GPUs held, quota, what is borrowed and lent of it, the"
+          + " share that the weight deserves and the jobs obtained, and what is used of a budget.",
       "A queue deserves GPUs in proportion to its weight, no more than its jobs may have; what one"
           + " does not want goes to the others.",
       "Or changes one: set QUEUE creates it or changes what is given, hold lets no job of it start,"
@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
       "  kastor queue",
       "  kastor queue ls -o json",
       "  kastor queue set vision --gpus 16 --cohort lab --weight 2",
+      "  kastor queue set vision --budget 100/week",
       "  kastor queue hold vision",
       "  kastor queue move bert vision"
     })
@@ -78,6 +79,12 @@ public final class QueueCommand implements Runnable {
   @ArgGroup(validate = false, heading = "%nWith set:%n")
   private Changed changed = new Changed();
 
+  /** What becomes of the jobs of a queue whose budget is spent. */
+  enum WhenSpent {
+    STOP,
+    LOWER
+  }
+
   /** Fields of a queue that set gives, all of them optional. */
   static final class Changed {
     @Option(
@@ -104,8 +111,29 @@ public final class QueueCommand implements Runnable {
         description = "Highest priority that counts of its jobs.")
     @Nullable Integer maxPriority;
 
+    @Option(
+        names = "--budget",
+        paramLabel = "HOURS/day|week|month|none",
+        description =
+            "GPU-hours that its jobs may hold in a day, week or month of UTC; none takes the budget"
+                + " away.")
+    @Nullable BudgetOption budget;
+
+    @Option(
+        names = "--when-spent",
+        paramLabel = "stop|lower",
+        description =
+            "With --budget: once it is spent its jobs stop until the next period, or come after all"
+                + " others (default: stop).")
+    @Nullable WhenSpent whenSpent;
+
     boolean none() {
-      return gpus == null && cohort == null && weight == null && maxPriority == null;
+      return gpus == null
+          && cohort == null
+          && weight == null
+          && maxPriority == null
+          && budget == null
+          && whenSpent == null;
     }
   }
 
@@ -125,7 +153,11 @@ public final class QueueCommand implements Runnable {
     }
     if (verb != Verb.SET && !changed.none()) {
       throw new ParameterException(
-          spec.commandLine(), "only set takes --gpus, --cohort, --weight and --max-priority");
+          spec.commandLine(), "only set takes --gpus, --cohort, --weight, --max-priority, --budget and --when-spent");
+    }
+    if (changed.whenSpent != null && (changed.budget == null || changed.budget.none())) {
+      throw new ParameterException(
+          spec.commandLine(), "--when-spent says what becomes of a budget. Add --budget HOURS/week");
     }
     QueueChanges changes = new QueueChanges(cluster, spec.commandLine().getOut());
     switch (verb) {

@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  * @param lendingLimit most GPUs of its quota that others may hold; absent for no limit
  * @param borrowed GPUs that its jobs hold beyond its quota
  * @param lent GPUs of its quota that others of its cohort hold
+ * @param budget GPU-hours of its budget; absent where it has none
+ * @param budgetPeriod day, week or month
+ * @param budgetUsed GPU-hours that its jobs held since the period began
+ * @param budgetUntil when the next period begins
  * @param stopPolicy HOLD or HOLD_AND_DRAIN where it lets nobody start, or run; else absent
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -46,6 +50,10 @@ record QueueView(
     @Nullable Integer lendingLimit,
     @Nullable Integer borrowed,
     @Nullable Integer lent,
+    @Nullable Double budget,
+    @Nullable String budgetPeriod,
+    @Nullable Double budgetUsed,
+    @Nullable String budgetUntil,
     @Nullable String stopPolicy) {
   static final String[] HEADER = {
     "QUEUE",
@@ -59,7 +67,8 @@ record QueueView(
     "LENT",
     "WANTED",
     "DESERVED",
-    "OBTAINED"
+    "OBTAINED",
+    "BUDGET"
   };
 
   static List<QueueView> of(JsonNode queues) {
@@ -82,6 +91,10 @@ record QueueView(
               number(queue, "lendingLimit"),
               number(queue, "borrowed"),
               number(queue, "lent"),
+              decimal(queue, "budget"),
+              text(queue, "budgetPeriod"),
+              decimal(queue, "budgetUsed"),
+              text(queue, "budgetUntil"),
               queue.path("stopPolicy").asText("NONE").equals("NONE")
                   ? null
                   : text(queue, "stopPolicy")));
@@ -91,6 +104,10 @@ record QueueView(
 
   private static @Nullable String text(JsonNode queue, String field) {
     return queue.hasNonNull(field) ? queue.path(field).asText() : null;
+  }
+
+  private static @Nullable Double decimal(JsonNode queue, String field) {
+    return queue.hasNonNull(field) ? queue.path(field).asDouble() : null;
   }
 
   private static @Nullable Integer number(JsonNode queue, String field) {
@@ -122,6 +139,10 @@ record QueueView(
                 null,
                 null,
                 null,
+                null,
+                null,
+                null,
+                null,
                 null),
             QueueView::plus);
       }
@@ -145,6 +166,10 @@ record QueueView(
         lendingLimit,
         borrowed,
         lent,
+        budget,
+        budgetPeriod,
+        budgetUsed,
+        budgetUntil,
         stopPolicy);
   }
 
@@ -161,10 +186,24 @@ record QueueView(
         quota == null ? "-" : count(lent),
         Integer.toString(slotsWanted),
         percent(deserved),
-        percent(obtained));
+        percent(obtained),
+        spent());
+  }
+
+  private String spent() {
+    return budget == null || budgetUsed == null
+        ? "-"
+        : "%.1f of %s/%s".formatted(budgetUsed, plain(budget), budgetPeriod);
+  }
+
+  private static String plain(double hours) {
+    return hours == Math.rint(hours) ? Long.toString(Math.round(hours)) : Double.toString(hours);
   }
 
   private String stopped() {
+    if (budget != null && budgetUsed != null && budgetUsed >= budget && stopPolicy != null) {
+      return " (budget spent)";
+    }
     return switch (stopPolicy) {
       case "HOLD" -> " (held)";
       case "HOLD_AND_DRAIN" -> " (drained)";

@@ -83,6 +83,10 @@ final class QueueFile {
           "has queue %s with stopPolicy %s: its jobs would wait for ever. Take it out."
               .formatted(name, spec.stopPolicy()));
     }
+    if (spec.budget() != null) {
+      throw bad(
+          file, "has queue %s with a budget, which no replay keeps. Take it out.".formatted(name));
+    }
     Double weight = spec.weight();
     String cohort = spec.cohort();
     return new Queue(

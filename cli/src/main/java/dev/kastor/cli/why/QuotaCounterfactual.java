@@ -21,6 +21,11 @@ final class QuotaCounterfactual {
               List.of(
                   "It starts once the queue lets it: kubectl patch queues.kastor.dev %s --type merge -p '{\"spec\":{\"stopPolicy\":\"None\"}}'"
                       .formatted(queue(job))));
+      case "BudgetSpent" ->
+          Optional.of(
+              List.of(
+                  "It goes on with the next period of the budget, or with a higher one: kastor queue set %s --budget HOURS/week"
+                      .formatted(queue(job))));
       case "QueueNotFound", "QueueNotAllowed" ->
           Optional.of(
               List.of(

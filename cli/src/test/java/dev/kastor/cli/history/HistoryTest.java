@@ -91,15 +91,17 @@ final class HistoryTest {
           "slotsDeserved": 2, "slotsTotal": 8},
          {"name": "research", "weight": 3, "running": 2, "waiting": 5, "slotsHeld": 6,
           "slotsWanted": 40, "slotsDeserved": 6, "slotsTotal": 8, "cohort": "all", "nominal": 4,
-          "borrowed": 2, "lent": 0, "stopPolicy": "HOLD"}]
+          "borrowed": 2, "lent": 0, "stopPolicy": "HOLD",
+          "budget": 50.0, "budgetPeriod": "week", "budgetUsed": 12.5,
+          "budgetUntil": "2026-01-05T00:00:00Z"}]
         """;
     try (Terminal terminal = new Terminal(folder);
         FakeOperator operator = new FakeOperator().answer("/api/v1/queues", queues)) {
       assertThat(terminal.run("queue", "ls", "--operator", operator.url()).out().lines())
           .containsExactly(
-              "QUEUE            COHORT  WEIGHT  RUNNING  WAITING  GPUS  QUOTA  BORROWED  LENT  WANTED  DESERVED  OBTAINED",
-              "(none)           -        1.000        1        0     2      -         -     -       4       25%       25%",
-              "research (held)  all      3.000        2        5     6      4         2     0      40       75%       75%");
+              "QUEUE            COHORT  WEIGHT  RUNNING  WAITING  GPUS  QUOTA  BORROWED  LENT  WANTED  DESERVED  OBTAINED           BUDGET",
+              "(none)           -        1.000        1        0     2      -         -     -       4       25%       25%                -",
+              "research (held)  all      3.000        2        5     6      4         2     0      40       75%       75%  12.5 of 50/week");
       JsonNode told =
           new ObjectMapper()
               .readTree(terminal.run("queue", "--operator", operator.url(), "-o", "json").out())

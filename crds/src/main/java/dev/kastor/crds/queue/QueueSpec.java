@@ -59,7 +59,24 @@ public record QueueSpec(
             "WithinQuota: a pinned job keeps its GPUs within the queue's quota and from no job of a"
                 + " higher priority; Always: whoever else claims them.")
         @Default("WithinQuota")
-        @Nullable PinsKind pins) {
+        @Nullable PinsKind pins,
+    @JsonPropertyDescription(
+            "How many GPU-hours its jobs may hold in a day, week or month of UTC; no limit without"
+                + " it.")
+        @Nullable BudgetSpec budget) {
+
+  /** Time for which a budget is. */
+  public enum PeriodKind {
+    Day,
+    Week,
+    Month
+  }
+
+  /** What becomes of the jobs of a queue whose budget is spent. */
+  public enum OnExceeded {
+    Stop,
+    LowerPriority
+  }
 
   /** Whether jobs start and run. */
   public enum StopPolicyKind {
@@ -73,6 +90,24 @@ public record QueueSpec(
     WithinQuota,
     Always
   }
+
+  /** GPU-hours that the jobs of a queue may hold. */
+  public record BudgetSpec(
+      @JsonPropertyDescription("GPU-hours of a period.")
+          @Required
+          @Min(0)
+          @Max(9_000_000)
+          double gpuHours,
+      @JsonPropertyDescription(
+              "Day, Week (from Monday) or Month, which begin at 00:00 UTC; what is left of one is"
+                  + " not carried over.")
+          @Required
+          PeriodKind period,
+      @JsonPropertyDescription(
+              "Stop: when it is spent its jobs stop at a checkpoint and wait for the next period;"
+                  + " LowerPriority: they come after all others.")
+          @Default("Stop")
+          @Nullable OnExceeded onExceeded) {}
 
   /** GPUs that the jobs of a queue may hold. */
   @ValidationRule(

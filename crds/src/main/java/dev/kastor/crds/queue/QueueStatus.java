@@ -16,5 +16,9 @@ public record QueueStatus(
     @JsonPropertyDescription("Of those, GPUs beyond its quota.") @Nullable Integer gpusBorrowed,
     @JsonPropertyDescription("GPUs of its quota that others of its cohort hold.")
         @Nullable Integer gpusLent,
+    @JsonPropertyDescription("Percent of its budget that is used; absent without a budget.")
+        @Nullable Integer budgetUsedPercent,
+    @JsonPropertyDescription("When the next period of its budget begins.")
+        @Nullable String budgetUntil,
     @JsonPropertyDescription("Typed conditions with typed reasons.")
         @Nullable List<Condition> conditions) {}

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,10 @@ public final class Metrics {
   private static final double[] DELAY_SECONDS = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300};
   private static final double[] WAIT_SECONDS = {1, 5, 15, 60, 300, 900, 3600, 14400, 86400};
   private static final double[] PAUSE_SECONDS = {0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60};
+  /** Uses of slots, as series of queues name them. */
+  private static final List<String> USES =
+      List.of("useful", "inefficient", "starting", "rescaling", "failures", "unknown");
+
   private static final double MILLI = 1000.0;
 
   private final CollectorRegistry registry = new CollectorRegistry();
@@ -58,6 +63,20 @@ public final class Metrics {
   private final Gauge queueJobs =
       families.gauge(
           "kastor_queue_jobs", "Jobs of a Queue, by state: running, pending.", "queue", "state");
+
+  private final Gauge queueBudget =
+      families.gauge(
+          "kastor_queue_budget_gpu_hours",
+          "GPU-hours of a Queue's budget in its present period, by state: limit, used.",
+          "queue",
+          "state");
+  private final Gauge queueToday =
+      families.gauge(
+          "kastor_queue_today_gpu_hours",
+          "GPU-hours that jobs of a Queue held since 00:00 UTC, by use: useful, inefficient,"
+              + " starting, rescaling, failures, unknown.",
+          "queue",
+          "use");
 
   private final Gauge replicas = job("kastor_job_replicas", "Replicas that train now.");
   private final Gauge goodput =
@@ -340,8 +359,27 @@ public final class Metrics {
     queueJobs.labels(name, "pending").set(orZero(status.pendingJobs()));
   }
 
+  /** What jobs of a queue did with their slots today, by use, in GPU-hours. */
+  public void queueToday(String name, Map<String, Double> hours) {
+    hours.forEach((use, held) -> queueToday.labels(name, use).set(held));
+  }
+
+  /** Budget of a queue and what is used of it, in GPU-hours. */
+  public void queueBudget(String name, double limit, double used) {
+    queueBudget.labels(name, "limit").set(limit);
+    queueBudget.labels(name, "used").set(used);
+  }
+
+  /** A queue has no budget, any more. */
+  public void noQueueBudget(String name) {
+    queueBudget.remove(name, "limit");
+    queueBudget.remove(name, "used");
+  }
+
   /** A queue is gone: its series end. */
   public void forgetQueue(String name) {
+    noQueueBudget(name);
+    USES.forEach(use -> queueToday.remove(name, use));
     for (String state : List.of("quota", "used", "borrowed", "lent")) {
       queueGpus.remove(name, state);
     }

@@ -28,24 +28,36 @@ import org.jspecify.annotations.Nullable;
  * @param objects Queue objects by name
  * @param configured queues of {@code kastor.queues} by name
  * @param maxPriority highest priority that counts of jobs whose queue says none
+ * @param budgets budgets of the queues that have one, by name
  */
 public record QueueDirectory(
     Map<String, Queue> objects,
     Map<String, dev.kastor.scheduler.model.Queue> configured,
-    int maxPriority) {
+    int maxPriority,
+    Map<String, Budget> budgets) {
   public QueueDirectory {
     objects = Map.copyOf(objects);
     configured = Map.copyOf(configured);
+    budgets = Map.copyOf(budgets);
+  }
+
+  /** The directory of these objects, of whose budgets nothing is used. */
+  public static QueueDirectory of(
+      Collection<Queue> queues,
+      Map<String, dev.kastor.scheduler.model.Queue> configured,
+      int maxPriority) {
+    return of(queues, configured, maxPriority, Map.of());
   }
 
   /** The directory of these objects. */
   public static QueueDirectory of(
       Collection<Queue> queues,
       Map<String, dev.kastor.scheduler.model.Queue> configured,
-      int maxPriority) {
+      int maxPriority,
+      Map<String, Budget> budgets) {
     Map<String, Queue> byName = new HashMap<>();
     queues.forEach(queue -> byName.put(queue.getMetadata().getName(), queue));
-    return new QueueDirectory(byName, configured, maxPriority);
+    return new QueueDirectory(byName, configured, maxPriority, budgets);
   }
 
   /**
@@ -74,12 +86,19 @@ public record QueueDirectory(
 
   /** The priority that counts of a job in a queue. */
   public int priority(TrainingJob job, String queue) {
-    return Math.min(asked(job.getSpec()), maxPriority(queue));
+    Budget budget = budgets.get(queue);
+    return budget != null && budget.lowers()
+        ? Budget.LAST
+        : Math.min(asked(job.getSpec()), maxPriority(queue));
   }
 
   /** What a job should know whose priority counts less than it asks for; empty if it does not. */
   public Optional<String> priorityLimit(TrainingJob job) {
     String queue = of(job);
+    Budget budget = budgets.get(queue);
+    if (budget != null && budget.lowers()) {
+      return Optional.of(budget.lowered(queue));
+    }
     int asked = asked(job.getSpec());
     int most = maxPriority(queue);
     return asked <= most
@@ -140,7 +159,15 @@ public record QueueDirectory(
   /** All queues as the scheduler knows them. */
   public Map<String, dev.kastor.scheduler.model.Queue> queues() {
     Map<String, dev.kastor.scheduler.model.Queue> all = new HashMap<>(configured);
-    objects.forEach((name, queue) -> all.put(name, orHeld(queue)));
+    objects.forEach((name, queue) -> {
+      Budget budget = budgets.get(name);
+      dev.kastor.scheduler.model.Queue made = orHeld(queue);
+      // A stop policy stands whatever is left of the budget.
+      boolean open = made.stop() != StopPolicy.HOLD_AND_DRAIN;
+      all.put(
+          name,
+          open && budget != null && budget.stops() ? made.stopped(budget.reason(name)) : made);
+    });
     return all;
   }
 

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,13 @@ public final class QueueStatuses {
         .forEach((name, queue) -> {
           Count count = counts.getOrDefault(name, new Count());
           QueueUse use = uses.get(name);
+          Budget budget = directory.budgets().get(name);
+          List<Condition> conditions = new ArrayList<>();
+          conditions.add(condition(queue, active(queue, budget, count), now));
+          conditions.add(condition(queue, within(queue.getSpec(), use), now));
+          if (budget != null) {
+            conditions.add(condition(queue, within(name, budget), now));
+          }
           statuses.put(
               name,
               new QueueStatus(
@@ -57,14 +65,14 @@ public final class QueueStatuses {
                   count.used,
                   use == null ? 0 : use.borrowed(),
                   use == null ? 0 : use.lent(),
-                  List.of(
-                      condition(queue, active(queue, count), now),
-                      condition(queue, within(queue.getSpec(), use), now))));
+                  budget == null ? null : budget.usedPercent(),
+                  budget == null ? null : budget.until().toString(),
+                  List.copyOf(conditions)));
         });
     return statuses;
   }
 
-  private static State active(Queue queue, Count count) {
+  private static State active(Queue queue, @Nullable Budget budget, Count count) {
     Optional<String> problem = QueueDirectory.problem(queue);
     if (problem.isPresent()) {
       return new State("Active", false, "Invalid", problem.get());
@@ -72,8 +80,8 @@ public final class QueueStatuses {
     QueueSpec spec = queue.getSpec();
     StopPolicyKind stop = spec == null ? null : spec.stopPolicy();
     return switch (stop) {
-      case null -> open();
-      case None -> open();
+      case null -> open(budget, count);
+      case None -> open(budget, count);
       case Hold -> new State("Active", false, "Held", "stopPolicy Hold lets no job start.");
       case HoldAndDrain ->
           count.running > 0
@@ -83,8 +91,24 @@ public final class QueueStatuses {
     };
   }
 
-  private static State open() {
+  private static State open(@Nullable Budget budget, Count count) {
+    if (budget != null && budget.stops()) {
+      return count.running > 0
+          ? new State("Active", false, "Draining", "Its budget is spent: jobs are stopping.")
+          : new State("Active", false, "Drained", "Its budget is spent: no job runs.");
+    }
     return new State("Active", true, "Open", "Jobs start as the scheduler decides.");
+  }
+
+  /** In words that stay the same while it is used up. */
+  private static State within(String name, Budget budget) {
+    return budget.spent()
+        ? new State(
+            "WithinBudget",
+            false,
+            "BudgetSpent",
+            budget.stops() ? budget.reason(name).message() : budget.lowered(name))
+        : new State("WithinBudget", true, "WithinBudget", "Its budget is not spent.");
   }
 
   private static State within(@Nullable QueueSpec spec, @Nullable QueueUse use) {

@@ -13,9 +13,13 @@ import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.MergePatch;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.queue.Budget;
+import dev.kastor.operator.queue.QueueBudgets;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.queue.QueueStatuses;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.operator.usage.Usage;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -27,6 +31,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,31 +45,39 @@ public final class QueueStatusWriter {
   /** Shortest time between two looks at the queues. */
   static final Duration PERIOD = Duration.ofSeconds(3);
 
+  private static final double HOUR_MILLIS = 3_600_000;
   private static final Logger LOG = LoggerFactory.getLogger(QueueStatusWriter.class);
   private static final ObjectMapper JSON = JsonMapper.builder().build();
 
   private final ClusterCache cache;
   private final QueueRules rules;
+  private final QueueBudgets budgets;
   private final AllocationWriter allocations;
   private final KubernetesClient client;
   private final Metrics metrics;
+  private final Signals signals;
   private final InstantSource clock;
   private final Map<String, QueueStatus> written = new HashMap<>();
   private final Set<String> measured = new HashSet<>();
+  private Set<String> spent = Set.of();
   private Instant next = Instant.EPOCH;
 
   public QueueStatusWriter(
       ClusterCache cache,
       QueueRules rules,
+      QueueBudgets budgets,
       AllocationWriter allocations,
       KubernetesClient client,
       Metrics metrics,
+      Signals signals,
       InstantSource clock) {
     this.cache = cache;
     this.rules = rules;
+    this.budgets = budgets;
     this.allocations = allocations;
     this.client = client;
     this.metrics = metrics;
+    this.signals = signals;
     this.clock = clock;
   }
 
@@ -76,6 +90,7 @@ public final class QueueStatusWriter {
     next = now.plus(PERIOD);
     QueueDirectory directory = rules.directory();
     forget(directory.objects().keySet());
+    noteSpent(directory.budgets());
     if (directory.objects().isEmpty()) {
       return;
     }
@@ -92,11 +107,24 @@ public final class QueueStatusWriter {
         .forEach((name, status) -> {
           Queue queue = directory.objects().get(name);
           if (queue != null) {
-            measure(queue, status);
+            measure(queue, status, directory.budgets().get(name));
             write(queue, status);
           }
         });
     written.keySet().retainAll(uids(directory));
+  }
+
+  /** A budget that is spent, and one of a period that begins, are not to wait for a round. */
+  private void noteSpent(Map<String, Budget> all) {
+    Set<String> now =
+        all.entrySet().stream()
+            .filter(entry -> entry.getValue().spent())
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toUnmodifiableSet());
+    if (!now.equals(spent)) {
+      spent = now;
+      signals.round();
+    }
   }
 
   private static Set<String> uids(QueueDirectory directory) {
@@ -105,11 +133,26 @@ public final class QueueStatusWriter {
     return uids;
   }
 
-  private void measure(Queue queue, QueueStatus status) {
+  private void measure(Queue queue, QueueStatus status, @Nullable Budget budget) {
     String name = queue.getMetadata().getName();
     measured.add(name);
     var quota = queue.getSpec().quota();
     metrics.queue(name, quota == null ? null : quota.gpus(), status);
+    if (budget == null) {
+      metrics.noQueueBudget(name);
+    } else {
+      metrics.queueBudget(name, budget.spec().gpuHours(), budget.usedHours());
+    }
+    Usage today = budgets.today(name);
+    metrics.queueToday(
+        name,
+        Map.of(
+            "useful", today.useful() / HOUR_MILLIS,
+            "inefficient", today.inefficient() / HOUR_MILLIS,
+            "starting", today.starting() / HOUR_MILLIS,
+            "rescaling", today.rescaling() / HOUR_MILLIS,
+            "failures", today.failures() / HOUR_MILLIS,
+            "unknown", today.unknown() / HOUR_MILLIS));
   }
 
   private void forget(Set<String> there) {

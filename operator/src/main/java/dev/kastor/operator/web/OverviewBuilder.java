@@ -6,6 +6,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.queue.QueueBudgets;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.scheduling.StandingAdvice;
 import dev.kastor.operator.web.Overview.AdviceRow;
@@ -32,10 +33,16 @@ final class OverviewBuilder {
   private final JobHistory history;
   private final OperatorConfig config;
   private final StandingAdvice advice;
+  private final QueueBudgets budgets;
   private final SlotCount slots;
 
   OverviewBuilder(
-      ClusterView cluster, JobHistory history, OperatorConfig config, StandingAdvice advice) {
+      ClusterView cluster,
+      JobHistory history,
+      OperatorConfig config,
+      StandingAdvice advice,
+      QueueBudgets budgets) {
+    this.budgets = budgets;
     this.cluster = cluster;
     this.advice = advice;
     this.history = history;
@@ -71,7 +78,10 @@ final class OverviewBuilder {
             .sum();
     QueueDirectory directory =
         QueueDirectory.of(
-            cluster.queues(), Queue.parse(config.queues().orElse("")), config.maxPriority());
+            cluster.queues(),
+            Queue.parse(config.queues().orElse("")),
+            config.maxPriority(),
+            budgets.of(cluster.queues()));
     return QueueRow.of(cluster.jobs(), directory, total);
   }
 

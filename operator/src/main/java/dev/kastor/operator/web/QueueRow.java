@@ -3,13 +3,16 @@ package dev.kastor.operator.web;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.queue.Budget;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueUse;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Quota;
 import dev.kastor.scheduler.model.StopPolicy;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -34,6 +37,10 @@ import org.jspecify.annotations.Nullable;
  * @param borrowed slots that its jobs hold beyond its quota
  * @param lent slots of its quota that others of its cohort hold
  * @param stopPolicy whether its jobs start and run
+ * @param budget GPU-hours of its budget; absent where it has none
+ * @param budgetPeriod day, week or month
+ * @param budgetUsed GPU-hours that its jobs held since the period began
+ * @param budgetUntil when the next period begins
  */
 public record QueueRow(
     String name,
@@ -50,7 +57,11 @@ public record QueueRow(
     @Nullable Integer lendingLimit,
     int borrowed,
     int lent,
-    StopPolicy stopPolicy) {
+    StopPolicy stopPolicy,
+    @Nullable Double budget,
+    @Nullable String budgetPeriod,
+    @Nullable Double budgetUsed,
+    @Nullable Instant budgetUntil) {
 
   /** A row for each queue that there is or that has a job that has not ended, by name. */
   static List<QueueRow> of(List<TrainingJob> jobs, QueueDirectory directory, int slotsTotal) {
@@ -76,6 +87,7 @@ public record QueueRow(
           Tally tally = entry.getValue();
           Queue queue = configured.getOrDefault(entry.getKey(), new Queue(entry.getKey()));
           QueueUse use = uses.get(entry.getKey());
+          Budget budget = directory.budgets().get(entry.getKey());
           return new QueueRow(
               entry.getKey(),
               weights[i],
@@ -91,7 +103,11 @@ public record QueueRow(
               limit(queue, Quota::lendingLimit),
               use == null ? 0 : use.borrowed(),
               use == null ? 0 : use.lent(),
-              queue.stop());
+              queue.stop(),
+              budget == null ? null : budget.spec().gpuHours(),
+              budget == null ? null : budget.spec().period().name().toLowerCase(Locale.ROOT),
+              budget == null ? null : budget.usedHours(),
+              budget == null ? null : budget.until());
         })
         .toList();
   }

@@ -66,7 +66,11 @@ final class QueueRowTest {
         null,
         0,
         0,
-        StopPolicy.NONE);
+        StopPolicy.NONE,
+        null,
+        null,
+        null,
+        null);
   }
 
   @Test

@@ -13,6 +13,7 @@ import java.util.SequencedMap;
  * @param quota how much its jobs may hold; empty for no limit
  * @param stop whether its jobs start and run at all
  * @param pinsAlwaysHold whether a pin of its jobs holds whoever else claims what they have
+ * @param stopReason why nobody runs; empty where somebody set its stop policy
  */
 public record Queue(
     String name,
@@ -20,7 +21,8 @@ public record Queue(
     String cohort,
     Optional<Quota> quota,
     StopPolicy stop,
-    boolean pinsAlwaysHold) {
+    boolean pinsAlwaysHold,
+    Optional<Reason> stopReason) {
   /** Weight of a queue that nobody has given one. */
   public static final double DEFAULT_WEIGHT = 1;
 
@@ -34,6 +36,29 @@ public record Queue(
           "queue '%s' is of cohort '%s' but has no quota that it could lend or exceed. Give it a quota or take it out."
               .formatted(name, cohort));
     }
+  }
+
+  /** A queue that is stopped by its stop policy alone. */
+  public Queue(
+      String name,
+      double weight,
+      String cohort,
+      Optional<Quota> quota,
+      StopPolicy stop,
+      boolean pinsAlwaysHold) {
+    this(name, weight, cohort, quota, stop, pinsAlwaysHold, Optional.empty());
+  }
+
+  /** The same queue, in which nobody runs, for a reason that is not its stop policy. */
+  public Queue stopped(Reason reason) {
+    return new Queue(
+        name,
+        weight,
+        cohort,
+        quota,
+        StopPolicy.HOLD_AND_DRAIN,
+        pinsAlwaysHold,
+        Optional.of(reason));
   }
 
   /** A queue whose jobs are pinned within its quota only. */

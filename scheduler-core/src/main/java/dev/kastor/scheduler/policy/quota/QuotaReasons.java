@@ -58,9 +58,13 @@ public final class QuotaReasons {
 
   /** Its queue lets nobody run. */
   public static Reason drained(Queue queue) {
-    return Reason.of(
-        "QueueDrained",
-        "Queue %s lets no job run. Set its stopPolicy to None to go on.".formatted(queue.name()));
+    return queue
+        .stopReason()
+        .orElseGet(() ->
+            Reason.of(
+                "QueueDrained",
+                "Queue %s lets no job run. Set its stopPolicy to None to go on."
+                    .formatted(queue.name())));
   }
 
   private static String state(QuotaAccount account) {
