@@ -186,14 +186,11 @@ class QueueIT {
     assertThat(row("red").path("budgetUsed").asDouble()).isGreaterThanOrEqualTo(0.00111);
     assertThat(row("red").path("budgetUntil").asText()).endsWith("-01T00:00:00Z");
     assertThat(
-            PlainHttp.metric(
-                plain, "kastor_queue_budget_gpu_hours{queue=\"red\",state=\"used\",}"))
+            PlainHttp.metric(plain, "kastor_queue_budget_gpu_hours{queue=\"red\",state=\"used\",}"))
         .isGreaterThanOrEqualTo(0.00111);
     patch("red", "{\"spec\": {\"budget\": {\"gpuHours\": 100}}}");
     await("it goes on", () -> phase(one) == Phase.Running);
-    patch(
-        "red",
-        "{\"spec\": {\"budget\": {\"gpuHours\": 0, \"onExceeded\": \"LowerPriority\"}}}");
+    patch("red", "{\"spec\": {\"budget\": {\"gpuHours\": 0, \"onExceeded\": \"LowerPriority\"}}}");
     await(
         "it goes on as long as nobody else comes",
         () ->

@@ -120,8 +120,7 @@ class UsageIT {
     AllocationStatus allocation = job.status().orElseThrow().allocation();
     Instant since = Instant.parse(allocation.since());
     Duration before = Duration.ofMillis(Math.round(1000 * allocation.held().gpuSeconds()));
-    return before.plus(
-        Duration.between(since, Instant.now()).multipliedBy(allocation.slots()));
+    return before.plus(Duration.between(since, Instant.now()).multipliedBy(allocation.slots()));
   }
 
   private JsonNode assertSumIsWhatWasHeld(Duration held) {
@@ -149,9 +148,7 @@ class UsageIT {
   private JsonNode row() {
     try {
       JsonNode rows =
-          new ObjectMapper()
-              .readTree(PlainHttp.text(plain, "/api/v1/usage?by=user"))
-              .path("rows");
+          new ObjectMapper().readTree(PlainHttp.text(plain, "/api/v1/usage?by=user")).path("rows");
       return StreamSupport.stream(rows.spliterator(), false)
           .filter(row -> row.path("name").asText().equals(job.name))
           .findFirst()

@@ -2,10 +2,10 @@ package dev.kastor.cli.queue;
 
 import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.queue.QueueCommand.WhenSpent;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.crds.queue.Queue;
-import dev.kastor.cli.queue.QueueCommand.WhenSpent;
 import dev.kastor.crds.queue.QueueSpec.OnExceeded;
 import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -77,7 +77,8 @@ final class QueueChanges {
             (whenSpent == WhenSpent.LOWER ? OnExceeded.LowerPriority : OnExceeded.Stop).name());
   }
 
-  private static void put(Map<String, @Nullable Object> spec, String field, @Nullable Object value) {
+  private static void put(
+      Map<String, @Nullable Object> spec, String field, @Nullable Object value) {
     if (value != null) {
       spec.put(field, value);
     }

@@ -153,11 +153,13 @@ public final class QueueCommand implements Runnable {
     }
     if (verb != Verb.SET && !changed.none()) {
       throw new ParameterException(
-          spec.commandLine(), "only set takes --gpus, --cohort, --weight, --max-priority, --budget and --when-spent");
+          spec.commandLine(),
+          "only set takes --gpus, --cohort, --weight, --max-priority, --budget and --when-spent");
     }
     if (changed.whenSpent != null && (changed.budget == null || changed.budget.none())) {
       throw new ParameterException(
-          spec.commandLine(), "--when-spent says what becomes of a budget. Add --budget HOURS/week");
+          spec.commandLine(),
+          "--when-spent says what becomes of a budget. Add --budget HOURS/week");
     }
     QueueChanges changes = new QueueChanges(cluster, spec.commandLine().getOut());
     switch (verb) {

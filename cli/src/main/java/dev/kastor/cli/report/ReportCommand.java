@@ -36,8 +36,7 @@ public final class ReportCommand implements Runnable {
   @Option(
       names = "--by",
       paramLabel = "queue|namespace|user|family",
-      description =
-          "What the rows are; the user is the job's label user (default: queue).")
+      description = "What the rows are; the user is the job's label user (default: queue).")
   private ReportBy by = ReportBy.QUEUE;
 
   @Option(

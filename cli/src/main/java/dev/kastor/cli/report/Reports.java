@@ -51,7 +51,8 @@ final class Reports {
                   ExitCode.FAILED,
                   "the operator is older than this command and keeps no account of GPU time"));
     } catch (OperatorAway e) {
-      throw new CliException(ExitCode.FAILED, "usage is known to the operator alone: " + e.getMessage(), e);
+      throw new CliException(
+          ExitCode.FAILED, "usage is known to the operator alone: " + e.getMessage(), e);
     }
   }
 

@@ -93,10 +93,7 @@ public record QueueSpec(
 
   /** GPU-hours that the jobs of a queue may hold. */
   public record BudgetSpec(
-      @JsonPropertyDescription("GPU-hours of a period.")
-          @Required
-          @Min(0)
-          @Max(9_000_000)
+      @JsonPropertyDescription("GPU-hours of a period.") @Required @Min(0) @Max(9_000_000)
           double gpuHours,
       @JsonPropertyDescription(
               "Day, Week (from Monday) or Month, which begin at 00:00 UTC; what is left of one is"

@@ -29,6 +29,7 @@ public final class Metrics {
   private static final double[] DELAY_SECONDS = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300};
   private static final double[] WAIT_SECONDS = {1, 5, 15, 60, 300, 900, 3600, 14400, 86400};
   private static final double[] PAUSE_SECONDS = {0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60};
+
   /** Uses of slots, as series of queues name them. */
   private static final List<String> USES =
       List.of("useful", "inefficient", "starting", "rescaling", "failures", "unknown");

@@ -86,8 +86,7 @@ public record Budget(BudgetSpec spec, long usedMillis, Instant until) {
 
   private String state(String queue) {
     return "Queue %s has spent its budget of %s GPU-hours a %s."
-        .formatted(
-            queue, plain(spec.gpuHours()), spec.period().name().toLowerCase(Locale.ROOT));
+        .formatted(queue, plain(spec.gpuHours()), spec.period().name().toLowerCase(Locale.ROOT));
   }
 
   private static String plain(double hours) {

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 @Singleton
 public final class JobRecorder implements JobObserver {
   /** Jobs in all. Where so many have not ended, the next are not recorded. */
-  static final int MOST_JOBS = 2000;
+  static final int MOST_JOBS = 1500;
 
   /** Of the jobs that ended, as JSON. */
   static final int MOST_BYTES = 8 << 20;

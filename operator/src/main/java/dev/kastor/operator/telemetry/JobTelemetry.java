@@ -371,7 +371,8 @@ final class JobTelemetry {
   /**
    * Useful part of training now: measured goodput over the throughput that the same GPUs would have
    * at the largest batch that the job may have, all on one node; or over the measured throughput,
-   * while no step times are fitted or where that is more. Not a number where no goodput is measured.
+   * while no step times are fitted or where that is more. Not a number where no goodput is
+   * measured.
    */
   synchronized double useful(Instant now) {
     Double goodput = rates.goodput();
@@ -387,8 +388,7 @@ final class JobTelemetry {
   private double best(int replicas, Reported newest, Instant now) {
     PlacementShape shape = new PlacementShape(1, replicas, gpuType(newest));
     Integer most = memory.most().get(shape.gpuType());
-    BatchLimits limits =
-        most == null ? spec.batchLimits() : spec.batchLimits().fitting(most);
+    BatchLimits limits = most == null ? spec.batchLimits() : spec.batchLimits().fitting(most);
     return learner
         .model(now)
         .filter(known -> known.knows(shape.gpuType()))

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Usage of jobs that are gone and its one writer: the ConfigMap {@value #NAME} of the operator's own
- * namespace. It is written when a job has gone, and never before it was read.
+ * Usage of jobs that are gone and its one writer: the ConfigMap {@value #NAME} of the operator's
+ * own namespace. It is written when a job has gone, and never before it was read.
  */
 @Singleton
 public final class UsageArchive {

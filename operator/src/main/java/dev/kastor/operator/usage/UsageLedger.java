@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Singleton
 public final class UsageLedger {
-  private static final int MOST_GONE = 10_000;
+  private static final int MOST_GONE = 1500;
 
   /** A job's meter beside whose the job is. */
   private record Metered(String uid, UsageOwner owner, JobMeter meter) {}
@@ -171,8 +171,7 @@ public final class UsageLedger {
             job.getMetadata().getUid(),
             (uid, known) ->
                 known == null || known.meter().isBehind(allocation)
-                    ? new Metered(
-                        uid, UsageOwner.of(job), new JobMeter(job, clock.instant()))
+                    ? new Metered(uid, UsageOwner.of(job), new JobMeter(job, clock.instant()))
                     : known)
         .meter();
   }

@@ -31,7 +31,8 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
 
   String text() {
     StringJoiner lines = new StringJoiner("\n");
-    lines.add(String.join(" ", VERSION, Long.toString(at), Double.toString(furthest), missing.name()));
+    lines.add(
+        String.join(" ", VERSION, Long.toString(at), Double.toString(furthest), missing.name()));
     days.forEach((key, usage) ->
         lines.add(
             "%s %s %d %d %d %d %d %d"
@@ -77,10 +78,7 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
       double furthest = Double.parseDouble(head[2]);
       return Optional.of(
           new UsageText(
-              millis(head[1]),
-              furthest >= 0 ? furthest : 0,
-              Usage.Kind.valueOf(head[3]),
-              days));
+              millis(head[1]), furthest >= 0 ? furthest : 0, Usage.Kind.valueOf(head[3]), days));
     } catch (IllegalArgumentException | DateTimeException e) {
       return Optional.empty();
     }

@@ -105,8 +105,7 @@ class QueueBudgetsTest {
         new Snapshot(
             now,
             List.of(new Node("n1", "", GPUS)),
-            List.of(
-                state(red, "red", directory, null), state(blue, "blue", directory, null)),
+            List.of(state(red, "red", directory, null), state(blue, "blue", directory, null)),
             directory.queues());
     Plan plan = Policies.create("kastor", PolicyContext.online(1)).plan(snapshot);
     assertThat(plan.allocation(new JobId("team", "blue")).slots()).isEqualTo(GPUS);
@@ -148,10 +147,7 @@ class QueueBudgetsTest {
     Plan plan =
         policy.plan(
             new Snapshot(
-                now,
-                List.of(new Node("n1", "", GPUS)),
-                List.of(state),
-                directory.queues()));
+                now, List.of(new Node("n1", "", GPUS)), List.of(state), directory.queues()));
     Allocation given = plan.allocation(state.id());
     reason = plan.reason(state.id());
     return given.equals(JobMapper.allocation(before)) && before != null

@@ -66,10 +66,8 @@ class GoneUsageTest {
     gone.add(row(-1, "red", "a"));
     gone.add(row(0, "red", "a"));
     gone.add(row(1, "blue", "a"));
-    UsageReport report =
-        UsageReport.of(UsageReport.By.USER, DAY, Instant.EPOCH, gone.rows());
-    assertThat(report.rows())
-        .containsExactly(UsageReport.Row.of("a", SOME.plus(SOME)));
+    UsageReport report = UsageReport.of(UsageReport.By.USER, DAY, Instant.EPOCH, gone.rows());
+    assertThat(report.rows()).containsExactly(UsageReport.Row.of("a", SOME.plus(SOME)));
     assertThat(UsageReport.of(UsageReport.By.QUEUE, DAY, Instant.EPOCH, gone.rows()).rows())
         .extracting(UsageReport.Row::name)
         .containsExactly("blue", "red");

@@ -152,10 +152,12 @@ class JobMeterTest {
 
   @Test
   void aTextThatTellsOfMoreThanWasHeldCountsAsNothing() {
-    String text = "1 %d 0.0 FAILURES\n%s red 9000000 0 0 0 0 0".formatted(at(1).toEpochMilli(), DAY);
+    String text =
+        "1 %d 0.0 FAILURES\n%s red 9000000 0 0 0 0 0".formatted(at(1).toEpochMilli(), DAY);
     JobMeter next = new JobMeter(job(allocation(2, "red", 0), Phase.Running, text), at(10));
     assertThat(sum(next, 10)).isEqualTo(new Usage(0, 0, 0, 0, 0, 20_000));
-    for (String bad : new String[] {"", "1", "2 0 0 FAILURES", text + "\n", "1 0 0 X", "1 -1 0 X"}) {
+    for (String bad :
+        new String[] {"", "1", "2 0 0 FAILURES", text + "\n", "1 0 0 X", "1 -1 0 X"}) {
       JobMeter other = new JobMeter(job(allocation(2, "red", 0), Phase.Running, bad), at(10));
       assertThat(sum(other, 10)).as(bad).isEqualTo(new Usage(0, 0, 0, 0, 0, 20_000));
     }
@@ -225,8 +227,25 @@ class JobMeterTest {
     job.setMetadata(new ObjectMeta());
     job.setStatus(
         new TrainingJobStatus(
-            phase, null, null, allocation, null, null, null, null, null, null, null, null, null,
-            null, null, null, null, null, usage));
+            phase,
+            null,
+            null,
+            allocation,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            usage));
     return job;
   }
 }
