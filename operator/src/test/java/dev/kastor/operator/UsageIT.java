@@ -162,7 +162,7 @@ class UsageIT {
   }
 
   private String archived() {
-    var stored = job.client.configMaps().withName("kastor-usage").get();
+    var stored = job.client.configMaps().inNamespace("default").withName("kastor-usage").get();
     return stored == null ? "" : stored.getData().get("usage.json");
   }
 

@@ -8,7 +8,8 @@ import java.time.DateTimeException;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -25,7 +26,7 @@ final class GoneUsage {
   private static final int WORDS = 11;
   private static final int FIRST_NUMBER = 5;
 
-  private final SortedMap<QueueDay, SortedMap<UsageOwner, Usage>> rows = new TreeMap<>();
+  private final NavigableMap<QueueDay, NavigableMap<UsageOwner, Usage>> rows = new TreeMap<>();
 
   void add(UsageRow row) {
     rows.computeIfAbsent(row.when(), key -> new TreeMap<>())
@@ -36,11 +37,11 @@ final class GoneUsage {
   }
 
   private int size() {
-    return rows.values().stream().mapToInt(SortedMap::size).sum();
+    return rows.values().stream().mapToInt(Map::size).sum();
   }
 
   private void shrink() {
-    for (SortedMap<UsageOwner, Usage> owners : rows.values()) {
+    for (NavigableMap<UsageOwner, Usage> owners : rows.values()) {
       if (owners.size() > 1) {
         Usage sum = owners.values().stream().reduce(Usage.NONE, Usage::plus);
         owners.clear();
@@ -48,7 +49,7 @@ final class GoneUsage {
         return;
       }
     }
-    rows.remove(rows.firstKey());
+    var _ = rows.pollFirstEntry();
   }
 
   List<UsageRow> rows() {
