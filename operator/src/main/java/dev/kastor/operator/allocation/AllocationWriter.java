@@ -21,8 +21,6 @@ import dev.kastor.scheduler.model.Reason;
 import dev.kastor.text.PrintableText;
 import jakarta.inject.Singleton;
 import java.time.Instant;
-import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +42,6 @@ public final class AllocationWriter {
   private final Signals signals;
   private final QueueRules queues;
   private final UsageLedger usage;
-  private final InstantSource clock;
   private final Map<String, AllocationStatus> written;
   private final Map<String, Object> locks;
 
@@ -56,8 +53,7 @@ public final class AllocationWriter {
       Metrics metrics,
       Signals signals,
       QueueRules queues,
-      UsageLedger usage,
-      InstantSource clock) {
+      UsageLedger usage) {
     written = records.part();
     locks = records.part();
     this.queues = queues;
@@ -67,7 +63,6 @@ public final class AllocationWriter {
     this.observers = observers;
     this.metrics = metrics;
     this.signals = signals;
-    this.clock = clock;
   }
 
   /** The newest allocation of a job. */
@@ -148,13 +143,20 @@ public final class AllocationWriter {
   private boolean storeAlone(
       TrainingJob job, Allocation allocation, @Nullable Integer atMost, Reason reason) {
     AllocationStatus before = current(job);
-    // Usage is counted in milliseconds, and what was held is to be the same to the last of them.
-    Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-    long version = before == null ? 1 : before.version() + 1;
-    String queue = queues.directory().of(job, before);
-    var after = status(before, allocation, atMost, version, now, reason, queue);
-    if (!patch(job, before, after, now)) {
-      return false;
+    Instant now = usage.stop(job);
+    AllocationStatus inForce = before;
+    AllocationStatus after;
+    try {
+      long version = before == null ? 1 : before.version() + 1;
+      String queue = queues.directory().of(job, before);
+      after = status(before, allocation, atMost, version, now, reason, queue);
+      String used = usage.deciding(job, version, now);
+      if (!writer.patch(job, Map.of("allocation", after, "usage", used))) {
+        return false;
+      }
+      inForce = after;
+    } finally {
+      usage.decided(job, inForce);
     }
     written.put(job.getMetadata().getUid(), after);
     metrics.reallocated();
@@ -170,18 +172,6 @@ public final class AllocationWriter {
     observers.allocated(id, allocation, reason, now);
     signals.job(id);
     return true;
-  }
-
-  private boolean patch(
-      TrainingJob job, @Nullable AllocationStatus before, AllocationStatus after, Instant now) {
-    boolean stored = false;
-    try {
-      String used = usage.deciding(job, after.version(), now);
-      stored = writer.patch(job, Map.of("allocation", after, "usage", used));
-      return stored;
-    } finally {
-      usage.decided(job, stored ? after : before, now);
-    }
   }
 
   /** Takes away what the job has, if it has anything. */

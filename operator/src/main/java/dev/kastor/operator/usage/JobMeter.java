@@ -30,6 +30,10 @@ final class JobMeter {
 
   private final SortedMap<QueueDay, Usage> days = new TreeMap<>();
   private long at;
+
+  /** Whether another allocation is being stored. */
+  private boolean stopped;
+
   private long version;
   private int slots;
   private int slotsPerReplica = 1;
@@ -105,15 +109,26 @@ final class JobMeter {
     return allocation != null && allocation.version() > version;
   }
 
-  /** An allocation of this version is about to be stored. */
-  synchronized void deciding(long next, Instant now) {
+  /**
+   * Stops the meter until another allocation is stored: whatever is heard meanwhile, the time from
+   * here on counts for that one.
+   *
+   * @return the time up to which it has counted
+   */
+  synchronized Instant stop(Instant now) {
     advance(now);
+    stopped = true;
+    return Instant.ofEpochMilli(at);
+  }
+
+  /** An allocation of this version is about to be stored. */
+  synchronized void deciding(long next) {
     version = next;
   }
 
   /** The allocation that holds from now on; that of before if no other could be stored. */
-  synchronized void decided(@Nullable AllocationStatus allocation, Instant now) {
-    advance(now);
+  synchronized void decided(@Nullable AllocationStatus allocation) {
+    stopped = false;
     boolean had = slots > 0;
     boolean whole = missing == Usage.Kind.FAILURES;
     long before = version;
@@ -200,6 +215,9 @@ final class JobMeter {
   }
 
   private void advance(Instant now) {
+    if (stopped) {
+      return;
+    }
     long until = now.toEpochMilli();
     while (at < until) {
       long to = Math.min(until, nextDay(at));

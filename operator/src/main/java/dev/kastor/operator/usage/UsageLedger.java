@@ -67,19 +67,28 @@ public final class UsageLedger {
   }
 
   /**
+   * Stops the job's meter for an allocation that is about to be decided; {@link #decided} starts it.
+   *
+   * @return when the allocation begins, in whole milliseconds
+   */
+  public Instant stop(TrainingJob job) {
+    return meter(job).stop(clock.instant());
+  }
+
+  /**
    * An allocation of this version is about to be stored.
    *
-   * @return the job's usage up to now, for its status
+   * @return the job's usage until it begins, for its status
    */
-  public String deciding(TrainingJob job, long version, Instant now) {
+  public String deciding(TrainingJob job, long version, Instant begin) {
     JobMeter meter = meter(job);
-    meter.deciding(version, now);
-    return meter.text(now);
+    meter.deciding(version);
+    return meter.text(begin);
   }
 
   /** The allocation that holds from now on; that of before if no other could be stored. */
-  public void decided(TrainingJob job, @Nullable AllocationStatus allocation, Instant now) {
-    meter(job).decided(allocation, now);
+  public void decided(TrainingJob job, @Nullable AllocationStatus allocation) {
+    meter(job).decided(allocation);
   }
 
   /**

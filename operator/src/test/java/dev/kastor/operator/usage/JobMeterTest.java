@@ -166,10 +166,21 @@ class JobMeterTest {
   @Test
   void aDecisionThatIsNotStoredChangesNothing() {
     trainAlone();
-    meter.deciding(version + 1, at(5));
-    meter.decided(allocation(1, "red", 0), at(5));
+    meter.stop(at(5));
+    meter.deciding(version + 1);
+    meter.decided(allocation(1, "red", 0));
     meter.reported(1, 3, true, at(10));
     assertThat(usage(10)).isEqualTo(new Usage(10_000, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void whatIsHeardWhileAnAllocationIsStoredCountsForIt() {
+    trainAlone();
+    meter.stop(at(10));
+    meter.reported(1, 3, true, at(12));
+    meter.deciding(++version);
+    meter.decided(allocation(3, "red", 10));
+    assertThat(usage(15)).isEqualTo(new Usage(15_000, 0, 0, 10_000, 0, 0));
   }
 
   @Test
@@ -189,8 +200,9 @@ class JobMeterTest {
 
   private void allocate(int replicas, String queue, int second) {
     version++;
-    meter.deciding(version, at(second));
-    meter.decided(allocation(replicas, queue, second), at(second));
+    assertThat(meter.stop(at(second))).isEqualTo(at(second));
+    meter.deciding(version);
+    meter.decided(allocation(replicas, queue, second));
   }
 
   private AllocationStatus allocation(int replicas, String queue, int second) {
