@@ -67,7 +67,8 @@ public final class UsageLedger {
   }
 
   /**
-   * Stops the job's meter for an allocation that is about to be decided; {@link #decided} starts it.
+   * Stops the job's meter for an allocation that is about to be decided; {@link #decided} starts
+   * it.
    *
    * @return when the allocation begins, in whole milliseconds
    */
