@@ -84,9 +84,9 @@ final class Reports {
   private static List<String> cells(String name, long[] millis) {
     List<String> cells = new ArrayList<>(List.of(name));
     for (long part : millis) {
-      cells.add("%.3f".formatted(part / HOUR_MILLIS));
+      cells.add(String.format(Locale.ROOT, "%.3f", part / HOUR_MILLIS));
     }
-    cells.add(2, millis[0] == 0 ? "-" : "%.1f".formatted(100.0 * millis[1] / millis[0]));
+    cells.add(2, millis[0] == 0 ? "-" : String.format(Locale.ROOT, "%.1f", 100.0 * millis[1] / millis[0]));
     return cells;
   }
 

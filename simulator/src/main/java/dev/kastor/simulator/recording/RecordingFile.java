@@ -32,7 +32,7 @@ public final class RecordingFile {
       }
       return first == '{';
     } catch (IOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 
@@ -55,7 +55,7 @@ public final class RecordingFile {
           "%s is not a recording as kastor record writes it: %s".formatted(file, e.getMessage()),
           e);
     } catch (IOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 }

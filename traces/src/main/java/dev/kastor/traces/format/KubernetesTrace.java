@@ -85,7 +85,7 @@ final class KubernetesTrace implements TraceFormat {
                   e.getOriginalMessage()),
           e);
     } catch (IOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 

@@ -91,7 +91,7 @@ final class SlurmTrace implements TraceFormat {
         }
       }
     } catch (IOException | UncheckedIOException e) {
-      throw new TraceException("%s cannot be read: %s".formatted(file, e.getMessage()), e);
+      throw TraceException.unreadable(file, e);
     }
   }
 
