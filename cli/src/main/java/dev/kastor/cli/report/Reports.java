@@ -86,7 +86,9 @@ final class Reports {
     for (long part : millis) {
       cells.add(String.format(Locale.ROOT, "%.3f", part / HOUR_MILLIS));
     }
-    cells.add(2, millis[0] == 0 ? "-" : String.format(Locale.ROOT, "%.1f", 100.0 * millis[1] / millis[0]));
+    cells.add(
+        2,
+        millis[0] == 0 ? "-" : String.format(Locale.ROOT, "%.1f", 100.0 * millis[1] / millis[0]));
     return cells;
   }
 
