@@ -20,6 +20,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.NullUnmarked;
@@ -35,6 +36,9 @@ import org.junit.jupiter.api.Test;
 class UsageIT {
   private static final List<String> PARTS =
       List.of("useful", "inefficient", "starting", "rescaling", "failures", "unknown");
+
+  /** Other tests may have moved it. */
+  @Inject InstantSource clock;
 
   @Inject AllocationWriter allocations;
 
@@ -120,7 +124,7 @@ class UsageIT {
     AllocationStatus allocation = job.status().orElseThrow().allocation();
     Instant since = Instant.parse(allocation.since());
     Duration before = Duration.ofMillis(Math.round(1000 * allocation.held().gpuSeconds()));
-    return before.plus(Duration.between(since, Instant.now()).multipliedBy(allocation.slots()));
+    return before.plus(Duration.between(since, clock.instant()).multipliedBy(allocation.slots()));
   }
 
   private JsonNode assertSumIsWhatWasHeld(Duration held) {
