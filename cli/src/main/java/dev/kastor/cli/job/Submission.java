@@ -22,7 +22,7 @@ final class Submission {
   private final PrintWriter err;
 
   /**
-   * What is done with the manifests.
+   * Mode of a submission.
    *
    * @param check whether programs, parameters and data are checked where this machine has them
    * @param dryRun whether nothing is stored

@@ -79,7 +79,7 @@ public final class QueueCommand implements Runnable {
   @ArgGroup(validate = false, heading = "%nWith set:%n")
   private Changed changed = new Changed();
 
-  /** What becomes of the jobs of a queue whose budget is spent. */
+  /** Consequence for the jobs of a queue whose budget is spent. */
   enum WhenSpent {
     STOP,
     LOWER

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** How far the replay of what really ran is from what happened, in words. */
+/** Words for how far the replay of what really ran is from what happened. */
 final class LikenessText {
   private final Recording recording;
   private final List<Outcome> outcomes;

@@ -77,8 +77,6 @@ final class RecordIT {
     assertThat(likeness.find()).as(replayed).isTrue();
     assertThat(likeness.group(1)).isEqualTo(Integer.toString(JOBS));
     // How near it is depends on what else the machine does: bench/record measures it.
-    assertThat(Double.parseDouble(likeness.group(2))).isGreaterThan(-100);
-    assertThat(Double.parseDouble(likeness.group(3))).isNotNegative();
     assertThat(
             kastor("simulate", "--quiet", "--recording", recording.toString(), "--policy", "fifo"))
         .contains("fifo");

@@ -72,7 +72,7 @@ public record QueueSpec(
     Month
   }
 
-  /** What becomes of the jobs of a queue whose budget is spent. */
+  /** Consequence for the jobs of a queue whose budget is spent. */
   public enum OnExceeded {
     Stop,
     LowerPriority

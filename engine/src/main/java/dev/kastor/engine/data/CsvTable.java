@@ -124,7 +124,7 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
   }
 
   /**
-   * What the beginning of a file says of it.
+   * Beginning of a file, as far as it was read.
    *
    * @param columns names of the columns without labels
    * @param mostTraining the most training rows that the file can hold
