@@ -198,7 +198,8 @@ class QueueIT {
                 && last(job(one).conditions(), "PriorityLimited") != null
                 && last(job(one).conditions(), "PriorityLimited")
                     .getMessage()
-                    .contains("come after all others"));
+                    .contains("come after all others")
+                && reason(job(one).conditions(), "PriorityLimited").equals("BudgetSpent"));
   }
 
   @Test

@@ -8,14 +8,18 @@ import dev.kastor.cli.manifest.ManifestFile;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.crds.queue.QueueSpec;
+import dev.kastor.crds.queue.QueueSpec.BudgetSpec;
+import dev.kastor.crds.queue.QueueSpec.OnExceeded;
 import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
 import dev.kastor.local.api.Json;
+import dev.kastor.scheduler.model.Budget;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Quota;
 import dev.kastor.scheduler.model.StopPolicy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
@@ -83,19 +87,34 @@ final class QueueFile {
           "has queue %s with stopPolicy %s: its jobs would wait for ever. Take it out."
               .formatted(name, spec.stopPolicy()));
     }
-    if (spec.budget() != null) {
-      throw bad(
-          file, "has queue %s with a budget, which no replay keeps. Take it out.".formatted(name));
-    }
     Double weight = spec.weight();
     String cohort = spec.cohort();
-    return new Queue(
+    Queue queue =
+        new Queue(
         name,
         weight == null ? Queue.DEFAULT_WEIGHT : weight,
         cohort == null ? "" : cohort,
         Optional.ofNullable(spec.quota())
             .map(q -> new Quota(q.gpus(), limit(q.borrowingLimit()), limit(q.lendingLimit()))),
         StopPolicy.NONE);
+    return spec.budget() == null ? queue : queue.withBudget(budget(spec.budget(), name, file));
+  }
+
+  private static Budget budget(BudgetSpec spec, String queue, Path file) {
+    boolean stops = spec.onExceeded() != OnExceeded.LowerPriority;
+    if (spec.period() == null) {
+      throw bad(file, "has queue %s with a budget but no budget.period. Add it.".formatted(queue));
+    }
+    if (stops && spec.gpuHours() <= 0) {
+      throw bad(
+          file,
+          "has queue %s with a budget of %s GPU-hours: its jobs would wait for ever. Raise it."
+              .formatted(queue, spec.gpuHours()));
+    }
+    return new Budget(
+        spec.gpuHours(),
+        Budget.Period.valueOf(spec.period().name().toUpperCase(Locale.ROOT)),
+        stops ? Budget.WhenSpent.STOP : Budget.WhenSpent.LOWER_PRIORITY);
   }
 
   private static int limit(@Nullable Integer limit) {

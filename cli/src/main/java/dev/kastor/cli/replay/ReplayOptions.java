@@ -224,7 +224,7 @@ final class ReplayOptions {
       description =
           "Weights of queues that the workload names, joined by commas, such as"
               + " research=3,night=0.5 (default: 1 each), or a YAML file of Queue objects with"
-              + " quotas.")
+              + " quotas and budgets.")
   private String queues = "";
 
   @Option(names = "--quiet", description = "Show no progress.")

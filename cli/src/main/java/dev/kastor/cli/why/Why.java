@@ -15,6 +15,7 @@ import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.JobView;
 import dev.kastor.crds.client.ContainerWait;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ final class Why {
    * @param decision the newest decision; absent before the first
    * @param toGetMore what would have to change for it to get more GPUs
    * @param podsWait its pods that do not come up, each with what the kubelet says
+   * @param priorityLimited why its priority counts less than it asks for; absent if it does not
    * @param operatorAway why the operator could not be asked, so that numbers are missing
    */
   @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -43,6 +45,7 @@ final class Why {
       @Nullable Decision decision,
       List<String> toGetMore,
       List<String> podsWait,
+      @Nullable String priorityLimited,
       @Nullable String operatorAway) {}
 
   Why(ClusterOptions options, PrintWriter out, PrintWriter err) {
@@ -92,7 +95,21 @@ final class Why {
         decision.orElse(null),
         decision.map(d -> Counterfactual.of(view, d)).orElse(List.of()),
         view.ended() || view.replicas() == 0 ? List.of() : podsWait(cluster, name),
+        view.ended() ? null : priorityLimited(job),
         away);
+  }
+
+  static @Nullable String priorityLimited(TrainingJob job) {
+    TrainingJobStatus status = job.getStatus();
+    return status == null || status.conditions() == null
+        ? null
+        : status.conditions().stream()
+            .filter(condition ->
+                "PriorityLimited".equals(condition.getType())
+                    && "True".equals(condition.getStatus()))
+            .map(condition -> condition.getReason() + ": " + condition.getMessage())
+            .findFirst()
+            .orElse(null);
   }
 
   /** Pods of the job that do not come up, with what the kubelet says. */
@@ -139,6 +156,9 @@ final class Why {
                         .formatted(
                             Format.between(Format.instant(decision.at()), Optional.of(now)))),
         paper);
+    if (answer.priorityLimited() != null) {
+      add(lines, "Priority", answer.priorityLimited(), paper);
+    }
     String pods = "Pods";
     for (String wait : answer.podsWait()) {
       add(lines, pods, wait, paper);

@@ -224,7 +224,28 @@ final class SimulateCommandTest {
     assertThat(run.get("conditions").asText())
         .contains("queue a=1.0 quota 4 of cohort all borrowing 2, queue b=2.0 quota 4")
         .contains("lending 0");
-    Files.writeString(queues, Files.readString(queues).replace("gpus: 4, b", "b"));
+    String budget = Files.readString(queues).replace("weight: 2,", "budget: {gpuHours: 100, period: Week},");
+    Files.writeString(queues, budget);
+    Terminal.Result spends =
+        simulate(
+            "--workload",
+            WORKLOAD,
+            "--json",
+            file("out.json"),
+            "--quiet",
+            "--queues",
+            queues.toString());
+    assertThat(spends.code()).as(spends.err()).isZero();
+    assertThat(
+            new ObjectMapper()
+                .readTree(folder.resolve("out.json").toFile())
+                .at("/runs/0/conditions")
+                .asText())
+        .contains("lending 0 budget 100 GPU-hours a week");
+    Files.writeString(queues, budget.replace("gpuHours: 100", "gpuHours: 0"));
+    assertThat(simulate("--workload", WORKLOAD, "--queues", queues.toString()).err())
+        .contains("budget of 0.0 GPU-hours: its jobs would wait for ever");
+    Files.writeString(queues, budget.replace("gpus: 4, b", "b"));
     assertThat(simulate("--workload", WORKLOAD, "--queues", queues.toString()).err())
         .contains("queues.yaml has queue a with a quota but no quota.gpus");
     Files.writeString(queues, "kind: Pod");

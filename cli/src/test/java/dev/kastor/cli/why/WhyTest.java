@@ -51,6 +51,7 @@ final class WhyTest {
             decided,
             decided == null ? List.of() : Counterfactual.of(view, decided),
             List.of(),
+            Why.priorityLimited(job(status)),
             null),
         NOW,
         80);
@@ -70,7 +71,7 @@ final class WhyTest {
             "             else comes");
     JobView view = JobView.of(job("{phase: Queued}"));
     Decision decision = Decision.of(Json.YAML.readTree(WAITS));
-    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), List.of(), null)))
+    assertThat(Why.figures(new Why.Answer(view, decision, List.of(), List.of(), null, null)))
         .containsExactly(
             "Figures:     It bids 0.420 for each of 2 GPUs, and a GPU costs 0.630 (job-seconds saved"
                 + " per GPU-second).");
@@ -148,11 +149,22 @@ final class WhyTest {
     JobView view = JobView.of(job(status));
     assertThat(
             Why.lines(
-                new Why.Answer(view, decision, Counterfactual.of(view, decision), List.of(), null),
+                new Why.Answer(
+                    view, decision, Counterfactual.of(view, decision), List.of(), null, null),
                 NOW,
                 200))
         .anyMatch(line -> line.contains("QueueNotFound: spec.queue is x. (60s ago)"))
         .anyMatch(line -> line.contains("kubectl patch trainingjob digits -n default"));
+  }
+
+  @Test
+  void tellsWhyAPriorityCountsLess() throws IOException {
+    String status =
+        "{phase: Queued, conditions: [{type: PriorityLimited, status: '%s', reason: BudgetSpent,"
+            + " message: 'Queue red has spent it.'}]}";
+    assertThat(lines(status.formatted("True"), WAITS))
+        .contains("Priority:    BudgetSpent: Queue red has spent it.");
+    assertThat(lines(status.formatted("False"), WAITS)).noneMatch(l -> l.startsWith("Priority"));
   }
 
   @Test
@@ -165,6 +177,7 @@ final class WhyTest {
                     decision,
                     List.of(),
                     List.of("digits-0: ErrImagePull: 401", "digits-1: ErrImagePull: 401"),
+                    null,
                     null),
                 NOW,
                 80))

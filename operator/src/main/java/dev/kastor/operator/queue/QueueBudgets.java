@@ -3,9 +3,12 @@ package dev.kastor.operator.queue;
 import dev.kastor.crds.queue.Queue;
 import dev.kastor.crds.queue.QueueSpec;
 import dev.kastor.crds.queue.QueueSpec.BudgetSpec;
+import dev.kastor.crds.queue.QueueSpec.OnExceeded;
 import dev.kastor.operator.usage.QueueDay;
 import dev.kastor.operator.usage.Usage;
 import dev.kastor.operator.usage.UsageLedger;
+import dev.kastor.scheduler.model.Budget;
+import dev.kastor.scheduler.model.BudgetUse;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -48,33 +51,39 @@ public final class QueueBudgets {
   }
 
   /** The budgets of those queues that have one, by name. */
-  public synchronized Map<String, Budget> of(Collection<Queue> queues) {
-    Map<String, Budget> budgets = new HashMap<>();
+  public synchronized Map<String, BudgetUse> of(Collection<Queue> queues) {
+    Map<String, BudgetUse> budgets = new HashMap<>();
     Map<Period, Long> periods = new HashMap<>();
     Instant now = clock.instant();
     for (Queue queue : queues) {
       QueueSpec spec = queue.getSpec();
-      BudgetSpec budget = spec == null ? null : spec.budget();
-      if (budget == null) {
+      if (spec == null || spec.budget() == null) {
         continue;
       }
+      Budget budget = budget(spec.budget());
       String name = queue.getMetadata().getName();
-      LocalDate begin = Budget.begin(budget.period(), LocalDate.ofInstant(now, ZoneOffset.UTC));
+      LocalDate begin = budget.period().begin(LocalDate.ofInstant(now, ZoneOffset.UTC));
       Period period = new Period(name, begin);
       long used = Math.max(used(period, now), most.getOrDefault(period, 0L));
       periods.put(period, used);
-      budgets.put(name, new Budget(budget, used, Budget.end(budget.period(), begin)));
+      budgets.put(name, new BudgetUse(budget, used, budget.period().end(begin)));
     }
     most.clear();
     most.putAll(periods);
     return budgets;
   }
 
-  /** What jobs of a queue did with their slots on this day of UTC so far. */
-  public synchronized Usage today(String queue) {
-    Instant now = clock.instant();
-    QueueDay today = new QueueDay(LocalDate.ofInstant(now, ZoneOffset.UTC), queue);
-    return usage(now).getOrDefault(today, Usage.NONE);
+  private static Budget budget(BudgetSpec spec) {
+    return new Budget(
+        spec.gpuHours(),
+        switch (spec.period()) {
+          case Day -> Budget.Period.DAY;
+          case Week -> Budget.Period.WEEK;
+          case Month -> Budget.Period.MONTH;
+        },
+        spec.onExceeded() == OnExceeded.LowerPriority
+            ? Budget.WhenSpent.LOWER_PRIORITY
+            : Budget.WhenSpent.STOP);
   }
 
   private long used(Period period, Instant now) {

@@ -9,6 +9,7 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.scheduler.model.BudgetUse;
 import dev.kastor.scheduler.model.Quota;
 import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.StopPolicy;
@@ -34,7 +35,7 @@ public record QueueDirectory(
     Map<String, Queue> objects,
     Map<String, dev.kastor.scheduler.model.Queue> configured,
     int maxPriority,
-    Map<String, Budget> budgets) {
+    Map<String, BudgetUse> budgets) {
   public QueueDirectory {
     objects = Map.copyOf(objects);
     configured = Map.copyOf(configured);
@@ -54,7 +55,7 @@ public record QueueDirectory(
       Collection<Queue> queues,
       Map<String, dev.kastor.scheduler.model.Queue> configured,
       int maxPriority,
-      Map<String, Budget> budgets) {
+      Map<String, BudgetUse> budgets) {
     Map<String, Queue> byName = new HashMap<>();
     queues.forEach(queue -> byName.put(queue.getMetadata().getName(), queue));
     return new QueueDirectory(byName, configured, maxPriority, budgets);
@@ -86,16 +87,16 @@ public record QueueDirectory(
 
   /** The priority that counts of a job in a queue. */
   public int priority(TrainingJob job, String queue) {
-    Budget budget = budgets.get(queue);
+    BudgetUse budget = budgets.get(queue);
     return budget != null && budget.lowers()
-        ? Budget.LAST
+        ? BudgetUse.LAST
         : Math.min(asked(job.getSpec()), maxPriority(queue));
   }
 
-  /** What a job should know whose priority counts less than it asks for; empty if it does not. */
-  public Optional<String> priorityLimit(TrainingJob job) {
+  /** Why the priority of a job counts less than it asks for; empty if it does not. */
+  public Optional<Reason> priorityLimit(TrainingJob job) {
     String queue = of(job);
-    Budget budget = budgets.get(queue);
+    BudgetUse budget = budgets.get(queue);
     if (budget != null && budget.lowers()) {
       return Optional.of(budget.lowered(queue));
     }
@@ -104,9 +105,13 @@ public record QueueDirectory(
     return asked <= most
         ? Optional.empty()
         : Optional.of(
-            "spec.priority is %d and counts as %d, the highest of %s. Lower it, or ask the platform team for a queue with a higher maxPriority."
-                .formatted(
-                    asked, most, queue.isEmpty() ? "jobs of no queue" : "jobs of queue " + queue));
+            Reason.of(
+                "AboveMaxPriority",
+                "spec.priority is %d and counts as %d, the highest of %s. Lower it, or ask the platform team for a queue with a higher maxPriority."
+                    .formatted(
+                        asked,
+                        most,
+                        queue.isEmpty() ? "jobs of no queue" : "jobs of queue " + queue)));
   }
 
   private static int asked(TrainingJobSpec spec) {
@@ -160,13 +165,9 @@ public record QueueDirectory(
   public Map<String, dev.kastor.scheduler.model.Queue> queues() {
     Map<String, dev.kastor.scheduler.model.Queue> all = new HashMap<>(configured);
     objects.forEach((name, queue) -> {
-      Budget budget = budgets.get(name);
+      BudgetUse budget = budgets.get(name);
       dev.kastor.scheduler.model.Queue made = orHeld(queue);
-      // A stop policy stands whatever is left of the budget.
-      boolean open = made.stop() != StopPolicy.HOLD_AND_DRAIN;
-      all.put(
-          name,
-          open && budget != null && budget.stops() ? made.stopped(budget.reason(name)) : made);
+      all.put(name, budget == null ? made : budget.applied(made));
     });
     return all;
   }

@@ -4,6 +4,7 @@ import dev.kastor.crds.queue.Queue;
 import dev.kastor.crds.queue.QueueSpec;
 import dev.kastor.crds.queue.QueueSpec.StopPolicyKind;
 import dev.kastor.crds.queue.QueueStatus;
+import dev.kastor.scheduler.model.BudgetUse;
 import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
@@ -49,7 +50,7 @@ public final class QueueStatuses {
         .forEach((name, queue) -> {
           Count count = counts.getOrDefault(name, new Count());
           QueueUse use = uses.get(name);
-          Budget budget = directory.budgets().get(name);
+          BudgetUse budget = directory.budgets().get(name);
           List<Condition> conditions = new ArrayList<>();
           conditions.add(condition(queue, active(queue, budget, count), now));
           conditions.add(condition(queue, within(queue.getSpec(), use), now));
@@ -72,7 +73,7 @@ public final class QueueStatuses {
     return statuses;
   }
 
-  private static State active(Queue queue, @Nullable Budget budget, Count count) {
+  private static State active(Queue queue, @Nullable BudgetUse budget, Count count) {
     Optional<String> problem = QueueDirectory.problem(queue);
     if (problem.isPresent()) {
       return new State("Active", false, "Invalid", problem.get());
@@ -91,7 +92,7 @@ public final class QueueStatuses {
     };
   }
 
-  private static State open(@Nullable Budget budget, Count count) {
+  private static State open(@Nullable BudgetUse budget, Count count) {
     if (budget != null && budget.stops()) {
       return count.running > 0
           ? new State("Active", false, "Draining", "Its budget is spent: jobs are stopping.")
@@ -101,13 +102,13 @@ public final class QueueStatuses {
   }
 
   /** In words that stay the same while it is used up. */
-  private static State within(String name, Budget budget) {
+  private static State within(String name, BudgetUse budget) {
     return budget.spent()
         ? new State(
             "WithinBudget",
             false,
             "BudgetSpent",
-            budget.stops() ? budget.reason(name).message() : budget.lowered(name))
+            (budget.stops() ? budget.reason(name) : budget.lowered(name)).message())
         : new State("WithinBudget", true, "WithinBudget", "Its budget is not spent.");
   }
 

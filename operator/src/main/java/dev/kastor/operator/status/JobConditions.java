@@ -3,6 +3,7 @@ package dev.kastor.operator.status;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.kube.Lean;
 import dev.kastor.operator.kube.StoredTime;
+import dev.kastor.scheduler.model.Reason;
 import dev.kastor.text.PrintableText;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
@@ -54,7 +55,7 @@ public final class JobConditions {
       int members,
       int draining,
       @Nullable String stalled,
-      @Nullable String limited,
+      @Nullable Reason limited,
       @Nullable String unconfirmed,
       @Nullable String unsaved) {
     /** A job that gets on. */
@@ -122,6 +123,9 @@ public final class JobConditions {
     if (decides) {
       return facts.reason();
     }
+    if (type == Type.PriorityLimited && facts.limited() != null) {
+      return facts.limited().code();
+    }
     JobReason own =
         switch (type) {
           case Queued -> JobReason.NotWaiting;
@@ -129,7 +133,7 @@ public final class JobConditions {
           case Running -> JobReason.NotTraining;
           case Rescaling -> holds ? JobReason.MembersChange : JobReason.AtTargetSize;
           case Stalled -> holds ? JobReason.NoProgress : JobReason.StepsAreMade;
-          case PriorityLimited -> holds ? JobReason.AboveMaxPriority : JobReason.WithinMaxPriority;
+          case PriorityLimited -> JobReason.WithinMaxPriority;
           case Unconfirmed -> holds ? JobReason.ClaimsDiffer : JobReason.ClaimsHold;
           case Unsaved -> holds ? JobReason.CheckpointFailed : JobReason.CheckpointSaved;
           case Suspended -> JobReason.NotAsked;
@@ -153,7 +157,7 @@ public final class JobConditions {
     String own =
         switch (type) {
           case Stalled -> facts.stalled();
-          case PriorityLimited -> facts.limited();
+          case PriorityLimited -> facts.limited() == null ? null : facts.limited().message();
           case Unconfirmed -> facts.unconfirmed();
           case Unsaved -> facts.unsaved();
           case Queued, Admitted, Running, Rescaling, Suspended, Complete, Failed -> null;

@@ -35,6 +35,7 @@ public enum JobReason {
   StepsAreMade,
   // PriorityLimited
   AboveMaxPriority,
+  BudgetSpent,
   WithinMaxPriority,
   // Unconfirmed
   ClaimsDiffer,

@@ -3,9 +3,9 @@ package dev.kastor.operator.web;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.operator.queue.Budget;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueUse;
+import dev.kastor.scheduler.model.BudgetUse;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Quota;
 import dev.kastor.scheduler.model.StopPolicy;
@@ -87,7 +87,7 @@ public record QueueRow(
           Tally tally = entry.getValue();
           Queue queue = configured.getOrDefault(entry.getKey(), new Queue(entry.getKey()));
           QueueUse use = uses.get(entry.getKey());
-          Budget budget = directory.budgets().get(entry.getKey());
+          BudgetUse budget = directory.budgets().get(entry.getKey());
           return new QueueRow(
               entry.getKey(),
               weights[i],
@@ -104,8 +104,8 @@ public record QueueRow(
               use == null ? 0 : use.borrowed(),
               use == null ? 0 : use.lent(),
               queue.stop(),
-              budget == null ? null : budget.spec().gpuHours(),
-              budget == null ? null : budget.spec().period().name().toLowerCase(Locale.ROOT),
+              budget == null ? null : budget.budget().gpuHours(),
+              budget == null ? null : budget.budget().period().name().toLowerCase(Locale.ROOT),
               budget == null ? null : budget.usedHours(),
               budget == null ? null : budget.until());
         })

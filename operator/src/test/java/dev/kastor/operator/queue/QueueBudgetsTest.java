@@ -14,6 +14,7 @@ import dev.kastor.operator.usage.QueueDay;
 import dev.kastor.operator.usage.Usage;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.BudgetUse;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Node;
@@ -195,7 +196,7 @@ class QueueBudgetsTest {
     return QueueDirectory.of(queues, Map.of(), 1000, budgets.of(queues));
   }
 
-  private Budget budget(String period) {
+  private BudgetUse budget(String period) {
     return new QueueBudgets(at -> used, () -> now)
         .of(List.of(queue("red", "{gpuHours: 10, period: %s}".formatted(period))))
         .get("red");

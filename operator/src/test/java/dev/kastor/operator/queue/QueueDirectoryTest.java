@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.queue.Queue;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
+import dev.kastor.scheduler.model.Reason;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +66,9 @@ final class QueueDirectoryTest {
     assertThat(DIRECTORY.priority(proud, "red")).isEqualTo(5);
     assertThat(DIRECTORY.priorityLimit(proud).orElseThrow())
         .isEqualTo(
-            "spec.priority is 1000 and counts as 5, the highest of jobs of queue red. Lower it, or ask the platform team for a queue with a higher maxPriority.");
+            Reason.of(
+                "AboveMaxPriority",
+                "spec.priority is 1000 and counts as 5, the highest of jobs of queue red. Lower it, or ask the platform team for a queue with a higher maxPriority."));
     TrainingJob modest = job("{queue: red, priority: -7}");
     assertThat(DIRECTORY.priority(modest, "red")).isEqualTo(-7);
     assertThat(DIRECTORY.priorityLimit(modest)).isEmpty();
@@ -75,7 +78,7 @@ final class QueueDirectoryTest {
   void aQueueThatSaysNoneAndNoQueueHaveTheOperatorsBound() {
     assertThat(DIRECTORY.priority(job("{queue: open, priority: 1000}"), "open")).isEqualTo(100);
     assertThat(DIRECTORY.priority(job("{priority: 1000}"), "")).isEqualTo(100);
-    assertThat(DIRECTORY.priorityLimit(job("{priority: 1000}")).orElseThrow())
+    assertThat(DIRECTORY.priorityLimit(job("{priority: 1000}")).orElseThrow().message())
         .startsWith("spec.priority is 1000 and counts as 100, the highest of jobs of no queue.");
   }
 }

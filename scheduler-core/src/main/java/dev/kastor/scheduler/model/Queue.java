@@ -14,6 +14,7 @@ import java.util.SequencedMap;
  * @param stop whether its jobs start and run at all
  * @param pinsAlwaysHold whether a pin of its jobs holds whoever else claims what they have
  * @param stopReason why nobody runs; empty where somebody set its stop policy
+ * @param budget how much its jobs may hold in a period; empty for no limit
  */
 public record Queue(
     String name,
@@ -22,7 +23,8 @@ public record Queue(
     Optional<Quota> quota,
     StopPolicy stop,
     boolean pinsAlwaysHold,
-    Optional<Reason> stopReason) {
+    Optional<Reason> stopReason,
+    Optional<Budget> budget) {
   /** Weight of a queue that nobody has given one. */
   public static final double DEFAULT_WEIGHT = 1;
 
@@ -46,7 +48,7 @@ public record Queue(
       Optional<Quota> quota,
       StopPolicy stop,
       boolean pinsAlwaysHold) {
-    this(name, weight, cohort, quota, stop, pinsAlwaysHold, Optional.empty());
+    this(name, weight, cohort, quota, stop, pinsAlwaysHold, Optional.empty(), Optional.empty());
   }
 
   /** The same queue, in which nobody runs, for a reason that is not its stop policy. */
@@ -58,7 +60,14 @@ public record Queue(
         quota,
         StopPolicy.HOLD_AND_DRAIN,
         pinsAlwaysHold,
-        Optional.of(reason));
+        Optional.of(reason),
+        budget);
+  }
+
+  /** The same queue with a budget. */
+  public Queue withBudget(Budget of) {
+    return new Queue(
+        name, weight, cohort, quota, stop, pinsAlwaysHold, stopReason, Optional.of(of));
   }
 
   /** A queue whose jobs are pinned within its quota only. */

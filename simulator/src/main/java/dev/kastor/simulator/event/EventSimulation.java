@@ -74,6 +74,7 @@ public final class EventSimulation implements Cluster {
   private final ClusterState state = new ClusterState();
   private final Samples samples = new Samples();
   private final Spending spending;
+  private final BudgetAccount budgets;
   private final int planned;
   private final List<EventJob> active = new ArrayList<>();
   private int done;
@@ -120,6 +121,7 @@ public final class EventSimulation implements Cluster {
     this.seed = seed;
     this.listener = listener;
     name = policies.name();
+    budgets = new BudgetAccount(settings.queues());
     policy = new DecisionTimes.Timed(policies.create());
     loop = new SchedulingLoop(this, policy, policies.create());
     ClusterShape largest = Largest.of(cluster, settings.resizes(), settings.autoscaling());
@@ -181,6 +183,7 @@ public final class EventSimulation implements Cluster {
     this.seed = seed;
     this.listener = listener;
     name = policies.name();
+    budgets = new BudgetAccount(settings.queues());
     policy = new DecisionTimes.Timed(policies.create());
     loop = new SchedulingLoop(this, policy, policies.create());
     scaler = null;
@@ -469,6 +472,14 @@ public final class EventSimulation implements Cluster {
         Math.max(clock.now(), lastDecision + VirtualClock.seconds(settings.decisionInterval())));
   }
 
+  /** A budget that will be spent, and the next period of one that is, bring a decision. */
+  private void noteBudgets() {
+    decideAt(
+        Math.max(
+            budgets.next(clock.now()),
+            lastDecision + VirtualClock.seconds(settings.decisionInterval())));
+  }
+
   private void decideAt(double seconds) {
     if (seconds < nextDecision) {
       nextDecision = seconds;
@@ -486,6 +497,7 @@ public final class EventSimulation implements Cluster {
             "policy %s broke a rule at %.0f s: %s"
                 .formatted(name, clock.now(), decided.violations().getFirst().message()));
       }
+      noteBudgets();
       samples.offer(() -> state.sample(clock.now(), nodes.availableSlots(), meanEfficiency()));
       decideAt(clock.now() + VirtualClock.seconds(settings.round()));
     }
@@ -516,7 +528,10 @@ public final class EventSimulation implements Cluster {
 
   private Snapshot snapshot(List<JobState> states) {
     return new Snapshot(
-        VirtualClock.instant(clock.now()), nodes.available(), states, settings.queues());
+        VirtualClock.instant(clock.now()),
+        nodes.available(),
+        budgets.counted(states, clock.now()),
+        budgets.queues(clock.now()));
   }
 
   @Override
@@ -545,6 +560,7 @@ public final class EventSimulation implements Cluster {
 
   private void release(EventJob job) {
     List<EventJob> neighbours = neighbours(job);
+    budgets.holds(job.spec().queue(), -job.allocation().slots(), clock.now());
     nodes.remove(job);
     state.frees(job);
     spending.job(job.index(), 0, clock.now());
@@ -558,6 +574,8 @@ public final class EventSimulation implements Cluster {
     nodes.add(job);
     state.took(job);
     spending.job(job.index(), nodes.moneyPerHour(to), clock.now());
+    budgets.holds(job.spec().queue(), to.slots(), clock.now());
+    noteBudgets();
     notePlans(job);
     disturb(neighbours(job));
   }

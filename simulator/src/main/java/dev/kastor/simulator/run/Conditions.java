@@ -99,6 +99,7 @@ public record Conditions(
         || autoscaling.isPresent()
         || interruptionsPerDay != PLAIN.interruptionsPerDay
         || !pace.equals(PLAIN.pace)
+        || queues.values().stream().anyMatch(queue -> queue.budget().isPresent())
         || adversity.timingNoise() != Adversity.USUAL.timingNoise()
         || !adversity.reports().equals(ReportFaults.NONE)
         || !adversity.stragglers().equals(Stragglers.NONE);
@@ -185,7 +186,7 @@ public record Conditions(
     }
   }
 
-  /** A queue with its weight and its quota, such as {@code queue a=1.0 quota 4 of cohort c}. */
+  /** A queue with its weight, quota and budget, such as {@code queue a=1.0 quota 4 of cohort c}. */
   private static String said(Queue queue) {
     StringBuilder text = new StringBuilder();
     text.append("queue %s=%s".formatted(queue.name(), queue.weight()));
@@ -203,6 +204,16 @@ public record Conditions(
             text.append(" lending ").append(quota.lendingLimit());
           }
         });
+    queue
+        .budget()
+        .ifPresent(budget ->
+            text.append(" budget ")
+                .append(budget)
+                .append(
+                    switch (budget.whenSpent()) {
+                      case STOP -> "";
+                      case LOWER_PRIORITY -> ", then lowered";
+                    }));
     return text.toString();
   }
 }

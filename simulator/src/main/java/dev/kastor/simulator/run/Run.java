@@ -52,7 +52,7 @@ public record Run(
     }
     if (mode != Mode.EVENTS && conditions.needEvents()) {
       throw new IllegalArgumentException(
-          "mode %s knows no live rescale, failures, resizes, autoscaling, interruptions, noise, lost or late reports, or stragglers. Use mode events."
+          "mode %s knows no live rescale, failures, resizes, autoscaling, interruptions, noise, lost or late reports, stragglers or budgets. Use mode events."
               .formatted(mode.label()));
     }
   }
