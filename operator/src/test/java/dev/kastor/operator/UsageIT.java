@@ -9,8 +9,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.nodes.NodeTraits;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Reason;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -68,7 +70,8 @@ class UsageIT {
   }
 
   @Test
-  void aReportAddsUpToTheSlotsThatWereHeld() throws Exception {
+  void aReportAddsUpToTheSlotsThatWereHeldAndToWhatTheyCost() throws Exception {
+    price("7.20");
     job.submit(
         "\"labels\": {\"user\": \"%s\"},".formatted(job.name),
         """
@@ -134,7 +137,24 @@ class UsageIT {
     // While it holds slots, some time goes by between both questions.
     long more = job.allocated() == 0 ? 0 : Duration.ofSeconds(1).toMillis();
     assertThat(sum).isBetween(held.toMillis(), held.toMillis() + more);
+    assertThat(row.path("costMicros").asLong())
+        .as("half a millionth for each GPU-millisecond")
+        .isBetween(sum / 2, (sum + 1) / 2);
+    assertThat(row.path("unpriced").asLong()).isZero();
     return row;
+  }
+
+  /** Price of the node of four slots in an hour. */
+  private void price(String text) {
+    job.client
+        .nodes()
+        .withName("n1")
+        .edit(node ->
+            new NodeBuilder(node)
+                .editMetadata()
+                .addToAnnotations(NodeTraits.PRICE, text)
+                .endMetadata()
+                .build());
   }
 
   private void allocate(int replicas) {

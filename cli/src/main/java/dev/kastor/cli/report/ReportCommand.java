@@ -18,8 +18,9 @@ import picocli.CommandLine.TypeConversionException;
       "Reports the GPU-hours that jobs held and what became of them: useful training, inefficient"
           + " training, starts, changes of size, failures with work done again, and what is not"
           + " known. The columns add up to what was held.",
-      "Jobs that are gone count as well. Days are those of UTC. For who may list the jobs of all"
-          + " namespaces."
+      "Where nodes tell a price (annotation kastor.dev/price-per-hour), the cost of what was held is"
+          + " reported too. Jobs that are gone count as well. Days are those of UTC. For who may list"
+          + " the jobs of all namespaces."
     },
     footerHeading = "%nExamples:%n",
     footer = {

@@ -11,10 +11,13 @@ import dev.kastor.cli.terminal.Output;
 import dev.kastor.cli.terminal.Table;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /** Prints what the operator tells of usage. */
 final class Reports {
@@ -22,6 +25,11 @@ final class Reports {
       List.of("held", "useful", "inefficient", "starting", "rescaling", "failures", "unknown");
 
   private static final double HOUR_MILLIS = 3_600_000;
+  private static final String COST = "costMicros";
+  private static final String UNPRICED = "unpriced";
+
+  /** Decimal digits of millionths. */
+  private static final int MICROS = 6;
 
   private final ClusterOptions options;
   private final PrintWriter out;
@@ -66,39 +74,71 @@ final class Reports {
     List<String> header = new ArrayList<>(List.of(name(by).toUpperCase(Locale.ROOT)));
     PARTS.forEach(part -> header.add(part.toUpperCase(Locale.ROOT)));
     header.add(2, "USEFUL %");
+    boolean priced = stream(rows).anyMatch(row -> row.path(COST).asLong() > 0);
+    if (priced) {
+      header.add("COST");
+    }
     Table table = new Table(header.toArray(String[]::new)).rightFrom(1);
-    long[] total = new long[PARTS.size()];
     for (JsonNode row : rows) {
-      long[] millis = PARTS.stream().mapToLong(part -> row.path(part).asLong()).toArray();
-      for (int i = 0; i < total.length; i++) {
-        total[i] += millis[i];
-      }
-      table.row(cells(name(row), millis));
+      table.row(cells(name(row), List.of(row), priced));
     }
     if (rows.size() > 1) {
-      table.row(cells("all", total));
+      table.row(cells("all", stream(rows).toList(), priced));
     }
     table.lines().forEach(out::println);
+    long unpriced = sum(stream(rows).toList(), UNPRICED);
+    if (priced && unpriced > 0) {
+      out.println(
+          "%s GPU-hours were held on nodes without a price and are not in COST"
+              .formatted(hours(unpriced)));
+    }
   }
 
-  private static List<String> cells(String name, long[] millis) {
+  private static List<String> cells(String name, List<JsonNode> rows, boolean priced) {
     List<String> cells = new ArrayList<>(List.of(name));
-    for (long part : millis) {
-      cells.add(String.format(Locale.ROOT, "%.3f", part / HOUR_MILLIS));
-    }
+    PARTS.forEach(part -> cells.add(hours(sum(rows, part))));
+    long held = sum(rows, PARTS.getFirst());
     cells.add(
         2,
-        millis[0] == 0 ? "-" : String.format(Locale.ROOT, "%.1f", 100.0 * millis[1] / millis[0]));
+        held == 0
+            ? "-"
+            : String.format(Locale.ROOT, "%.1f", 100.0 * sum(rows, PARTS.get(1)) / held));
+    if (priced && sum(rows, UNPRICED) == held) {
+      cells.add("-");
+    } else if (priced) {
+      cells.add(
+          BigDecimal.valueOf(sum(rows, COST), MICROS)
+              .setScale(2, RoundingMode.HALF_UP)
+              .toPlainString());
+    }
     return cells;
   }
 
+  private static String hours(long millis) {
+    return String.format(Locale.ROOT, "%.3f", millis / HOUR_MILLIS);
+  }
+
+  private static long sum(List<JsonNode> rows, String part) {
+    return rows.stream().mapToLong(row -> row.path(part).asLong()).sum();
+  }
+
+  private static Stream<JsonNode> stream(JsonNode rows) {
+    return StreamSupport.stream(rows.spliterator(), false);
+  }
+
   private void csv(ReportBy by, JsonNode report) {
-    out.println(name(by) + "," + String.join(",", PARTS));
+    out.println("%s,%s,cost,%s".formatted(name(by), String.join(",", PARTS), UNPRICED));
     for (JsonNode row : report.path("rows")) {
       List<String> cells = new ArrayList<>(List.of(quoted(row.path("name").asText())));
-      PARTS.forEach(part -> cells.add(BigDecimal.valueOf(row.path(part).asLong(), 3).toString()));
+      PARTS.forEach(part -> cells.add(seconds(row, part)));
+      cells.add(BigDecimal.valueOf(row.path(COST).asLong(), MICROS).toPlainString());
+      cells.add(seconds(row, UNPRICED));
       out.println(String.join(",", cells));
     }
+  }
+
+  private static String seconds(JsonNode row, String part) {
+    return BigDecimal.valueOf(row.path(part).asLong(), 3).toPlainString();
   }
 
   /** A spreadsheet takes what begins with a sign for a formula. */

@@ -55,7 +55,7 @@ final class HangRemedy {
   void replace(TrainingJob job, Hang hang, String message) {
     LOG.warn("{}: {}", Labels.id(job), message);
     events.warning(job, "NoProgress", message);
-    metrics.hung(job.getMetadata().getNamespace(), job.getMetadata().getName());
+    metrics.jobs().hung(job.getMetadata().getNamespace(), job.getMetadata().getName());
     hang.suspects().forEach(pod -> pods.deleteHanging(job, pod));
   }
 
@@ -76,7 +76,7 @@ final class HangRemedy {
                 replace ? " It is replaced." : "");
     LOG.warn("{}: {}", Labels.id(job), message);
     events.warning(job, "ReplicaSlow", message);
-    metrics.slow(job.getMetadata().getNamespace(), job.getMetadata().getName());
+    metrics.jobs().slow(job.getMetadata().getNamespace(), job.getMetadata().getName());
     if (replace) {
       pods.delete(job, slow.pod());
     }

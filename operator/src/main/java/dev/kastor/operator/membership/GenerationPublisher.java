@@ -278,7 +278,7 @@ final class GenerationPublisher {
         next.batchPlan().atomicBatchSize(),
         next.batchPlan().accumulationSteps() + 1,
         next.members().stream().map(Member::pod).toList());
-    metrics.published(id.namespace(), id.name(), next.action());
+    metrics.jobs().published(id.namespace(), id.name(), next.action());
     membership.changed.signalAll();
     signals.job(id);
   }

@@ -44,7 +44,7 @@ final class FailureNotices {
             "%s failed (%s): %s".formatted(pod.name(), kind.label(), pod.failureMessage());
         events.warning(job, "ReplicaFailed", message);
         LOG.warn("{}: {}", Labels.id(job), message);
-        metrics.failed(job.getMetadata().getNamespace(), job.getMetadata().getName(), kind);
+        metrics.jobs().failed(job.getMetadata().getNamespace(), job.getMetadata().getName(), kind);
       }
     }
   }

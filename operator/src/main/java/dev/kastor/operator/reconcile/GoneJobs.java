@@ -110,6 +110,6 @@ final class GoneJobs {
 
   private void forget(TrainingJob job) {
     records.close(job.getMetadata().getUid());
-    metrics.forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
+    metrics.jobs().forget(job.getMetadata().getNamespace(), job.getMetadata().getName());
   }
 }

@@ -8,6 +8,7 @@ import dev.kastor.operator.scheduling.AdviceWriter;
 import dev.kastor.operator.scheduling.QueueStatusWriter;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.operator.usage.UsageCounters;
 import dev.kastor.operator.usage.UsageLedger;
 import jakarta.inject.Singleton;
 import java.util.Set;
@@ -26,6 +27,7 @@ final class StoredSummaries {
   private final AdviceWriter advice;
   private final QueueStatusWriter queues;
   private final UsageLedger usage;
+  private final UsageCounters counters;
   private final JobAttempts attempts;
   private final Mandate mandate;
   private final ExecutorService threads =
@@ -42,6 +44,7 @@ final class StoredSummaries {
       AdviceWriter advice,
       QueueStatusWriter queues,
       UsageLedger usage,
+      UsageCounters counters,
       JobAttempts attempts,
       Mandate mandate) {
     waiting = records.flags();
@@ -51,6 +54,7 @@ final class StoredSummaries {
     this.advice = advice;
     this.queues = queues;
     this.usage = usage;
+    this.counters = counters;
     this.attempts = attempts;
     this.mandate = mandate;
   }
@@ -61,8 +65,10 @@ final class StoredSummaries {
     cache.jobs().stream().filter(telemetry::due).forEach(this::summarize);
     families.writeIfDue();
     advice.writeIfChanged();
+    usage.reprice();
     queues.writeIfDue();
     usage.write();
+    counters.countIfDue();
   }
 
   /** Writes a job's summary some time soon: nothing waits for it, however many are due. */

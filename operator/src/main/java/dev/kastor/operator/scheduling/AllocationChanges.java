@@ -169,7 +169,7 @@ final class AllocationChanges {
   /** Counted once it is stored: a start that is held back is decided on again and again. */
   private void waited(TrainingJob job) {
     Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
-    metrics.waited(queues.directory().of(job), Duration.between(created, clock.instant()));
+    metrics.queues().waited(queues.directory().of(job), Duration.between(created, clock.instant()));
   }
 
   private static long version(@Nullable AllocationStatus allocation) {

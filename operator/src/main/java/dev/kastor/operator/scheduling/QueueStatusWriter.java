@@ -13,13 +13,11 @@ import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.MergePatch;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.metrics.Metrics;
-import dev.kastor.operator.queue.Budget;
-import dev.kastor.operator.queue.QueueBudgets;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.queue.QueueStatuses;
 import dev.kastor.operator.signal.Signals;
-import dev.kastor.operator.usage.Usage;
+import dev.kastor.scheduler.model.BudgetUse;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -45,13 +43,11 @@ public final class QueueStatusWriter {
   /** Shortest time between two looks at the queues. */
   static final Duration PERIOD = Duration.ofSeconds(3);
 
-  private static final double HOUR_MILLIS = 3_600_000;
   private static final Logger LOG = LoggerFactory.getLogger(QueueStatusWriter.class);
   private static final ObjectMapper JSON = JsonMapper.builder().build();
 
   private final ClusterCache cache;
   private final QueueRules rules;
-  private final QueueBudgets budgets;
   private final AllocationWriter allocations;
   private final KubernetesClient client;
   private final Metrics metrics;
@@ -65,7 +61,6 @@ public final class QueueStatusWriter {
   public QueueStatusWriter(
       ClusterCache cache,
       QueueRules rules,
-      QueueBudgets budgets,
       AllocationWriter allocations,
       KubernetesClient client,
       Metrics metrics,
@@ -73,7 +68,6 @@ public final class QueueStatusWriter {
       InstantSource clock) {
     this.cache = cache;
     this.rules = rules;
-    this.budgets = budgets;
     this.allocations = allocations;
     this.client = client;
     this.metrics = metrics;
@@ -115,7 +109,7 @@ public final class QueueStatusWriter {
   }
 
   /** A budget that is spent, and one of a period that begins, are not to wait for a round. */
-  private void noteSpent(Map<String, Budget> all) {
+  private void noteSpent(Map<String, BudgetUse> all) {
     Set<String> now =
         all.entrySet().stream()
             .filter(entry -> entry.getValue().spent())
@@ -133,30 +127,20 @@ public final class QueueStatusWriter {
     return uids;
   }
 
-  private void measure(Queue queue, QueueStatus status, @Nullable Budget budget) {
+  private void measure(Queue queue, QueueStatus status, @Nullable BudgetUse budget) {
     String name = queue.getMetadata().getName();
     measured.add(name);
     var quota = queue.getSpec().quota();
-    metrics.queue(name, quota == null ? null : quota.gpus(), status);
+    metrics.queues().holds(name, quota == null ? null : quota.gpus(), status);
     if (budget == null) {
-      metrics.noQueueBudget(name);
+      metrics.queues().noBudget(name);
     } else {
-      metrics.queueBudget(name, budget.spec().gpuHours(), budget.usedHours());
+      metrics.queues().budget(name, budget.budget().gpuHours(), budget.usedHours());
     }
-    Usage today = budgets.today(name);
-    metrics.queueToday(
-        name,
-        Map.of(
-            "useful", today.useful() / HOUR_MILLIS,
-            "inefficient", today.inefficient() / HOUR_MILLIS,
-            "starting", today.starting() / HOUR_MILLIS,
-            "rescaling", today.rescaling() / HOUR_MILLIS,
-            "failures", today.failures() / HOUR_MILLIS,
-            "unknown", today.unknown() / HOUR_MILLIS));
   }
 
   private void forget(Set<String> there) {
-    measured.stream().filter(name -> !there.contains(name)).forEach(metrics::forgetQueue);
+    measured.stream().filter(name -> !there.contains(name)).forEach(metrics.queues()::forget);
     measured.retainAll(there);
   }
 

@@ -315,21 +315,23 @@ public final class TelemetryStore {
     fields.put("usage", usage.text(job, now));
     writer.patch(job, fields);
     if (JobMapper.finished(job) || completed(job).isPresent()) {
-      metrics.ended(id.namespace(), id.name());
+      metrics.jobs().ended(id.namespace(), id.name());
       return;
     }
     known(job)
         .flatMap(JobTelemetry::checkpointed)
-        .ifPresent(at -> metrics.checkpointed(id.namespace(), id.name(), at));
-    metrics.job(
-        id.namespace(),
-        id.name(),
-        last(job).map(Reported::replicas).orElse(0),
-        orZero(summary.goodput()),
-        orZero(summary.throughput()),
-        orZero(summary.efficiency()),
-        summary.globalBatch(),
-        last(job).map(last -> last.progress().fraction()).orElse(0.0));
+        .ifPresent(at -> metrics.jobs().checkpointed(id.namespace(), id.name(), at));
+    metrics
+        .jobs()
+        .trains(
+            id.namespace(),
+            id.name(),
+            last(job).map(Reported::replicas).orElse(0),
+            orZero(summary.goodput()),
+            orZero(summary.throughput()),
+            orZero(summary.efficiency()),
+            summary.globalBatch(),
+            last(job).map(last -> last.progress().fraction()).orElse(0.0));
   }
 
   /**

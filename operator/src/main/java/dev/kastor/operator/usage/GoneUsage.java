@@ -17,13 +17,15 @@ import java.util.TreeMap;
  * the first days no longer tell owners apart, and then end.
  *
  * <p>As text it is a JSON array of rows {@code [day, queue, namespace, user, family, useful,
- * inefficient, starting, rescaling, failures, unknown]}. Not thread-safe.
+ * inefficient, starting, rescaling, failures, unknown]} and, where they cost something, both
+ * numbers of {@link Cost}. Not thread-safe.
  */
 final class GoneUsage {
   static final int MOST_ROWS = 2500;
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int WORDS = 11;
+  private static final int PRICED_WORDS = 13;
   private static final int FIRST_NUMBER = 5;
 
   private final NavigableMap<QueueDay, NavigableMap<UsageOwner, Usage>> rows = new TreeMap<>();
@@ -63,7 +65,8 @@ final class GoneUsage {
     ArrayNode all = JSON.createArrayNode();
     for (UsageRow row : rows()) {
       Usage usage = row.usage();
-      all.addArray()
+      ArrayNode words = all.addArray();
+      words
           .add(row.when().day().toString())
           .add(row.when().queue())
           .add(row.owner().namespace())
@@ -75,6 +78,9 @@ final class GoneUsage {
           .add(usage.rescaling())
           .add(usage.failures())
           .add(usage.unknown());
+      if (!usage.cost().equals(Cost.NONE)) {
+        words.add(usage.cost().micros()).add(usage.cost().pricedMillis());
+      }
     }
     return all.toString();
   }
@@ -88,7 +94,7 @@ final class GoneUsage {
     List<UsageRow> read = new ArrayList<>();
     try {
       for (JsonNode row : JSON.readTree(text)) {
-        if (row.size() != WORDS) {
+        if (row.size() != WORDS && row.size() != PRICED_WORDS) {
           throw new IllegalArgumentException("a row has %d entries".formatted(row.size()));
         }
         read.add(
@@ -101,7 +107,8 @@ final class GoneUsage {
                     number(row, 2),
                     number(row, 3),
                     number(row, 4),
-                    number(row, 5))));
+                    number(row, 5),
+                    row.size() == WORDS ? Cost.NONE : new Cost(number(row, 6), number(row, 7)))));
       }
     } catch (JsonProcessingException | DateTimeException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
@@ -112,7 +119,8 @@ final class GoneUsage {
   private static long number(JsonNode row, int index) {
     JsonNode number = row.get(FIRST_NUMBER + index);
     if (!number.canConvertToLong() || number.asLong() < 0) {
-      throw new IllegalArgumentException("%s is no number of milliseconds".formatted(number));
+      throw new IllegalArgumentException(
+          "%s is no number of milliseconds or millionths".formatted(number));
     }
     return number.asLong();
   }

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ final class JobMeter {
 
   private static final double MILLI = 1000;
 
+  private final CostMeter cost;
   private final SortedMap<QueueDay, Usage> days = new TreeMap<>();
   private long at;
 
@@ -61,7 +63,8 @@ final class JobMeter {
   private long failurePauses;
 
   /** A meter of a job as its status has it. */
-  JobMeter(TrainingJob job, Instant now) {
+  JobMeter(TrainingJob job, SlotPrices prices, Instant now) {
+    cost = new CostMeter(prices);
     TrainingJobStatus status = job.getStatus();
     AllocationStatus allocation = status == null ? null : status.allocation();
     follow(allocation);
@@ -78,7 +81,8 @@ final class JobMeter {
     String text = status == null ? null : status.usage();
     UsageText stored = text == null ? null : UsageText.read(text).orElse(null);
     long known = stored == null ? 0 : sum(stored.days());
-    if (stored != null && known <= held) {
+    boolean trusted = stored != null && known <= held;
+    if (stored != null && trusted) {
       days.putAll(stored.days());
       furthest = stored.furthest();
       missing = stored.missing();
@@ -88,17 +92,25 @@ final class JobMeter {
     long since = history.since().map(Instant::toEpochMilli).orElse(at);
     long end = slots == 0 ? Math.min(at, since) : at;
     long begin = Math.min(end, stored == null ? since : stored.at());
-    spread(begin, end, held - known);
+    // Where nothing is stored, nobody knows on which nodes it was held.
+    spread(begin, end, held - known, trusted && slots > 0);
   }
 
-  /** Puts slot-milliseconds that no operator saw evenly on the days between. */
-  private void spread(long begin, long end, long unknown) {
+  /**
+   * Puts slot-milliseconds that no operator saw evenly on the days between.
+   *
+   * @param here whether they were held where the job is now
+   */
+  private void spread(long begin, long end, long unknown, boolean here) {
     long left = unknown;
     long from = begin;
     while (left > 0) {
       long to = Math.min(end, nextDay(from));
       long part = to >= end ? left : Math.round((double) left * (to - from) / (end - from));
       put(from, Usage.of(Usage.Kind.UNKNOWN, part));
+      if (here) {
+        put(from, Usage.NONE.costing(cost.of((double) part / slots)));
+      }
       left -= part;
       from = to;
     }
@@ -151,6 +163,15 @@ final class JobMeter {
     slotsPerReplica = each == null ? 1 : Math.max(1, each);
     String of = allocation == null ? null : allocation.queue();
     queue = of == null ? "" : of;
+    cost.follow(
+        allocation == null || allocation.nodes() == null ? Map.of() : allocation.nodes(),
+        slotsPerReplica);
+  }
+
+  /** Prices of nodes have changed: from now on the job's nodes cost what they tell now. */
+  synchronized void repriced(Instant now) {
+    advance(now);
+    cost.reprice();
   }
 
   /**
@@ -224,6 +245,7 @@ final class JobMeter {
       if (slots > 0) {
         count(to - at);
       }
+      put(at, Usage.NONE.costing(cost.of(to - at)));
       at = to;
     }
   }
@@ -252,7 +274,7 @@ final class JobMeter {
   }
 
   private void put(long time, Usage usage) {
-    if (usage.held() == 0) {
+    if (usage.equals(Usage.NONE)) {
       return;
     }
     days.merge(new QueueDay(day(time), queue), usage, Usage::plus);

@@ -9,11 +9,24 @@ package dev.kastor.operator.usage;
  * @param rescaling held for a change of size or place that was not trained with yet, and pauses
  * @param failures missing after a failure until training goes on, and work that is done again
  * @param unknown training of a job that reports no goodput, and time that no operator saw
+ * @param cost what all of it cost
  */
 public record Usage(
-    long useful, long inefficient, long starting, long rescaling, long failures, long unknown) {
+    long useful,
+    long inefficient,
+    long starting,
+    long rescaling,
+    long failures,
+    long unknown,
+    Cost cost) {
   /** Nothing. */
   public static final Usage NONE = new Usage(0, 0, 0, 0, 0, 0);
+
+  /** Usage on nodes without a price. */
+  public Usage(
+      long useful, long inefficient, long starting, long rescaling, long failures, long unknown) {
+    this(useful, inefficient, starting, rescaling, failures, unknown, Cost.NONE);
+  }
 
   /** What became of slots that were held. */
   enum Kind {
@@ -38,7 +51,39 @@ public record Usage(
         starting + other.starting,
         rescaling + other.rescaling,
         failures + other.failures,
-        unknown + other.unknown);
+        unknown + other.unknown,
+        cost.plus(other.cost));
+  }
+
+  /** The same at another cost. */
+  Usage costing(Cost other) {
+    return new Usage(useful, inefficient, starting, rescaling, failures, unknown, other);
+  }
+
+  /** Of each use and of the cost the larger of both. */
+  Usage atLeast(Usage other) {
+    return new Usage(
+        Math.max(useful, other.useful),
+        Math.max(inefficient, other.inefficient),
+        Math.max(starting, other.starting),
+        Math.max(rescaling, other.rescaling),
+        Math.max(failures, other.failures),
+        Math.max(unknown, other.unknown),
+        new Cost(
+            Math.max(cost.micros(), other.cost.micros()),
+            Math.max(cost.pricedMillis(), other.cost.pricedMillis())));
+  }
+
+  /** Slot-milliseconds of one use. */
+  long of(Kind kind) {
+    return switch (kind) {
+      case USEFUL -> useful;
+      case INEFFICIENT -> inefficient;
+      case STARTING -> starting;
+      case RESCALING -> rescaling;
+      case FAILURES -> failures;
+      case UNKNOWN -> unknown;
+    };
   }
 
   static Usage of(Kind kind, long millis) {

@@ -9,6 +9,7 @@ import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -31,13 +32,18 @@ import org.jspecify.annotations.Nullable;
 public final class UsageLedger {
   private static final int MOST_GONE = 1500;
 
+  /** All nodes are looked at. */
+  private static final Duration PRICES = Duration.ofSeconds(5);
+
   /** A job's meter beside whose the job is. */
   private record Metered(String uid, UsageOwner owner, JobMeter meter) {}
 
   private final ClusterCache cache;
+  private final NodePrices prices;
   private final UsageArchive archive;
   private final InstantSource clock;
   private final Map<String, Metered> meters;
+  private Instant nextPrices = Instant.EPOCH;
 
   /** Uids of jobs that are archived: a report that comes late must not count one twice. */
   private final Set<String> archived =
@@ -51,10 +57,15 @@ public final class UsageLedger {
             }
           });
 
-  public UsageLedger(
-      JobRecords records, ClusterCache cache, UsageArchive archive, InstantSource clock) {
+  UsageLedger(
+      JobRecords records,
+      ClusterCache cache,
+      NodePrices prices,
+      UsageArchive archive,
+      InstantSource clock) {
     meters = records.part(this::archive);
     this.cache = cache;
+    this.prices = prices;
     this.archive = archive;
     this.clock = clock;
   }
@@ -130,6 +141,18 @@ public final class UsageLedger {
     archive.write();
   }
 
+  /** Takes note of prices of nodes that have changed, if it is time to look. Used by one thread. */
+  public void reprice() {
+    Instant now = clock.instant();
+    if (now.isBefore(nextPrices)) {
+      return;
+    }
+    nextPrices = now.plus(PRICES);
+    if (prices.changed()) {
+      meters.values().forEach(metered -> metered.meter().repriced(now));
+    }
+  }
+
   /** Usage of all jobs up to now, of those that are gone too. */
   public synchronized List<UsageRow> rows(Instant now) {
     List<UsageRow> rows = new ArrayList<>(archive.rows());
@@ -181,7 +204,8 @@ public final class UsageLedger {
             job.getMetadata().getUid(),
             (uid, known) ->
                 known == null || known.meter().isBehind(allocation)
-                    ? new Metered(uid, UsageOwner.of(job), new JobMeter(job, clock.instant()))
+                    ? new Metered(
+                        uid, UsageOwner.of(job), new JobMeter(job, prices, clock.instant()))
                     : known)
         .meter();
   }

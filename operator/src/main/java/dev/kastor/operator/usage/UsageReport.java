@@ -33,9 +33,11 @@ public record UsageReport(By by, LocalDate since, Instant until, List<Row> rows)
   }
 
   /**
-   * GPU-milliseconds of one queue, namespace, user or family.
+   * GPU-milliseconds of one queue, namespace, user or family, and their cost.
    *
    * @param name its name; empty for jobs that have none
+   * @param costMicros what they cost, in millionths of the currency of the nodes' prices
+   * @param unpriced those on nodes that have no price; the cost is of the others
    */
   public record Row(
       String name,
@@ -45,7 +47,9 @@ public record UsageReport(By by, LocalDate since, Instant until, List<Row> rows)
       long starting,
       long rescaling,
       long failures,
-      long unknown) {
+      long unknown,
+      long costMicros,
+      long unpriced) {
     static Row of(String name, Usage usage) {
       return new Row(
           name,
@@ -55,7 +59,9 @@ public record UsageReport(By by, LocalDate since, Instant until, List<Row> rows)
           usage.starting(),
           usage.rescaling(),
           usage.failures(),
-          usage.unknown());
+          usage.unknown(),
+          usage.cost().micros(),
+          Math.max(0, usage.held() - usage.cost().pricedMillis()));
     }
   }
 

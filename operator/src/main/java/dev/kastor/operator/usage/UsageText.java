@@ -12,8 +12,8 @@ import java.util.TreeMap;
  *
  * <p>The first line has the version, the time up to which it was counted (Unix time in
  * milliseconds), the furthest progress in scale-invariant steps, and what missing slots count as.
- * Each other line is a day, a queue ({@code -} for none) and slot-milliseconds in the order of
- * {@link Usage}.
+ * Each other line is a day, a queue ({@code -} for none), slot-milliseconds in the order of {@link
+ * Usage} and, where they cost something, both numbers of {@link Cost}.
  *
  * @param at time up to which it was counted, Unix time in milliseconds
  * @param furthest furthest progress in scale-invariant steps
@@ -25,6 +25,7 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
   private static final String NO_QUEUE = "-";
   private static final int HEAD_WORDS = 4;
   private static final int DAY_WORDS = 8;
+  private static final int PRICED_DAY_WORDS = 10;
 
   /** Of a text that is read: twice what is ever written. */
   private static final int MOST_CHARACTERS = 16_384;
@@ -35,7 +36,7 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
         String.join(" ", VERSION, Long.toString(at), Double.toString(furthest), missing.name()));
     days.forEach((key, usage) ->
         lines.add(
-            "%s %s %d %d %d %d %d %d"
+            "%s %s %d %d %d %d %d %d%s"
                 .formatted(
                     key.day(),
                     key.queue().isEmpty() ? NO_QUEUE : key.queue(),
@@ -44,7 +45,10 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
                     usage.starting(),
                     usage.rescaling(),
                     usage.failures(),
-                    usage.unknown())));
+                    usage.unknown(),
+                    usage.cost().equals(Cost.NONE)
+                        ? ""
+                        : " %d %d".formatted(usage.cost().micros(), usage.cost().pricedMillis()))));
     return lines.toString();
   }
 
@@ -62,7 +66,7 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
       SortedMap<QueueDay, Usage> days = new TreeMap<>();
       for (int i = 1; i < lines.length; i++) {
         String[] words = lines[i].split(" ", -1);
-        if (words.length != DAY_WORDS) {
+        if (words.length != DAY_WORDS && words.length != PRICED_DAY_WORDS) {
           return Optional.empty();
         }
         days.put(
@@ -73,7 +77,10 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
                 millis(words[4]),
                 millis(words[5]),
                 millis(words[6]),
-                millis(words[7])));
+                millis(words[7]),
+                words.length == DAY_WORDS
+                    ? Cost.NONE
+                    : new Cost(millis(words[8]), millis(words[9]))));
       }
       double furthest = Double.parseDouble(head[2]);
       return Optional.of(
@@ -84,11 +91,11 @@ record UsageText(long at, double furthest, Usage.Kind missing, SortedMap<QueueDa
     }
   }
 
-  /** Sums of what is read must not overflow either. */
+  /** A number of milliseconds or of millionths: sums of what is read must not overflow either. */
   private static long millis(String word) {
     long millis = Long.parseLong(word);
     if (millis < 0 || millis > Long.MAX_VALUE / 1_000_000) {
-      throw new IllegalArgumentException("no number of milliseconds: " + word);
+      throw new IllegalArgumentException("no number that an operator wrote: " + word);
     }
     return millis;
   }

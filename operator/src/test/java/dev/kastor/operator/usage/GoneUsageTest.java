@@ -39,6 +39,20 @@ class GoneUsageTest {
   }
 
   @Test
+  void itsTextTellsWhatItCost() {
+    Usage paid = SOME.costing(new Cost(1_234_567, 20));
+    gone.add(new UsageRow(new QueueDay(DAY, "red"), new UsageOwner("team", "a", "bert"), paid));
+    gone.add(row(0, "red", "a"));
+    GoneUsage read = new GoneUsage();
+    read.addAll(gone.text());
+    assertThat(read.rows()).isEqualTo(gone.rows());
+    UsageReport.Row row =
+        UsageReport.of(UsageReport.By.QUEUE, DAY, Instant.EPOCH, gone.rows()).rows().getFirst();
+    assertThat(row.costMicros()).isEqualTo(1_234_567);
+    assertThat(row.unpriced()).isEqualTo(2 * SOME.held() - 20);
+  }
+
+  @Test
   void aTextOfOtherHandsIsRefusedAsAWhole() {
     for (String bad :
         List.of("x", "[[]]", "[[\"2026-03-01\",\"\",\"\",\"\",\"\",1,1,1,1,1,-1]]", "[1]")) {

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +23,7 @@ class JobMeterTest {
   private static final Instant BEGIN = Instant.parse("2026-03-01T12:00:00Z");
   private static final LocalDate DAY = LocalDate.parse("2026-03-01");
 
-  private final JobMeter meter = new JobMeter(job(null, null, null), BEGIN);
+  private final JobMeter meter = meter(job(null, null, null), BEGIN);
   private long version;
 
   @Test
@@ -126,7 +127,7 @@ class JobMeterTest {
     meter.reported(2, 7, true, at(10));
     meter.measured(1, at(10));
     String text = meter.text(at(20));
-    JobMeter next = new JobMeter(job(allocation(2, "red", 0), Phase.Running, text), at(60));
+    JobMeter next = meter(job(allocation(2, "red", 0), Phase.Running, text), at(60));
     assertThat(sum(next, 60)).isEqualTo(new Usage(20_000, 0, 20_000, 0, 0, 80_000));
     next.measured(1, at(60));
     next.reported(2, 5, true, at(60));
@@ -139,8 +140,7 @@ class JobMeterTest {
   void whatNobodySawIsOnTheDaysOnWhichItWasHeld() {
     allocate(1, "red", 0);
     Instant late = BEGIN.plus(Duration.ofHours(18));
-    JobMeter next =
-        new JobMeter(job(allocation(1, "red", 0), Phase.Starting, meter.text(at(0))), late);
+    JobMeter next = meter(job(allocation(1, "red", 0), Phase.Starting, meter.text(at(0))), late);
     assertThat(next.days(late))
         .isEqualTo(
             Map.of(
@@ -154,11 +154,11 @@ class JobMeterTest {
   void aTextThatTellsOfMoreThanWasHeldCountsAsNothing() {
     String text =
         "1 %d 0.0 FAILURES\n%s red 9000000 0 0 0 0 0".formatted(at(1).toEpochMilli(), DAY);
-    JobMeter next = new JobMeter(job(allocation(2, "red", 0), Phase.Running, text), at(10));
+    JobMeter next = meter(job(allocation(2, "red", 0), Phase.Running, text), at(10));
     assertThat(sum(next, 10)).isEqualTo(new Usage(0, 0, 0, 0, 0, 20_000));
     for (String bad :
         new String[] {"", "1", "2 0 0 FAILURES", text + "\n", "1 0 0 X", "1 -1 0 X"}) {
-      JobMeter other = new JobMeter(job(allocation(2, "red", 0), Phase.Running, bad), at(10));
+      JobMeter other = meter(job(allocation(2, "red", 0), Phase.Running, bad), at(10));
       assertThat(sum(other, 10)).as(bad).isEqualTo(new Usage(0, 0, 0, 0, 0, 20_000));
     }
   }
@@ -190,6 +190,10 @@ class JobMeterTest {
     assertThat(meter.days(late)).hasSize(JobMeter.MOST_DAYS);
     assertThat(meter.days(late).values().stream().mapToLong(Usage::held).sum())
         .isEqualTo(Duration.ofDays(400).toMillis());
+  }
+
+  private static JobMeter meter(TrainingJob job, Instant now) {
+    return new JobMeter(job, node -> OptionalDouble.of(0), now);
   }
 
   private void trainAlone() {
@@ -234,7 +238,7 @@ class JobMeterTest {
     return BEGIN.plusSeconds(second);
   }
 
-  private static TrainingJob job(AllocationStatus allocation, Phase phase, String usage) {
+  static TrainingJob job(AllocationStatus allocation, Phase phase, String usage) {
     TrainingJob job = new TrainingJob();
     job.setMetadata(new ObjectMeta());
     job.setStatus(
