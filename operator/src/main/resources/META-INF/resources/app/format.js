@@ -51,6 +51,16 @@ export function metric(value) {
   return isKnown(value) && Math.abs(value) < 10 && !isExtreme(Math.abs(value)) ? value.toFixed(3) : measure(value);
 }
 
+/** GPU-hours: a tenth from 100 on, hundredths from 1 on, thousandths below. */
+export function hours(value) {
+  const digits = value >= 100 ? 1 : value >= 1 ? 2 : 3;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export function money(value) {
+  return value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
 export function percent(fraction) {
   return isKnown(fraction) ? `${whole.format(fraction * 100)} %` : NONE;
 }

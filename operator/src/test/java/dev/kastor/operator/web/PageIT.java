@@ -1,17 +1,14 @@
 package dev.kastor.operator.web;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static dev.kastor.operator.web.PageBrowser.fits;
+import static dev.kastor.operator.web.PageBrowser.shoot;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserContext;
-import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
-import com.microsoft.playwright.Playwright;
-import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.ColorScheme;
-import com.microsoft.playwright.options.ReducedMotion;
 import dev.kastor.operator.FakeApiServer;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.scheduling.StandingAdvice;
@@ -20,14 +17,10 @@ import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import jakarta.inject.Inject;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.AfterAll;
@@ -43,21 +36,9 @@ import org.junit.jupiter.api.Timeout;
 @QuarkusTestResource(FakeApiServer.class)
 @Timeout(180)
 class PageIT {
-  private static final Path SCREENSHOTS = Path.of("target", "screenshots");
-  private static final List<String> ARGUMENTS =
-      List.of(
-          "--no-sandbox",
-          "--disable-gpu",
-          "--disable-quic",
-          "--no-first-run",
-          "--disable-background-networking",
-          "--disable-component-update",
-          "--disable-sync");
-
   /** A profile of its own, so that the history begins empty. */
   public static final class OwnApplication extends PageProfile {}
 
-  private static final double PATIENCE_MILLIS = 30_000;
   private static final String ECHARTS = "/_static/echarts/6.0.0/dist/echarts.esm.min.js";
 
   /** The scene of {@link #endedLongAgo} ends so many seconds before the page is opened. */
@@ -82,8 +63,7 @@ class PageIT {
       }
       """;
 
-  private static Playwright playwright;
-  private static Browser browser;
+  private static PageBrowser browser;
 
   @Inject KubernetesClient client;
   @Inject JobHistory history;
@@ -92,30 +72,16 @@ class PageIT {
   @ConfigProperty(name = "quarkus.http.test-port")
   int port;
 
-  private final List<String> complaints = new ArrayList<>();
-  private final List<String> foreign = new ArrayList<>();
   private PageScene scene;
 
   @BeforeAll
   static void launch() {
-    PlaywrightAssertions.setDefaultAssertionTimeout(PATIENCE_MILLIS);
-    playwright =
-        Playwright.create(
-            new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
-    String chromium = Optional.ofNullable(System.getenv("CHROMIUM")).orElse("/usr/bin/chromium");
-    browser =
-        playwright
-            .chromium()
-            .launch(
-                new BrowserType.LaunchOptions()
-                    .setExecutablePath(Path.of(chromium))
-                    .setArgs(ARGUMENTS));
+    browser = new PageBrowser();
   }
 
   @AfterAll
   static void quit() {
     browser.close();
-    playwright.close();
   }
 
   @BeforeEach
@@ -130,8 +96,7 @@ class PageIT {
     while (!scene.isOver()) {
       Thread.sleep(Duration.ofMillis(20));
     }
-    assertThat(complaints).as("what the browser complained about").isEmpty();
-    assertThat(foreign).as("requests to other origins").isEmpty();
+    browser.assertNothingIsWrong();
   }
 
   @Test
@@ -414,7 +379,7 @@ class PageIT {
   void saysWhenTheConnectionIsLostAndComesBack() {
     scene.nodes();
     scene.threeJobs();
-    BrowserContext context = context(1280, 800, ColorScheme.LIGHT);
+    BrowserContext context = browser.context(1280, 800, ColorScheme.LIGHT);
     Page page = context.newPage();
     page.route("**/api/v1/events", route -> route.abort());
     page.navigate("http://localhost:" + port + "/");
@@ -428,20 +393,6 @@ class PageIT {
     context.close();
   }
 
-  /** Nothing sticks out on the right. */
-  private static void fits(Page page) {
-    Object overflow =
-        page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth");
-    assertThat(((Number) overflow).intValue()).isZero();
-    Object outside =
-        page.evaluate(
-            "[...document.querySelectorAll('main *:not(thead *)')].filter(e => {"
-                + " const box = e.getBoundingClientRect();"
-                + " return box.width > 0 && box.right > innerWidth + 1; }).map(e => e.className)");
-    assertThat((List<?>) outside).isEmpty();
-  }
-
   private static Locator row(Page page, String job) {
     return page.locator("#rows tr")
         .filter(
@@ -450,36 +401,6 @@ class PageIT {
   }
 
   private Page open(int width, int height, ColorScheme scheme) {
-    Page page = context(width, height, scheme).newPage();
-    page.onConsoleMessage(message -> {
-      if (message.type().equals("error") || message.type().equals("warning")) {
-        complaints.add(message.text());
-      }
-    });
-    page.onPageError(complaints::add);
-    String origin = "http://localhost:" + port + "/";
-    page.onRequest(request -> {
-      if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) {
-        foreign.add(request.url());
-      }
-    });
-    page.navigate(origin);
-    return page;
-  }
-
-  private static BrowserContext context(int width, int height, ColorScheme scheme) {
-    return browser.newContext(
-        new Browser.NewContextOptions()
-            .setViewportSize(width, height)
-            .setDeviceScaleFactor(width < 500 ? 2 : 1)
-            .setReducedMotion(ReducedMotion.REDUCE)
-            .setColorScheme(scheme));
-  }
-
-  private static void shoot(Page page, String name) {
-    page.screenshot(
-        new Page.ScreenshotOptions()
-            .setFullPage(page.viewportSize().width > 500)
-            .setPath(SCREENSHOTS.resolve(name + ".png")));
+    return browser.open(port, "/", width, height, scheme);
   }
 }
