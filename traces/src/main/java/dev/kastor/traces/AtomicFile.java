@@ -1,13 +1,16 @@
 package dev.kastor.traces;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -33,6 +36,13 @@ public final class AtomicFile {
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
   private static final FileAttribute<?>[] USUAL = {};
 
+  /** Bytes that need not be in memory all at once. */
+  @FunctionalInterface
+  public interface Content {
+    /** Writes all of them; the stream is not closed. */
+    void writeTo(OutputStream out) throws IOException;
+  }
+
   private AtomicFile() {}
 
   /**
@@ -46,23 +56,28 @@ public final class AtomicFile {
 
   /** The same for bytes. */
   public static void write(Path file, byte[] bytes) throws IOException {
-    write(file, bytes, false);
+    write(file, out -> out.write(bytes));
+  }
+
+  /** The same for content that is made while it is written. */
+  public static void write(Path file, Content content) throws IOException {
+    write(file, content, false);
   }
 
   /** The same for bytes that only the owner of the file may read. */
   public static void writePrivate(Path file, byte[] bytes) throws IOException {
-    write(file, bytes, true);
+    write(file, out -> out.write(bytes), true);
   }
 
-  private static void write(Path file, byte[] bytes, boolean secret) throws IOException {
+  private static void write(Path file, Content content, boolean secret) throws IOException {
     Path target = Links.followed(file);
     try {
       if (Descriptor.named(target)) {
-        Descriptor.write(target, bytes);
+        Descriptor.write(target, content);
       } else if (Files.exists(target) && !Files.isRegularFile(target)) {
-        Files.write(target, bytes, StandardOpenOption.WRITE);
+        writeInto(target, content, StandardOpenOption.WRITE);
       } else {
-        replace(target, bytes, secret);
+        replace(target, content, secret);
       }
     } catch (FileSystemException e) {
       throw e;
@@ -74,7 +89,14 @@ public final class AtomicFile {
     }
   }
 
-  private static void replace(Path file, byte[] bytes, boolean secret) throws IOException {
+  /** Writes to a file that is opened with these options. */
+  static void writeInto(Path file, Content content, OpenOption... options) throws IOException {
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file, options))) {
+      content.writeTo(out);
+    }
+  }
+
+  private static void replace(Path file, Content content, boolean secret) throws IOException {
     Path folder = folder(file);
     Files.createDirectories(folder);
     boolean exists = Files.exists(file);
@@ -82,7 +104,7 @@ public final class AtomicFile {
       throw new AccessDeniedException(file.toString());
     }
     if (exists && !Files.isWritable(folder)) {
-      overwrite(file, bytes);
+      overwrite(file, content);
       return;
     }
     // A name that nobody can guess, and never a file that is there: in /tmp it could be a link.
@@ -91,22 +113,21 @@ public final class AtomicFile {
       // A plain file has the permissions that its user's other files have; a temporary one has not.
       Files.createFile(part, secret ? new FileAttribute<?>[] {OWNER_ONLY} : USUAL);
       try (FileChannel channel = FileChannel.open(part, StandardOpenOption.WRITE)) {
-        ByteBuffer left = ByteBuffer.wrap(bytes);
-        while (left.hasRemaining()) {
-          channel.write(left);
-        }
+        OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel));
+        content.writeTo(out);
+        out.flush();
         channel.force(true);
       }
       if (exists && !secret) {
         keepRights(file, part);
       }
-      move(part, file, bytes);
+      move(part, file, content);
     } finally {
       Files.deleteIfExists(part);
     }
   }
 
-  private static void move(Path part, Path file, byte[] bytes) throws IOException {
+  private static void move(Path part, Path file, Content content) throws IOException {
     try {
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (FileSystemException e) {
@@ -114,12 +135,12 @@ public final class AtomicFile {
       if (!Files.isRegularFile(file)) {
         throw e;
       }
-      overwrite(file, bytes);
+      overwrite(file, content);
     }
   }
 
-  private static void overwrite(Path file, byte[] bytes) throws IOException {
-    Files.write(file, bytes, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
+  private static void overwrite(Path file, Content content) throws IOException {
+    writeInto(file, content, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING);
   }
 
   private static void keepRights(Path from, Path to) throws IOException {

@@ -1,8 +1,10 @@
 package dev.kastor.traces;
 
+import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -28,11 +30,12 @@ final class Descriptor {
   }
 
   /** Appends to it: what else goes there, such as a table on standard output, stays. */
-  static void write(Path path, byte[] bytes) throws IOException {
+  static void write(Path path, AtomicFile.Content content) throws IOException {
     switch (ours(path) ? path.getFileName().toString() : "") {
-      case "1" -> send(FileDescriptor.out, bytes);
-      case "2" -> send(FileDescriptor.err, bytes);
-      default -> Files.write(path, bytes, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
+      case "1" -> send(FileDescriptor.out, content);
+      case "2" -> send(FileDescriptor.err, content);
+      default ->
+          AtomicFile.writeInto(path, content, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
     }
   }
 
@@ -45,7 +48,10 @@ final class Descriptor {
 
   /** Through our own descriptor: a second one of the same file has an offset of its own. */
   @SuppressWarnings("StreamResourceLeak") // It is not ours to close.
-  private static void send(FileDescriptor descriptor, byte[] bytes) throws IOException {
-    new FileOutputStream(descriptor).write(bytes);
+  private static void send(FileDescriptor descriptor, AtomicFile.Content content)
+      throws IOException {
+    OutputStream out = new BufferedOutputStream(new FileOutputStream(descriptor));
+    content.writeTo(out);
+    out.flush();
   }
 }
