@@ -1,10 +1,12 @@
 package com.example;
 
 import dev.kastor.engine.data.Examples;
+import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.program.NetworkProgram;
 import dev.kastor.engine.program.Parameters;
 import dev.kastor.engine.train.ProgramException;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
@@ -26,7 +28,10 @@ public final class Spirals extends NetworkProgram {
     return new Task(
         new Mlp(2, parameters.widths("hidden", 1, 8), 2),
         Points.draw(parameters.seed(), points, noise),
-        Points.draw(parameters.seed() + 1, points / 4, noise));
+        Points.draw(parameters.seed() + 1, points / 4, noise),
+        // For kastor export and kastor predict; a task can go without both.
+        new Inputs.Numbers(List.of("x", "y"), new float[] {0, 0}, new float[] {1, 1}),
+        List.of("first", "second"));
   }
 
   /** Points of the plane, and which spiral each is of. */

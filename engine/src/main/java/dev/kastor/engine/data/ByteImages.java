@@ -13,32 +13,39 @@ public record ByteImages(ImageShape shape, byte[] pixels, int[] labels, float[] 
     implements Examples {
   private static final int VALUES = 256;
 
-  /**
-   * The numbers that values stand for so that those of some pixels have mean 0 and deviation 1.
-   *
-   * @param pixels at least one
-   */
-  static float[] standard(byte[] pixels) {
-    long[] counts = new long[VALUES];
-    for (byte pixel : pixels) {
-      counts[pixel & 0xff]++;
+  /** Mean and deviation of pixels. */
+  record Standard(double mean, double deviation) {
+    /**
+     * Those of some pixels.
+     *
+     * @param pixels at least one
+     */
+    static Standard of(byte[] pixels) {
+      long[] counts = new long[VALUES];
+      for (byte pixel : pixels) {
+        counts[pixel & 0xff]++;
+      }
+      double sum = 0;
+      for (int value = 0; value < VALUES; value++) {
+        sum += (double) value * counts[value];
+      }
+      double mean = sum / pixels.length;
+      double squares = 0;
+      for (int value = 0; value < VALUES; value++) {
+        squares += counts[value] * (value - mean) * (value - mean);
+      }
+      return new Standard(mean, Math.sqrt(squares / pixels.length));
     }
-    double sum = 0;
-    for (int value = 0; value < VALUES; value++) {
-      sum += (double) value * counts[value];
+
+    /** The numbers that values stand for so that those of the pixels have mean 0, deviation 1. */
+    float[] meaning() {
+      float[] meaning = new float[VALUES];
+      for (int value = 0; value < VALUES; value++) {
+        // Images of one and the same value carry nothing.
+        meaning[value] = deviation == 0 ? 0 : (float) ((value - mean) / deviation);
+      }
+      return meaning;
     }
-    double mean = sum / pixels.length;
-    double squares = 0;
-    for (int value = 0; value < VALUES; value++) {
-      squares += counts[value] * (value - mean) * (value - mean);
-    }
-    double deviation = Math.sqrt(squares / pixels.length);
-    float[] meaning = new float[VALUES];
-    for (int value = 0; value < VALUES; value++) {
-      // Images of one and the same value carry nothing.
-      meaning[value] = deviation == 0 ? 0 : (float) ((value - mean) / deviation);
-    }
-    return meaning;
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.kastor.engine.data;
 
+import dev.kastor.engine.data.Inputs.Categories.Column;
+import dev.kastor.engine.data.Inputs.Categories.Pair;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,12 +16,24 @@ import java.util.List;
  * @param columns columns without that of the labels
  * @param columnTokens number of tokens of columns; those of pairs begin there
  * @param tokens number of all tokens
- * @param classes labels are in [0, classes)
+ * @param inputs how fields become tokens
+ * @param labels names of the classes
  */
 public record CategoryTable(
-    Tokens training, Tokens heldOut, int columns, int columnTokens, int tokens, int classes) {
+    Tokens training,
+    Tokens heldOut,
+    int columns,
+    int columnTokens,
+    int tokens,
+    Inputs.Categories inputs,
+    List<String> labels) {
   /** Tokens are carried as floats, which tell no more whole numbers apart. */
   private static final int MOST_TOKENS = 1 << 24;
+
+  /** How many classes there are. */
+  public int classes() {
+    return labels.size();
+  }
 
   /**
    * How columns become tokens.
@@ -75,19 +89,26 @@ public record CategoryTable(
             });
     Rules rules = rulesOf.rules(table.columns());
     int[] training = table.rows(holdOutEvery, false);
-    int[][] buckets =
-        columns.stream()
-            .map(column -> column.buckets(rules.buckets(), training))
-            .toArray(int[][]::new);
+    List<Buckets> rulesOfColumns =
+        columns.stream().map(column -> column.buckets(rules.buckets(), training)).toList();
+    int[][] buckets = new int[columns.size()][];
+    Arrays.setAll(buckets, i -> columns.get(i).rows(rulesOfColumns.get(i)));
     int tokens = tokens(file, columns.size(), rules);
-    int[][] slots = slots(file, table.columns(), buckets, rules);
+    List<Column> inputColumns = new ArrayList<>();
+    for (int c = 0; c < buckets.length; c++) {
+      inputColumns.add(
+          new Column(table.columns().get(c), rulesOfColumns.get(c), c * rules.buckets()));
+    }
+    List<Pair> pairs = pairs(file, table.columns(), buckets, rules);
+    int[][] slots = slots(buckets, inputColumns, pairs);
     return new CategoryTable(
         part(slots, table, training),
         part(slots, table, table.rows(holdOutEvery, true)),
         columns.size(),
         columns.size() * rules.buckets(),
         tokens,
-        table.classes());
+        new Inputs.Categories(inputColumns, pairs),
+        table.names());
   }
 
   /**
@@ -121,28 +142,34 @@ public record CategoryTable(
     return (int) tokens;
   }
 
-  /** The tokens of all rows, {@code [columns + pairs][rows]}. */
-  private static int[][] slots(Path file, List<String> columns, int[][] buckets, Rules rules)
+  private static List<Pair> pairs(Path file, List<String> columns, int[][] buckets, Rules rules)
       throws DataException {
+    List<Pair> pairs = new ArrayList<>();
+    int next = buckets.length * rules.buckets();
+    for (List<String> names : rules.pairs()) {
+      int left = column(file, columns, names.getFirst());
+      int right = column(file, columns, names.getLast());
+      int width = 1 + Arrays.stream(buckets[right]).max().orElse(0);
+      boolean fits =
+          (1L + Arrays.stream(buckets[left]).max().orElse(0)) * width <= rules.pairBuckets();
+      pairs.add(new Pair(left, right, width, !fits, rules.pairBuckets(), next));
+      next += rules.pairBuckets();
+    }
+    return pairs;
+  }
+
+  /** The tokens of all rows, {@code [columns + pairs][rows]}. */
+  private static int[][] slots(int[][] buckets, List<Column> columns, List<Pair> pairs) {
     List<int[]> slots = new ArrayList<>();
     for (int c = 0; c < buckets.length; c++) {
-      int first = c * rules.buckets();
+      int first = columns.get(c).first();
       slots.add(Arrays.stream(buckets[c]).map(bucket -> first + bucket).toArray());
     }
-    int next = buckets.length * rules.buckets();
-    for (List<String> pair : rules.pairs()) {
-      int[] a = buckets[column(file, columns, pair.getFirst())];
-      int[] b = buckets[column(file, columns, pair.getLast())];
-      long width = 1L + Arrays.stream(b).max().orElse(0);
-      boolean fits = (1L + Arrays.stream(a).max().orElse(0)) * width <= rules.pairBuckets();
-      int[] crossed = new int[a.length];
-      for (int row = 0; row < crossed.length; row++) {
-        long both = a[row] * width + b[row];
-        crossed[row] =
-            next + (fits ? (int) both : CategoryColumn.hashed(both, rules.pairBuckets()));
-      }
+    for (Pair pair : pairs) {
+      int[] crossed = new int[buckets[pair.left()].length];
+      Arrays.setAll(
+          crossed, row -> pair.token(buckets[pair.left()][row], buckets[pair.right()][row]));
       slots.add(crossed);
-      next += rules.pairBuckets();
     }
     return slots.toArray(int[][]::new);
   }

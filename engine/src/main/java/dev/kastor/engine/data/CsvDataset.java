@@ -4,9 +4,18 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads a CSV file with a header, one column of labels and otherwise numbers. */
-public final class CsvDataset {
-  private CsvDataset() {}
+/**
+ * CSV file with a header, one column of labels and otherwise numbers.
+ *
+ * @param images its rows as images
+ * @param columns names of the columns of numbers
+ * @param labels names of the classes
+ */
+public record CsvDataset(LabelledImages images, List<String> columns, List<String> labels) {
+  public CsvDataset {
+    columns = List.copyOf(columns);
+    labels = List.copyOf(labels);
+  }
 
   /**
    * Reads a file and keeps every so-many-th row as held-out data.
@@ -18,7 +27,7 @@ public final class CsvDataset {
    * @param labelColumn name of the column of labels
    * @param holdOutEvery at least 2: rows holdOutEvery, 2 holdOutEvery, .. are held out
    */
-  public static LabelledImages read(Path file, String labelColumn, int holdOutEvery)
+  public static CsvDataset read(Path file, String labelColumn, int holdOutEvery)
       throws DataException {
     List<float[]> rows = new ArrayList<>();
     CsvTable table =
@@ -27,9 +36,12 @@ public final class CsvDataset {
             labelColumn,
             holdOutEvery,
             (number, columns, fields) -> rows.add(features(file, number, columns, fields)));
-    return new LabelledImages(
-        part(rows, table, table.rows(holdOutEvery, false)),
-        part(rows, table, table.rows(holdOutEvery, true)));
+    return new CsvDataset(
+        new LabelledImages(
+            part(rows, table, table.rows(holdOutEvery, false)),
+            part(rows, table, table.rows(holdOutEvery, true))),
+        table.columns(),
+        table.names());
   }
 
   /** Looks at the beginning of a file: at its columns and first rows. */

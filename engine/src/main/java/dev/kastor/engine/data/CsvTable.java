@@ -25,10 +25,10 @@ import org.apache.commons.csv.CSVRecord;
  *
  * @param columns names of the others
  * @param labels classes, one for each row
- * @param classes number of classes
+ * @param names names of the classes
  */
 @SuppressWarnings("ArrayRecordComponent") // shared bulk data, never compared
-record CsvTable(List<String> columns, int[] labels, int classes) {
+record CsvTable(List<String> columns, int[] labels, List<String> names) {
   private static final CSVFormat FORMAT =
       CSVFormat.RFC4180
           .builder()
@@ -90,7 +90,23 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
     return new CsvTable(
         others,
         labels.stream().mapToInt(label -> numbers.getOrDefault(label, 0)).toArray(),
-        1 + numbers.values().stream().mapToInt(Integer::intValue).max().orElse(0));
+        names(numbers));
+  }
+
+  /** The first text of each number. */
+  private static List<String> names(Map<String, Integer> numbers) {
+    List<String> names = new ArrayList<>();
+    numbers.forEach((label, number) -> {
+      if (number == names.size()) {
+        names.add(label);
+      }
+    });
+    return names;
+  }
+
+  /** How many classes there are. */
+  int classes() {
+    return names.size();
   }
 
   /**
@@ -180,7 +196,7 @@ record CsvTable(List<String> columns, int[] labels, int classes) {
    * The format that the header shows, with semicolons or tabs where it has no commas, as
    * spreadsheets write it; a byte order mark before it is skipped.
    */
-  private static CSVFormat formatOf(BufferedReader text) throws IOException {
+  static CSVFormat formatOf(BufferedReader text) throws IOException {
     text.mark(1);
     if (text.read() != BYTE_ORDER_MARK) {
       text.reset();

@@ -40,6 +40,11 @@ public final class GlyphImages {
     return GLYPHS.size();
   }
 
+  /** Names of the classes. */
+  public static List<String> names() {
+    return GLYPHS.stream().map(Glyph::name).toList();
+  }
+
   /** What {@link #draw} would give. */
   public Glance glance(int training) {
     return Glance.of(side, side, 1, training);

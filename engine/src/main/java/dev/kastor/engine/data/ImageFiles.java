@@ -26,12 +26,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Names that begin with a dot are left out. Links are followed. Classes and files are in the
  * order of their names, byte by byte, so that every machine has the same.
  *
- * @param classes number of classes
+ * @param names names of the classes
  * @param training images to train with
  * @param heldOut images that only evaluation sees
  * @param complete whether these are all that there are
  */
-record ImageFiles(int classes, List<Labelled> training, List<Labelled> heldOut, boolean complete) {
+record ImageFiles(
+    List<String> names, List<Labelled> training, List<Labelled> heldOut, boolean complete) {
   private static final String LAYOUT = "train/CLASS/NAME.png (or .jpg), and test/CLASS/NAME.png";
   private static final int MAX_CLASSES = 1000;
   private static final int DEEPEST = 16;
@@ -48,8 +49,14 @@ record ImageFiles(int classes, List<Labelled> training, List<Labelled> heldOut, 
   record Labelled(Path file, int label) {}
 
   ImageFiles {
+    names = List.copyOf(names);
     training = List.copyOf(training);
     heldOut = List.copyOf(heldOut);
+  }
+
+  /** How many classes there are. */
+  int classes() {
+    return names.size();
   }
 
   /**
@@ -108,7 +115,11 @@ record ImageFiles(int classes, List<Labelled> training, List<Labelled> heldOut, 
                   .formatted(holdOutEvery)
               : "%s has no image".formatted(test));
     }
-    return new ImageFiles(classes.size(), training, heldOut, complete);
+    return new ImageFiles(
+        classes.stream().map(each -> each.getFileName().toString()).toList(),
+        training,
+        heldOut,
+        complete);
   }
 
   private static @Nullable Path heldOutFolder(Path folder) {

@@ -15,8 +15,11 @@ import org.slf4j.LoggerFactory;
  *
  * @param training images to train with
  * @param heldOut images that only evaluation sees
+ * @param inputs how a file becomes features
+ * @param labels names of the classes
  */
-public record ImageFolder(ByteImages training, ByteImages heldOut) {
+public record ImageFolder(
+    ByteImages training, ByteImages heldOut, Inputs.Pixels inputs, List<String> labels) {
   private static final Logger LOG = LoggerFactory.getLogger(ImageFolder.class);
   private static final Duration TELL = Duration.ofSeconds(2);
 
@@ -78,10 +81,21 @@ public record ImageFolder(ByteImages training, ByteImages heldOut) {
     Progress progress = new Progress(folder, files.training().size() + files.heldOut().size());
     byte[] training = pixels(files, files.training(), shape, rules, progress);
     byte[] heldOut = pixels(files, files.heldOut(), shape, rules, progress);
-    float[] meaning = ByteImages.standard(training);
+    ByteImages.Standard standard = ByteImages.Standard.of(training);
+    float[] meaning = standard.meaning();
+    double deviation = standard.deviation();
     return new ImageFolder(
         new ByteImages(shape, training, labels(files.training()), meaning),
-        new ByteImages(shape, heldOut, labels(files.heldOut()), meaning));
+        new ByteImages(shape, heldOut, labels(files.heldOut()), meaning),
+        new Inputs.Pixels(
+            shape.height(),
+            shape.width(),
+            shape.channels(),
+            Inputs.Pixels.BYTE,
+            1,
+            (float) standard.mean(),
+            deviation == 0 ? 0 : (float) (1 / deviation)),
+        files.names());
   }
 
   private static ImageShape shape(ImageFiles files, Rules rules) throws DataException {

@@ -17,10 +17,19 @@ public record LabelledImages(ImageSet training, ImageSet heldOut) {
   }
 
   /**
-   * Both parts with each feature shifted and scaled to mean 0 and deviation 1 over the training
-   * part; {@code perFeature} false takes one mean and deviation for all pixels.
+   * Shift and scale of features.
+   *
+   * @param mean subtracted from a feature; one for each, or one for all
+   * @param factor multiplied with the difference; as many
    */
-  public LabelledImages standardized(boolean perFeature) {
+  @SuppressWarnings("ArrayRecordComponent") // shared bulk data, never compared
+  public record Standard(float[] mean, float[] factor) {}
+
+  /**
+   * What brings each feature to mean 0 and deviation 1 over the training part; {@code perFeature}
+   * false takes one mean and deviation for all pixels.
+   */
+  public Standard standard(boolean perFeature) {
     int period = perFeature ? training.features() : 1;
     float[] pixels = training.pixels();
     double[] sum = new double[period];
@@ -41,7 +50,14 @@ public record LabelledImages(ImageSet training, ImageSet heldOut) {
       // A constant feature carries nothing: it becomes 0 rather than infinite.
       inverse[i] = deviation > 1e-12 ? (float) (1 / deviation) : 0;
     }
-    return new LabelledImages(scale(training, mean, inverse), scale(heldOut, mean, inverse));
+    return new Standard(mean, inverse);
+  }
+
+  /** Both parts shifted and scaled. */
+  public LabelledImages with(Standard standard) {
+    return new LabelledImages(
+        scale(training, standard.mean, standard.factor),
+        scale(heldOut, standard.mean, standard.factor));
   }
 
   private static ImageSet scale(ImageSet set, float[] mean, float[] inverse) {

@@ -66,16 +66,13 @@ final class CompiledPass implements AutoCloseable {
 
   /** Outputs: the loss of each position, the logits. */
   static CompiledPass inference(Network network, Backend backend, int examples) {
-    Layers layers = new Layers(false);
-    Node features = features(network, examples);
+    Forward forward = Forward.of(network, examples);
     Node targets = targets(network, examples);
-    Node logits = network.logits(layers, features);
-    List<Node> wanted = List.of(losses(logits, targets), logits);
+    List<Node> wanted = List.of(losses(forward.logits(), targets), forward.logits());
     List<Node> results = backend.tablesFirst() ? TableProducts.early(wanted) : wanted;
     Executable executable = backend.compile(new Graph(results));
-    List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
-    List<Node> running = layers.statistics().stream().map(Layers.Statistic::running).toList();
-    return new CompiledPass(executable, features, targets, weights, running);
+    return new CompiledPass(
+        executable, forward.features(), targets, forward.parameters(), forward.statistics());
   }
 
   static Node features(Network network, int examples) {

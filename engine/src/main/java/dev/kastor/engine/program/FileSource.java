@@ -7,6 +7,8 @@ import dev.kastor.engine.data.Glance;
 import dev.kastor.engine.data.IdxDataset;
 import dev.kastor.engine.data.ImageFolder;
 import dev.kastor.engine.data.ImageFolder.Colours;
+import dev.kastor.engine.data.Inputs;
+import dev.kastor.engine.data.LabelledImages;
 import dev.kastor.engine.train.ProgramException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -95,16 +97,35 @@ final class FileSource implements ImageSource {
   public Images load(Parameters parameters) throws ProgramException, DataException {
     Settings settings = Settings.of(parameters);
     return switch (settings.format) {
-      case IDX -> Images.of(IdxDataset.readFolder(settings.data).standardized(false));
-      case CIFAR10 -> Images.of(Cifar10Dataset.readFolder(settings.data).standardized(false));
-      case CSV ->
-          Images.of(
-              CsvDataset.read(settings.data, settings.labelColumn, settings.folder.holdOutEvery())
-                  .standardized(true));
+      case IDX -> standardized(IdxDataset.readFolder(settings.data));
+      case CIFAR10 -> standardized(Cifar10Dataset.readFolder(settings.data));
+      case CSV -> {
+        CsvDataset table =
+            CsvDataset.read(settings.data, settings.labelColumn, settings.folder.holdOutEvery());
+        LabelledImages.Standard standard = table.images().standard(true);
+        LabelledImages images = table.images().with(standard);
+        yield new Images(
+            new Form(
+                images.training().shape(),
+                new Inputs.Numbers(table.columns(), standard.mean(), standard.factor()),
+                table.labels()),
+            images.training(),
+            images.heldOut());
+      }
       case FOLDER -> {
         ImageFolder folder = ImageFolder.read(settings.data, settings.folder);
-        yield new Images(folder.training().shape(), folder.training(), folder.heldOut());
+        yield new Images(
+            new Form(folder.training().shape(), folder.inputs(), folder.labels()),
+            folder.training(),
+            folder.heldOut());
       }
     };
+  }
+
+  private static Images standardized(LabelledImages images) {
+    LabelledImages.Standard standard = images.standard(false);
+    LabelledImages standardized = images.with(standard);
+    return new Images(
+        Form.ofBytes(images, standard), standardized.training(), standardized.heldOut());
   }
 }

@@ -2,6 +2,9 @@ package dev.kastor.engine.program;
 
 import dev.kastor.engine.data.Glance;
 import dev.kastor.engine.data.GlyphImages;
+import dev.kastor.engine.data.ImageShape;
+import dev.kastor.engine.data.Inputs;
+import dev.kastor.engine.data.LabelledImages;
 import dev.kastor.engine.train.ProgramException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -36,8 +39,18 @@ final class GlyphSource implements ImageSource {
   }
 
   @Override
+  public Form form(Parameters parameters) throws ProgramException {
+    ImageShape drawn = Settings.of(parameters).images.glance(1).shape();
+    return new Form(
+        new ImageShape(drawn.height(), drawn.width(), drawn.channels(), GlyphImages.classes()),
+        new Inputs.Pixels(drawn.height(), drawn.width(), drawn.channels(), 1, 1, 0, 1),
+        GlyphImages.names());
+  }
+
+  @Override
   public Images load(Parameters parameters) throws ProgramException {
     Settings settings = Settings.of(parameters);
-    return Images.of(settings.images.draw(settings.training, settings.heldOut));
+    LabelledImages drawn = settings.images.draw(settings.training, settings.heldOut);
+    return new Images(form(parameters), drawn.training(), drawn.heldOut());
   }
 }

@@ -7,6 +7,7 @@ import dev.kastor.engine.nn.ConvNet;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
@@ -14,6 +15,7 @@ import dev.kastor.engine.train.Trainable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SequencedMap;
 import java.util.Set;
@@ -142,6 +144,19 @@ final class ImageProgram implements Program {
   }
 
   @Override
+  public Optional<Model> model(Map<String, String> given) throws ProgramException {
+    Parameters parameters = new Parameters(name, defaults, given);
+    ImageSource.Form form;
+    try {
+      form = source.form(parameters);
+    } catch (DataException e) {
+      throw parameters.unusable(e);
+    }
+    Network network = architecture.build(parameters, form.shape());
+    return Optional.of(new Model(network, form.inputs(), form.labels()));
+  }
+
+  @Override
   public Trainable load(Map<String, String> given) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
     parameters.checkShared();
@@ -151,7 +166,7 @@ final class ImageProgram implements Program {
     } catch (DataException e) {
       throw parameters.unusable(e);
     }
-    Network network = architecture.build(parameters, images.shape());
+    Network network = architecture.build(parameters, images.form().shape());
     return new ClassifierTrainable(
         new GraphModel(network, BackendParameter.choose(parameters), parameters.seed()),
         images.training(),

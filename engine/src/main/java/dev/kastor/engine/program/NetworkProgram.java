@@ -1,15 +1,19 @@
 package dev.kastor.engine.program;
 
 import dev.kastor.engine.data.Examples;
+import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SequencedMap;
 
@@ -32,8 +36,16 @@ public abstract class NetworkProgram implements Program {
    *
    * @param training what it is trained with; the same on every replica and in every run
    * @param heldOut what its accuracy is measured with
+   * @param inputs what the features mean, for those who use an exported model
+   * @param labels names of the classes for the same; none if they have numbers alone
    */
-  public record Task(Network network, Examples training, Examples heldOut) {}
+  public record Task(
+      Network network, Examples training, Examples heldOut, Inputs inputs, List<String> labels) {
+    /** A task that does not say what its features and classes mean. */
+    public Task(Network network, Examples training, Examples heldOut) {
+      this(network, training, heldOut, new Inputs.Features(), List.of());
+    }
+  }
 
   /**
    * A program.
@@ -95,6 +107,12 @@ public abstract class NetworkProgram implements Program {
     Parameters parameters = new Parameters(name, defaults, given);
     parameters.checkShared();
     return glance(parameters);
+  }
+
+  @Override
+  public final Optional<Model> model(Map<String, String> given) throws ProgramException {
+    Task task = task(new Parameters(name, defaults, given));
+    return Optional.of(new Model(task.network(), task.inputs(), task.labels()));
   }
 
   @Override

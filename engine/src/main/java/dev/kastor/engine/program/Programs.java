@@ -1,10 +1,13 @@
 package dev.kastor.engine.program;
 
+import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.plugin.Registry;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The training programs by name: those of the engine, and those of the jars beside it. */
 public final class Programs {
@@ -36,6 +39,32 @@ public final class Programs {
    */
   public static Program get(String name) throws ProgramException {
     return get(name, PluginJars.folder());
+  }
+
+  /**
+   * The model that a job trains.
+   *
+   * @param name name of the program
+   * @param given parameters without defaults
+   * @param plugins folder of the jars of programs
+   * @throws ProgramException if the program says nothing of its model, or cannot be found, or a
+   *     parameter or a data file is bad
+   */
+  public static Model model(String name, Map<String, String> given, Path plugins)
+      throws ProgramException {
+    return ScopedValue.where(PluginJars.CHECKED, plugins)
+        .call(() -> {
+          Program program = get(name);
+          Map<String, String> all = new LinkedHashMap<>(program.defaultParameters());
+          all.putAll(given);
+          SumsParameter.take(all);
+          return program
+              .model(all)
+              .orElseThrow(() ->
+                  new ProgramException(
+                      "Program %s does not say what its parameters are, so they have no names. It has to implement model()."
+                          .formatted(name)));
+        });
   }
 
   static Program get(String name, Path folder) throws ProgramException {

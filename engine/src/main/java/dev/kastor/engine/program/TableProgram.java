@@ -21,7 +21,8 @@ final class TableProgram extends NetworkProgram {
   TableProgram() {
     super(
         "table-wide-deep",
-        "Classifies rows of a table with a linear model of categories and pairs beside layers over embeddings.",
+        "Classifies rows of a table with a linear model of categories and pairs beside layers over"
+            + " embeddings.",
         defaults());
   }
 
@@ -106,7 +107,7 @@ final class TableProgram extends NetworkProgram {
             settings.embedding,
             settings.hidden,
             table.classes());
-    return new Task(network, table.training(), table.heldOut());
+    return new Task(network, table.training(), table.heldOut(), table.inputs(), table.labels());
   }
 
   private static List<List<String>> crosses(Parameters parameters, List<String> columns)

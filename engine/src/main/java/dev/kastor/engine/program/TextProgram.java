@@ -1,19 +1,23 @@
 package dev.kastor.engine.program;
 
 import dev.kastor.engine.data.DataException;
+import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.data.PlainTextDataset;
 import dev.kastor.engine.data.Stories;
 import dev.kastor.engine.data.Text;
 import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SequencedMap;
 import java.util.Set;
@@ -146,6 +150,12 @@ final class TextProgram implements Program {
     } catch (DataException e) {
       throw parameters.unusable(e);
     }
+  }
+
+  @Override
+  public Optional<Model> model(Map<String, String> given) throws ProgramException {
+    Settings settings = Settings.of(new Parameters(name, defaults, given));
+    return Optional.of(new Model(settings.network, new Inputs.Bytes(settings.context), List.of()));
   }
 
   @Override

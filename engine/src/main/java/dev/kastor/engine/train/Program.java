@@ -2,6 +2,7 @@ package dev.kastor.engine.train;
 
 import dev.kastor.plugin.Plugin;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -30,6 +31,18 @@ public interface Program extends Plugin {
   default OptionalLong check(Map<String, String> parameters) throws ProgramException {
     optimizer(parameters);
     return OptionalLong.empty();
+  }
+
+  /**
+   * The model that is trained with these parameters, so that it can be exported; it may read the
+   * data, whose classes and shapes it depends on.
+   *
+   * @param parameters the defaults overridden by the user's
+   * @return the model, or nothing where what is trained is no {@code Network}
+   * @throws ProgramException if a parameter or a data file is bad; the message names it
+   */
+  default Optional<Model> model(Map<String, String> parameters) throws ProgramException {
+    return Optional.empty();
   }
 
   /**

@@ -192,15 +192,16 @@ class FileDatasetsTest {
   void standardizesByTheTrainingPart() {
     ImageSet training = new ImageSet(1, 2, 1, 2, new float[] {1, 5, 3, 5}, new int[] {0, 1});
     ImageSet heldOut = new ImageSet(1, 2, 1, 2, new float[] {2, 9}, new int[] {0});
-    LabelledImages scaled = new LabelledImages(training, heldOut).standardized(true);
+    LabelledImages images = new LabelledImages(training, heldOut);
+    LabelledImages scaled = images.with(images.standard(true));
 
     assertThat(scaled.training().pixels()).containsExactly(-1, 0, 1, 0);
     assertThat(scaled.heldOut().pixels()).containsExactly(0, 0);
   }
 
   private LabelledImages csv(String text, String label, int holdOutEvery) throws Exception {
-    return CsvDataset.read(
-        Files.writeString(folder.resolve("data.csv"), text), label, holdOutEvery);
+    return CsvDataset.read(Files.writeString(folder.resolve("data.csv"), text), label, holdOutEvery)
+        .images();
   }
 
   private Path write(String name, byte[] bytes) throws IOException {

@@ -70,7 +70,7 @@ class TableKindTest {
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor()).as(command + ": " + said).isZero();
       Path csv = Path.of(file + ".csv");
-      assertThat(CsvDataset.read(csv, "label", 10).training().examples()).isEqualTo(18);
+      assertThat(CsvDataset.read(csv, "label", 10).images().training().examples()).isEqualTo(18);
     }
   }
 
@@ -83,7 +83,7 @@ class TableKindTest {
           "\ufeff\"a\",\"b;c\",label\n" + "1,2,x\n3,4,y\n".repeat(5)
         }) {
       Path file = write("t.csv", text.getBytes(StandardCharsets.UTF_8));
-      assertThat(CsvDataset.read(file, "label", 10).training().examples()).isEqualTo(9);
+      assertThat(CsvDataset.read(file, "label", 10).images().training().examples()).isEqualTo(9);
       assertThat(CsvDataset.glance(file, "label", 10).mostExamples()).hasValue(9);
     }
   }

@@ -3,6 +3,9 @@ package dev.kastor.engine.program;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.engine.data.Inputs;
+import dev.kastor.engine.nn.Forward;
+import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
@@ -14,6 +17,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +96,23 @@ class ProgramsTest {
       assertThat(other.parameters()).isNotEqualTo(first.parameters());
       assertThat(program.description()).endsWith(".");
     }
+  }
+
+  @ParameterizedTest
+  @MethodSource("programs")
+  void saysWhatItsModelIs(Program program) throws Exception {
+    Map<String, String> small = small(program);
+    Model model = Programs.model(program.name(), small, folder);
+    Forward forward = Forward.of(model.network(), 1);
+    try (Trainable trainable = program.load(small)) {
+      assertThat(trainable.parameters()).hasSize(Forward.elements(forward.parameters()));
+      assertThat(trainable.statistics()).hasSize(Forward.elements(forward.statistics()));
+    }
+    assertThat(Stream.concat(forward.parameters().stream(), forward.statistics().stream()))
+        .extracting(Forward::name)
+        .doesNotHaveDuplicates();
+    boolean ofBytes = model.inputs() instanceof Inputs.Bytes;
+    assertThat(model.labels()).hasSize(ofBytes ? 0 : model.network().classes());
   }
 
   @ParameterizedTest

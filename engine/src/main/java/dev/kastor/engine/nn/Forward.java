@@ -1,0 +1,46 @@
+package dev.kastor.engine.nn;
+
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import java.util.List;
+
+/**
+ * Inference pass of a network as a graph.
+ *
+ * @param features input of the graph, {@code [examples, ..example]}
+ * @param logits result, {@code [examples * positions, classes]}
+ * @param parameters trained values in the order in which a model has them side by side
+ * @param statistics running averages in their order
+ */
+public record Forward(Node features, Node logits, List<Node> parameters, List<Node> statistics) {
+  public Forward {
+    parameters = List.copyOf(parameters);
+    statistics = List.copyOf(statistics);
+  }
+
+  /** The pass of so many examples. */
+  public static Forward of(Network network, int examples) {
+    Layers layers = new Layers(false);
+    Node features = CompiledPass.features(network, examples);
+    Node logits = network.logits(layers, features);
+    return new Forward(
+        features,
+        logits,
+        layers.weights().stream().map(Layers.Weight::node).toList(),
+        layers.statistics().stream().map(Layers.Statistic::running).toList());
+  }
+
+  /** The name of a parameter or of a statistic. */
+  public static String name(Node leaf) {
+    return switch (leaf.op()) {
+      case Primitive.Parameter(String label, _) -> label;
+      case Primitive.Input(String label, _) -> label;
+      default -> throw new IllegalArgumentException(leaf + " is neither of both");
+    };
+  }
+
+  /** Elements of some nodes in all. */
+  public static int elements(List<Node> nodes) {
+    return Math.toIntExact(nodes.stream().mapToLong(node -> node.shape().elements()).sum());
+  }
+}
