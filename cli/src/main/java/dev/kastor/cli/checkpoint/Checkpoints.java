@@ -171,7 +171,8 @@ final class Checkpoints {
             .orElseThrow(() ->
                 new CliException(
                     ExitCode.UNREACHABLE,
-                    "no cluster runs, so nobody knows which jobs need theirs. Start it with: kastor up"));
+                    "no cluster runs, so nobody knows which jobs need theirs. Start it with: kastor"
+                        + " up"));
     List<CheckpointFolder> chosen =
         folders().stream()
             .filter(folder -> removed ? !states.containsKey(folder.uid()) : isOf(folder, jobs))
@@ -222,7 +223,8 @@ final class Checkpoints {
     }
   }
 
-  private static Path root() {
+  /** The folder of all checkpoints of this machine. */
+  static Path root() {
     return StateFolder.home().resolve(StateFolder.CHECKPOINTS);
   }
 
@@ -240,7 +242,9 @@ final class Checkpoints {
       if (!options.target().local()) {
         throw new CliException(
             ExitCode.USAGE,
-            "checkpoints of that cluster are on its volume, in folders NAME-UID (checkpoints.claim or checkpoints.hostPath of the chart); this command reads those of this machine's cluster");
+            "checkpoints of that cluster are on its volume, in folders NAME-UID (checkpoints.claim"
+                + " or checkpoints.hostPath of the chart); this command reads those of this"
+                + " machine's cluster");
       }
       Map<String, String> states = new HashMap<>();
       cluster

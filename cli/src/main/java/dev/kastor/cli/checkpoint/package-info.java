@@ -1,8 +1,8 @@
 /**
- * Checkpoints of the jobs of this machine's cluster. Entry type: {@link
- * dev.kastor.cli.checkpoint.CheckpointFolder}.
+ * Checkpoints of the jobs of this machine's cluster, and what is exported from them. Entry type:
+ * {@link dev.kastor.cli.checkpoint.CheckpointFolder}.
  *
- * <p>Depends on {@code cli.connect} and {@code cli.view}.
+ * <p>Depends on {@code cli.connect}, {@code cli.plugin}, {@code cli.view} and the engine.
  */
 @NullMarked
 package dev.kastor.cli.checkpoint;

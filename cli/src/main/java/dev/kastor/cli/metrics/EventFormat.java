@@ -2,6 +2,7 @@ package dev.kastor.cli.metrics;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.kastor.engine.export.ProtoWriter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.BufferUnderflowException;

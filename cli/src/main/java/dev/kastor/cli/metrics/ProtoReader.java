@@ -1,5 +1,6 @@
 package dev.kastor.cli.metrics;
 
+import dev.kastor.engine.export.ProtoWriter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 

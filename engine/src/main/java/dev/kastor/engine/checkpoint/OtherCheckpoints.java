@@ -82,6 +82,23 @@ public final class OtherCheckpoints {
     }
   }
 
+  /**
+   * The parameters of a copy of a checkpoint.
+   *
+   * @param jobUid of the job that saved it
+   * @throws CheckpointException if it cannot be used; the message names the file and says why
+   * @throws IOException if it cannot be read
+   */
+  public static TrainedParameters of(Path file, String jobUid, int parameters, int statistics)
+      throws IOException {
+    try {
+      return CheckpointFile.readParameters(file, jobUid, parameters, statistics);
+    } catch (CheckpointException e) {
+      throw new CheckpointException(
+          "%s cannot be used: %s".formatted(file, e.getMessage()), e.otherModel());
+    }
+  }
+
   /** Steps for which a file exists, newest first; none where the job has no directory yet. */
   public List<Long> steps() throws IOException {
     return Files.isDirectory(directory) ? CheckpointStore.steps(directory) : List.of();
