@@ -4,6 +4,7 @@ import dev.kastor.cli.bench.BenchCommand;
 import dev.kastor.cli.bench.GpuCommand;
 import dev.kastor.cli.bench.ProfileCommand;
 import dev.kastor.cli.checkpoint.CheckpointsCommand;
+import dev.kastor.cli.checkpoint.ExportCommand;
 import dev.kastor.cli.compare.CompareRunsCommand;
 import dev.kastor.cli.connect.Target;
 import dev.kastor.cli.demo.DemoCommand;
@@ -28,6 +29,7 @@ import dev.kastor.cli.job.TopCommand;
 import dev.kastor.cli.local.DownCommand;
 import dev.kastor.cli.local.UpCommand;
 import dev.kastor.cli.metrics.MetricsCommand;
+import dev.kastor.cli.predict.PredictCommand;
 import dev.kastor.cli.queue.BudgetOption;
 import dev.kastor.cli.queue.QueueCommand;
 import dev.kastor.cli.recording.RecordCommand;
@@ -119,6 +121,8 @@ public final class Kastor implements Runnable {
           StopCommand.class,
           RmCommand.class,
           CheckpointsCommand.class,
+          ExportCommand.class,
+          PredictCommand.class,
           ScaleCommand.class,
           PinCommand.class,
           RecordCommand.class,
@@ -154,9 +158,8 @@ public final class Kastor implements Runnable {
             "compare-runs",
             "events",
             "get"));
-    groups.put(
-        "Change",
-        List.of("scale", "pin", "stop", "suspend", "resume", "note", "tag", "rm", "checkpoints"));
+    groups.put("Change", List.of("scale", "pin", "stop", "suspend", "resume", "note", "tag", "rm"));
+    groups.put("Use what was trained", List.of("checkpoints", "export", "predict"));
     groups.put("Operate a cluster", List.of("queue", "report", "doctor", "support-bundle"));
     groups.put(
         "Simulate and measure",

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.cli.KastorProcess;
 import dev.kastor.cli.terminal.ExitCode;
+import java.awt.BasicStroke;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +49,28 @@ final class CheckpointsIT {
       assertThat(run(kastor, "checkpoints", "get", "digits", "--step", "7"))
           .isEqualTo(ExitCode.NOT_FOUND);
 
+      Path weights = folder.resolve("digits.safetensors");
+      assertThat(run(kastor, "export", "digits", "-o", weights.toString())).isZero();
+      assertThat(kastor.said()).contains("step 500, 6 tensors");
+      assertThat(weights).isNotEmptyFile();
+      Path model = folder.resolve("digits.onnx");
+      assertThat(
+              run(
+                  kastor,
+                  "export",
+                  "digits",
+                  "--checkpoint",
+                  copy.toString(),
+                  "-o",
+                  model.toString()))
+          .isZero();
+      Path ring = folder.resolve("ring.png");
+      ImageIO.write(ring(), "png", ring.toFile());
+      assertThat(run(kastor, "predict", model.toString(), ring.toString())).isZero();
+      assertThat(kastor.said()).contains("ring.png  ring");
+      assertThat(run(kastor, "export", "digits", "--step", "7")).isEqualTo(ExitCode.NOT_FOUND);
+      assertThat(run(kastor, "export", "letters")).isEqualTo(ExitCode.NOT_FOUND);
+
       assertThat(run(kastor, "rm", "digits")).isZero();
       assertThat(run(kastor, "checkpoints", "ls", "digits")).isZero();
       assertThat(kastor.said()).contains("removed");
@@ -53,6 +79,16 @@ final class CheckpointsIT {
       assertThat(run(kastor, "checkpoints", "ls")).isZero();
       assertThat(kastor.said()).contains("no checkpoints in");
     }
+  }
+
+  /** A white ring on black, as the drawn ones are. */
+  private static BufferedImage ring() {
+    BufferedImage image = new BufferedImage(16, 16, BufferedImage.TYPE_BYTE_GRAY);
+    Graphics2D pen = image.createGraphics();
+    pen.setStroke(new BasicStroke(1.5f));
+    pen.drawOval(3, 3, 10, 10);
+    pen.dispose();
+    return image;
   }
 
   private int run(KastorProcess kastor, String... arguments) throws Exception {
