@@ -139,7 +139,9 @@ public record JobSpec(
         gpuType,
         byGpuType,
         queue,
-        priority);
+        priority,
+        slotsPerReplica,
+        mostExamples);
   }
 
   /** The same with other batches. */

@@ -39,6 +39,15 @@ final class UnknownSpeedsTest {
   }
 
   @Test
+  void itsReplicasKeepTheirGpus() {
+    TestJob pairs = job("a").elasticity(RESTARTS).slotsPerReplica(2).on("n1", 2);
+    assertThat(UnknownSpeeds.keepSizes(snapshot(pairs)).jobs().getFirst().spec())
+        .isEqualTo(pairs.build().spec().withElasticity(new Elasticity.Rigid(2)))
+        .extracting(spec -> spec.slotsPerReplica())
+        .isEqualTo(2);
+  }
+
+  @Test
   void whoWaitsLostANodeOrHasOtherBoundsNowMayHaveAnySize() {
     assertThat(kept(job("a").elasticity(RESTARTS))).isEqualTo(RESTARTS);
     assertThat(kept(job("a").elasticity(RESTARTS).on("gone", 3))).isEqualTo(RESTARTS);
