@@ -92,6 +92,15 @@ final class TraceGenerateCommand implements Callable<Integer> {
   private @Nullable Path applications;
 
   @Option(
+      names = "--gangs-of",
+      paramLabel = "N",
+      description = {
+        "With --applications: jobs of N GPUs or more are rigid and take N GPUs of one node with",
+        "each replica; smaller ones have no more replicas than the study has GPUs."
+      })
+  private int gangsOf;
+
+  @Option(
       names = "--max-replicas",
       paramLabel = "N",
       defaultValue = "64",
@@ -119,11 +128,18 @@ final class TraceGenerateCommand implements Callable<Integer> {
       study = ClusterStudies.named(like);
       Duration length = span == null ? Duration.ofHours(8) : span.duration();
       var options = new WorkloadGenerator.Options(jobs, length, startHour, maxReplicas, seed);
+      if (gangsOf < 0 || (gangsOf > 0 && applications == null)) {
+        throw new IllegalArgumentException(
+            "--gangs-of (%d) must be above 0 and needs --applications".formatted(gangsOf));
+      }
       if (applications == null) {
         workload = WorkloadGenerator.durations(study, options);
       } else {
         Map<String, Application> known = Applications.read(applications);
-        workload = WorkloadGenerator.applications(study, options, known.values());
+        workload =
+            gangsOf > 0
+                ? WorkloadGenerator.gangs(study, options, gangsOf, known.values())
+                : WorkloadGenerator.applications(study, options, known.values());
       }
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);

@@ -9,6 +9,7 @@ import dev.kastor.cli.terminal.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -170,6 +171,21 @@ final class TraceCommandTest {
     assertThat(Files.readString(folder.resolve("a.csv")))
         .isNotEqualTo(Files.readString(folder.resolve("c.csv")));
     assertThat(Terminal.runPlain("trace", "describe", path("a.csv")).out()).contains("jobs");
+  }
+
+  @Test
+  void generatesTheShippedGangs() throws IOException {
+    Path applications = TRACES.resolve("profiles/kastor.csv");
+    String options = "--like helios --jobs 200 --hours 1.5 --start-hour 9 --gangs-of 8";
+    List<String> line = new ArrayList<>(List.of("trace", "generate", path("gangs.csv")));
+    line.addAll(List.of(options.split(" ")));
+    line.addAll(List.of("--max-replicas", "8", "--seed", "1"));
+    line.addAll(List.of("--applications", applications.toString()));
+    assertThat(Terminal.runPlain(line.toArray(String[]::new)).err()).isEmpty();
+    assertThat(folder.resolve("gangs.csv"))
+        .hasSameTextualContentAs(TRACES.resolve("workloads/gangs-200.csv"));
+    assertThat(Terminal.runPlain("trace", "generate", path("x"), "--gangs-of", "8").err())
+        .contains("--gangs-of (8)", "--applications");
   }
 
   @Test

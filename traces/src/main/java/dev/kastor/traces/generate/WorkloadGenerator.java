@@ -70,11 +70,7 @@ public final class WorkloadGenerator {
   public static Workload applications(
       ClusterStudy study, Options options, Collection<? extends Application> applications) {
     WorkloadGenerator generator = new WorkloadGenerator(study, options);
-    SequencedMap<String, TunedSizes> tuned = new LinkedHashMap<>();
-    applications.forEach(a -> tuned.put(a.name(), new TunedSizes(a, options.maxReplicas())));
-    if (tuned.isEmpty()) {
-      throw new IllegalArgumentException("there is no application to choose from");
-    }
+    SequencedMap<String, TunedSizes> tuned = generator.tuned(applications);
     List<Workload.Job> jobs = new ArrayList<>();
     for (double time : generator.times()) {
       int gpus = generator.size();
@@ -94,6 +90,55 @@ public final class WorkloadGenerator {
               Workload.Category.ADAPTIVE));
     }
     return new Workload(study.name(), jobs);
+  }
+
+  /**
+   * Rigid jobs that take whole nodes, and smaller ones of their size whose batch may change: what
+   * nodes are hard to fill with. A job of the study with at least {@code gpusPerNode} GPUs becomes a
+   * rigid one with a replica for each so many of them, a smaller one has at most as many replicas as
+   * GPUs there. Each is of the application whose time on these replicas is nearest to the study's.
+   *
+   * @param gpusPerNode GPUs of one node that each replica of a rigid job takes
+   */
+  public static Workload gangs(
+      ClusterStudy study,
+      Options options,
+      int gpusPerNode,
+      Collection<? extends Application> applications) {
+    WorkloadGenerator generator = new WorkloadGenerator(study, options);
+    SequencedMap<String, TunedSizes> tuned = generator.tuned(applications);
+    List<Workload.Job> jobs = new ArrayList<>();
+    for (double time : generator.times()) {
+      int gpus = generator.size();
+      boolean gang = gpus >= gpusPerNode;
+      int replicas = gang ? gpus / gpusPerNode : gpus;
+      String name = nearest(tuned, replicas * generator.seconds(gpus)).getKey();
+      jobs.add(
+          new Workload.Job(
+              (gang ? "gang-" : name + "-") + jobs.size(),
+              time,
+              name,
+              gang ? replicas : 1,
+              replicas,
+              replicas,
+              0,
+              gang ? Workload.Category.RIGID : Workload.Category.ADAPTIVE,
+              0,
+              Outcome.COMPLETED,
+              "",
+              0,
+              gang ? gpusPerNode : 1));
+    }
+    return new Workload(study.name(), jobs);
+  }
+
+  private SequencedMap<String, TunedSizes> tuned(Collection<? extends Application> applications) {
+    SequencedMap<String, TunedSizes> tuned = new LinkedHashMap<>();
+    applications.forEach(a -> tuned.put(a.name(), new TunedSizes(a, options.maxReplicas())));
+    if (tuned.isEmpty()) {
+      throw new IllegalArgumentException("there is no application to choose from");
+    }
+    return tuned;
   }
 
   private static Map.Entry<String, TunedSizes> nearest(

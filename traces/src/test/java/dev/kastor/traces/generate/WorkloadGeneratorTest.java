@@ -138,6 +138,22 @@ final class WorkloadGeneratorTest {
   }
 
   @Test
+  void gangsTakeWholeNodesAmongSmallJobs() throws TraceException {
+    Workload workload =
+        WorkloadGenerator.gangs(
+            ClusterStudies.HELIOS, options(400, 1, 1), 8, Applications.read(SHIPPED).values());
+    assertThat(share(workload, job -> job.slotsPerReplica() == 8)).isBetween(0.12, 0.28);
+    assertThat(workload.jobs()).extracting(Job::requestedReplicas).contains(1, 2, 4);
+    for (Job job : workload.jobs()) {
+      boolean gang = job.slotsPerReplica() == 8;
+      assertThat(job.category())
+          .isEqualTo(gang ? Workload.Category.RIGID : Workload.Category.ADAPTIVE);
+      assertThat(job.minReplicas()).isEqualTo(gang ? job.maxReplicas() : 1);
+      assertThat(job.maxReplicas()).isLessThanOrEqualTo(gang ? 16 : 7);
+    }
+  }
+
+  @Test
   void refusesWhatCannotBeMade() {
     assertThatThrownBy(() -> ClusterStudies.named("borg"))
         .hasMessageContainingAll("borg", "philly", "helios");
