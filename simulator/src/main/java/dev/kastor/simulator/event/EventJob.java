@@ -47,6 +47,7 @@ final class EventJob implements Foresight {
   /** The replicas that train; those that the allocation has besides still start. */
   private Allocation training = Allocation.NONE;
 
+  private int moves;
   private double joinsAt = Double.POSITIVE_INFINITY;
   private String gpuType = "";
   private double trainsFrom;
@@ -274,7 +275,9 @@ final class EventJob implements Foresight {
         startSeconds,
         finishSeconds,
         history.restarts(),
-        history.servedSeconds());
+        moves,
+        history.servedSeconds(),
+        0);
   }
 
   /** When it last saved its state; empty before the first time. */
@@ -331,6 +334,7 @@ final class EventJob implements Foresight {
     int before = live ? training.replicas() : 0;
     if (!allocation.isEmpty()) {
       saveProgress();
+      moves += allocation.replicas() == to.replicas() ? 1 : 0;
     }
     become(to);
     gpuType = type;

@@ -36,6 +36,7 @@ public record Replay(
    * @param startSeconds when it first got slots
    * @param finishSeconds when its work was done
    * @param restarts changes to another allocation after the first
+   * @param moves those of them to other nodes with as many replicas
    * @param slotSeconds slots it held, summed over time
    * @param money what these slots cost: their share of their nodes' prices
    */
@@ -46,9 +47,10 @@ public record Replay(
       double startSeconds,
       double finishSeconds,
       int restarts,
+      int moves,
       double slotSeconds,
       double money) {
-    /** A job on nodes without prices. */
+    /** A job that never moved, on nodes without prices. */
     public Completed(
         String name,
         String application,
@@ -57,7 +59,8 @@ public record Replay(
         double finishSeconds,
         int restarts,
         double slotSeconds) {
-      this(name, application, submitSeconds, startSeconds, finishSeconds, restarts, slotSeconds, 0);
+      this(
+          name, application, submitSeconds, startSeconds, finishSeconds, restarts, 0, slotSeconds, 0);
     }
 
     /** The same on slots that cost this. */
@@ -69,6 +72,7 @@ public record Replay(
           startSeconds,
           finishSeconds,
           restarts,
+          moves,
           slotSeconds,
           spent);
     }
@@ -154,6 +158,11 @@ public record Replay(
   /** Changes of all jobs together. */
   public int restarts() {
     return jobs.stream().mapToInt(Completed::restarts).sum();
+  }
+
+  /** Changes of all jobs to other nodes with as many replicas. */
+  public int moves() {
+    return jobs.stream().mapToInt(Completed::moves).sum();
   }
 
   /** Slots held, summed over jobs and time. */

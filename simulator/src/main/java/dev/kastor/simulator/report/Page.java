@@ -93,6 +93,7 @@ public final class Page {
     json.put("makespan", replay.makespanSeconds());
     json.put("gpuHours", replay.gpuHours());
     json.put("restarts", replay.restarts());
+    json.put("moves", replay.moves());
     if (outcome.run().cluster().priced()) {
       json.put("nodeMoney", replay.nodeMoney());
       json.put("jobMoney", replay.jobMoney());

@@ -9,7 +9,7 @@ import java.util.StringJoiner;
 public final class RunsCsv {
   private static final String HEADER =
       "policy,workload,mode,seed,cluster,roundSeconds,load,jobs,avgJctSeconds,p50JctSeconds,"
-          + "p90JctSeconds,p99JctSeconds,avgWaitSeconds,makespanSeconds,restarts,gpuHours,"
+          + "p90JctSeconds,p99JctSeconds,avgWaitSeconds,makespanSeconds,restarts,moves,gpuHours,"
           + "worstFairness,shareAboveOne,cpuSeconds,decisionMeanMillis,decisionP99Millis,"
           + "decisionMaxMillis";
 
@@ -36,6 +36,7 @@ public final class RunsCsv {
           .add(number(replay.averageWaitSeconds()))
           .add(number(replay.makespanSeconds()))
           .add(Integer.toString(replay.restarts()))
+          .add(Integer.toString(replay.moves()))
           .add(number(replay.gpuHours()))
           .add(number(outcome.fairness().worst()))
           .add(number(outcome.fairness().shareAboveOne()))

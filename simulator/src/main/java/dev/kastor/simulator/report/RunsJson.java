@@ -93,6 +93,7 @@ public final class RunsJson {
     json.put("avgWaitSeconds", replay.averageWaitSeconds());
     json.put("makespanSeconds", replay.makespanSeconds());
     json.put("restarts", replay.restarts());
+    json.put("moves", replay.moves());
     json.put("gpuHours", replay.gpuHours());
     if (outcome.run().conditions().autoscaling().isPresent()) {
       json.put("providedGpuHours", replay.providedGpuHours());

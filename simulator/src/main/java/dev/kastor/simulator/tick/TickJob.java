@@ -48,6 +48,7 @@ final class TickJob implements Foresight {
   private int epoch;
   private double attainedService;
   private int restarts = -1;
+  private int moves;
   private double changedSeconds = Double.NaN;
   private double startSeconds = Double.NaN;
   private double finishSeconds = Double.NaN;
@@ -147,7 +148,9 @@ final class TickJob implements Foresight {
         startSeconds,
         finishSeconds,
         Math.max(restarts, 0),
-        attainedService);
+        moves,
+        attainedService,
+        0);
   }
 
   /** Takes another allocation; a pause begins anew even if one was under way. */
@@ -160,6 +163,7 @@ final class TickJob implements Foresight {
     if (to.isEmpty() || (!from.isEmpty() && !rules.pauses(from, placement))) {
       return;
     }
+    moves += from.replicas() == placement.replicas() ? 1 : 0;
     if (Double.isNaN(startSeconds)) {
       startSeconds = now;
     }

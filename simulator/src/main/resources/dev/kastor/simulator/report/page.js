@@ -39,6 +39,7 @@ const COLUMNS = [
   ["makespan", (run) => run.makespan, time, true],
   ["GPU-hours", (run) => run.gpuHours, (value) => number(value, 1), true],
   ["restarts", (run) => run.restarts, (value) => number(value, 0), false],
+  ["moves", (run) => run.moves, (value) => number(value, 0), false],
   ["worst FTF", (run) => run.worst, (value) => number(value, 2), true],
   ["FTF > 1", (run) => run.above, (value) => `${number(100 * value, 0)} %`, true],
   ["nodes cost", (run) => run.nodeMoney, (value) => number(value, 2), true],
