@@ -26,6 +26,7 @@ PLAN = {"atomicBatchSize": 8, "accumulationSteps": 0}
 POLL = {
     **{"pod": "a", "address": "127.0.0.1:1", "generation": "0", "phase": "READY", "step": "-1", "waiting": "false"},
     **{"doing": "TRAIN", "wait": "10", "client": "mine/1 protocol/2", "mostExamples": "0"},
+    "start": "PEERS,120,410",
 }
 REPORT: dict[str, Any] = {
     **{"namespace": "n", "job": "j", "pod": "a", "generation": 1, "sequence": 1, "replicas": 2},
@@ -50,6 +51,7 @@ def test_a_poll_may_have_the_documented_parameters_alone() -> None:
     for name, value in (
         *(("phase", "ready"), ("address", "h"), ("generation", "-1"), ("step", "-2"), ("waiting", "yes")),
         *(("doing", "SLEEP"), ("wait", "1.5"), ("client", "x" * 121), ("mostExamples", "-1")),
+        *(("start", "PEERS"), ("start", "ELSEWHERE,1,1"), ("start", "PEERS,-1,1"), ("start", "PEERS,123456789,1")),
     ):
         assert document.wrong_poll({**POLL, name: value}) == f"{name}={value!r}"
     assert document.wrong_poll({**POLL, "mood": "good"}) == "mood: there is no such parameter"

@@ -32,6 +32,7 @@ _PARAMETERS: dict[str, Callable[[str], bool]] = {
     "wait": lambda value: value.isdecimal(),
     "client": lambda value: len(value) <= MOST_CLIENT_CHARACTERS,
     "mostExamples": lambda value: value.isdecimal(),
+    "start": lambda value: re.fullmatch("(INITIAL|CHECKPOINT|PEERS),[0-9]{1,8},[0-9]{1,8}", value) is not None,
 }
 _REQUIRED = ("pod", "address", "generation", "phase")
 

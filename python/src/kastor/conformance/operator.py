@@ -63,6 +63,7 @@ class ScriptedOperator:
         self.states: dict[str, dict[str, str]] = {}
         self.polls: dict[str, int] = {}
         self.doings: dict[str, set[str]] = {}
+        self.starts: dict[str, str] = {}
         self.reports: list[dict[str, Any]] = []
         self.refusals: list[str] = []
         self.headers: list[str] = []
@@ -250,6 +251,8 @@ class ScriptedOperator:
             generation = int(query["generation"])
             self.states[pod] = query
             self.doings.setdefault(pod, set()).add(query.get("doing", "TRAIN"))
+            if "start" in query:
+                self.starts.setdefault(pod, query["start"])
             number = self.polls[pod] = self.polls.get(pod, 0) + 1
             self._advance()
             end = time.monotonic() + min(self._longest_wait, int(query.get("wait", "0")))

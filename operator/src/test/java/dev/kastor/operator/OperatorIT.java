@@ -3,6 +3,8 @@ package dev.kastor.operator;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.crds.start.StartPhase;
+import dev.kastor.crds.start.StartTimes;
 import dev.kastor.crds.trainingjob.BatchSizeSpec;
 import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.FaultToleranceSpec;
@@ -417,6 +419,38 @@ class OperatorIT {
     String gone = "/v1/jobs/%s/gone/telemetry".formatted(NAMESPACE);
     String goneToken = FakeApiServer.token(NAMESPACE, "gone", pod);
     assertThat(api.post(gone, goneToken, report("gone", pod, "1")).statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void theStartOfAReplicaIsInTheStatus() throws Exception {
+    submit(1, 1);
+    await("it runs", () -> phase() == Phase.Running);
+    String pod = name + "-0";
+    assertThat(said(pod, "PEERS").statusCode()).isEqualTo(400);
+    assertThat(said(pod, "PEERS").body()).contains("start must be", "'PEERS'");
+    assertThat(said(pod, "CHECKPOINT,99999999,400").statusCode()).isEqualTo(200);
+    await(
+        "its start is told",
+        () -> starts().stream().anyMatch(start -> start.source().equals("checkpoint")));
+    StartTimes start = starts().getFirst();
+    assertThat(start.pod()).isEqualTo(pod);
+    assertThat(start.millis().get(StartPhase.STATE)).as("its word is cut").isLessThan(60_000);
+    assertThat(start.millis().get(StartPhase.FIRST_STEP)).isBetween(0L, 400L);
+  }
+
+  private HttpResponse<String> said(String pod, String start) throws Exception {
+    return api()
+        .get(
+            "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=TRAINING&step=1&start=%s"
+                .formatted(NAMESPACE, name, pod, status().generation(), start),
+            FakeApiServer.token(NAMESPACE, name, pod));
+  }
+
+  private List<StartTimes> starts() {
+    List<String> lines = status().starts();
+    return lines == null
+        ? List.of()
+        : lines.stream().map(line -> StartTimes.parse(line).orElseThrow()).toList();
   }
 
   @Test

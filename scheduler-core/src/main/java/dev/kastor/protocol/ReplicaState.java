@@ -1,12 +1,13 @@
 package dev.kastor.protocol;
 
 import dev.kastor.text.PrintableText;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a replica says of itself each time it polls for membership.
  *
  * <p>Sent as query parameters {@code pod, address, generation, phase, step, waiting, doing, client,
- * mostExamples} beside {@code wait} (seconds, at most 30).
+ * mostExamples, start} beside {@code wait} (seconds, at most 30).
  *
  * @param pod its pod's name
  * @param address {@code host:port} of its ring listener
@@ -20,6 +21,7 @@ import dev.kastor.text.PrintableText;
  *     torch/2.15}; empty where it does not say. Cut to {@link #MAX_CLIENT_CHARS} printable
  *     characters
  * @param mostExamples largest batch of a pass that fits its device; 0 where it does not know
+ * @param start how its start ended; null before its first step, and where it does not say
  */
 public record ReplicaState(
     String pod,
@@ -30,7 +32,8 @@ public record ReplicaState(
     boolean waiting,
     Doing doing,
     String client,
-    int mostExamples) {
+    int mostExamples,
+    @Nullable ReplicaStart start) {
   /** Longest name of a client that is kept. */
   public static final int MAX_CLIENT_CHARS = 120;
 
@@ -74,6 +77,20 @@ public record ReplicaState(
   /** A replica that waits for nobody. */
   public ReplicaState(String pod, String address, long generation, Phase phase, long step) {
     this(pod, address, generation, phase, step, false, Doing.TRAIN);
+  }
+
+  /** A replica that says nothing of its start. */
+  public ReplicaState(
+      String pod,
+      String address,
+      long generation,
+      Phase phase,
+      long step,
+      boolean waiting,
+      Doing doing,
+      String client,
+      int mostExamples) {
+    this(pod, address, generation, phase, step, waiting, doing, client, mostExamples, null);
   }
 
   /** A replica that says neither what it runs nor what fits it. */

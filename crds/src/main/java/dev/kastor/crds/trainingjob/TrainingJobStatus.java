@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * What the operator reports.
  *
  * <p>Writers: the scheduling loop owns {@code allocation}, the membership service {@code
- * generation}, {@code restarts} and {@code clients}, the telemetry endpoint {@code training} and
- * {@code curves}, the reconciler all else. {@code usage} is made by one ledger and written with
- * {@code allocation} and {@code training}.
+ * generation}, {@code restarts}, {@code clients} and {@code starts}, the telemetry endpoint {@code
+ * training} and {@code curves}, the reconciler all else. {@code usage} is made by one ledger and
+ * written with {@code allocation} and {@code training}.
  */
 public record TrainingJobStatus(
     @JsonPropertyDescription("Derived from the conditions, for people.") @Nullable Phase phase,
@@ -56,7 +56,10 @@ public record TrainingJobStatus(
     @JsonPropertyDescription(
             "Slot-milliseconds that it held by day and queue, and what became of them; written with"
                 + " allocation and training.")
-        @Nullable String usage) {
+        @Nullable String usage,
+    @JsonPropertyDescription(
+            "Newest starts of its replicas with the milliseconds of their parts.")
+        @Nullable List<String> starts) {
 
   /** Where a job is in its life. */
   public enum Phase {

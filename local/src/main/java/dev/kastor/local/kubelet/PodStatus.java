@@ -32,7 +32,7 @@ final class PodStatus {
     status.put("startTime", seconds(process.started()));
     ObjectNode container = container(pod, status, true);
     container.put("containerID", "process://" + process.pid());
-    container.putObject("state").putObject("running").put("startedAt", seconds(process.started()));
+    container.putObject("state").putObject("running").put("startedAt", millis(process.started()));
     return status;
   }
 
@@ -98,7 +98,7 @@ final class PodStatus {
       ArrayNode list, String type, boolean status, String reason, String message) {
     ObjectNode condition =
         list.addObject().put("type", type).put("status", status ? "True" : "False");
-    condition.put("lastTransitionTime", seconds(Instant.now()));
+    condition.put("lastTransitionTime", millis(Instant.now()));
     if (!reason.isEmpty()) {
       condition.put("reason", reason).put("message", message);
     }
@@ -111,6 +111,11 @@ final class PodStatus {
     entry.put("image", container.path("image").asText()).put("imageID", "");
     entry.put("ready", ready).put("started", ready).put("restartCount", 0);
     return entry;
+  }
+
+  /** More than the seconds that a kubelet says: starts of replicas are measured by it. */
+  private static String millis(Instant instant) {
+    return instant.truncatedTo(ChronoUnit.MILLIS).toString();
   }
 
   private static String seconds(Instant instant) {

@@ -7,6 +7,7 @@ import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ReplicaStart;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.StepCount;
 import dev.kastor.protocol.Switch;
@@ -232,6 +233,7 @@ public final class AgentApi {
       @QueryParam("doing") @DefaultValue("TRAIN") String doing,
       @QueryParam("client") @DefaultValue("") String client,
       @QueryParam("mostExamples") @DefaultValue("0") String mostExamples,
+      @QueryParam("start") @Nullable String start,
       @QueryParam("wait") @DefaultValue("0") String wait,
       @Context HttpServerRequest request)
       throws ApiException, InterruptedException {
@@ -253,7 +255,8 @@ public final class AgentApi {
               waiting,
               oneOf("doing", ReplicaState.Doing.values(), doing),
               client,
-              Math.toIntExact(Math.min(Integer.MAX_VALUE, number("mostExamples", mostExamples))));
+              Math.toIntExact(Math.min(Integer.MAX_VALUE, number("mostExamples", mostExamples))),
+              start == null ? null : ReplicaStart.parse(start));
     } catch (IllegalArgumentException e) {
       throw ApiException.badRequest(String.valueOf(e.getMessage()));
     }

@@ -12,7 +12,8 @@ import java.util.Set;
 
 /**
  * Pod as the operator keeps it: where it is, what it asks for, what gates it, how far it is and
- * what is wrong with it. The rest is most of a pod, and is read by nobody here.
+ * what is wrong with it, and when it was scheduled and ran. The rest is most of a pod, and is read
+ * by nobody here.
  */
 final class LeanPod {
   /** Conditions that say more than that all is as it should be. */
@@ -60,19 +61,25 @@ final class LeanPod {
     kept.setPhase(status.getPhase());
     // Of a pod that is past that, the phase says that its node has taken it.
     boolean pending = "Pending".equals(status.getPhase());
+    boolean ended = "Succeeded".equals(status.getPhase()) || "Failed".equals(status.getPhase());
     kept.setStartTime(pending ? status.getStartTime() : null);
     kept.setConditions(
-        status.getConditions().stream().filter(each -> telling(each, pending)).toList());
-    kept.setInitContainerStatuses(lean(status.getInitContainerStatuses()));
+        status.getConditions().stream()
+            .filter(each -> telling(each, ended))
+            .map(LeanPod::lean)
+            .toList());
+    // Of an init container that runs there is nothing to tell.
+    kept.setInitContainerStatuses(
+        lean(status.getInitContainerStatuses()).stream()
+            .filter(container -> container.getState().getRunning() == null)
+            .toList());
     kept.setContainerStatuses(lean(status.getContainerStatuses()));
     return Lean.withoutEmpties(kept);
   }
 
-  /** Of a container that runs there is nothing to tell. */
   private static List<ContainerStatus> lean(List<ContainerStatus> containers) {
     return containers.stream()
         .filter(container -> container.getState() != null)
-        .filter(container -> container.getState().getRunning() == null)
         .map(LeanPod::lean)
         .toList();
   }
@@ -80,13 +87,22 @@ final class LeanPod {
   private static ContainerStatus lean(ContainerStatus container) {
     ContainerStatus kept = new ContainerStatus();
     kept.setName(container.getName());
-    kept.setState(container.getState());
+    kept.setState(Lean.withoutEmpties(container.getState()));
+    if (kept.getState().getRunning() != null) {
+      Lean.withoutEmpties(kept.getState().getRunning());
+    }
     return Lean.withoutEmpties(kept);
   }
 
-  private static boolean telling(PodCondition condition, boolean pending) {
+  private static PodCondition lean(PodCondition condition) {
+    condition.setType(condition.getType().intern());
+    condition.setStatus(condition.getStatus() == null ? null : condition.getStatus().intern());
+    return Lean.withoutEmpties(condition);
+  }
+
+  private static boolean telling(PodCondition condition, boolean ended) {
     boolean scheduled =
         "PodScheduled".equals(condition.getType()) && "True".equals(condition.getStatus());
-    return TELLING.contains(condition.getType()) && (pending || !scheduled);
+    return TELLING.contains(condition.getType()) && !(ended && scheduled);
   }
 }

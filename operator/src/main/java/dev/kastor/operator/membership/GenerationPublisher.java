@@ -266,6 +266,10 @@ final class GenerationPublisher {
     membership.generation = next.generation();
     membership.become(next);
     membership.lastBatchChange = clock.instant();
+    for (Member member : next.members()) {
+      membership.replicas.computeIfPresent(
+          member.pod(), (pod, replica) -> replica.told(membership.lastBatchChange));
+    }
     telemetry.published(job, next, Optional.of(membership.lastBatchChange), allocated(job));
     Set<String> after = membership.members();
     before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);

@@ -7,6 +7,9 @@ import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.signal.Mandate;
+import dev.kastor.operator.start.PodTimes;
+import dev.kastor.operator.start.ReplicaStarts;
+import dev.kastor.operator.start.StartMarks;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
@@ -21,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Membership of jobs: answers to the polls of replicas, and what is known of them.
@@ -62,6 +66,7 @@ public final class MembershipService {
   private final Mandate mandate;
   private final GenerationPublisher publisher;
   private final ClientNotices notices;
+  private final ReplicaStarts starts;
   private final AtomicInteger held = new AtomicInteger();
   private volatile boolean ending;
 
@@ -71,6 +76,7 @@ public final class MembershipService {
       TelemetryStore telemetry,
       GenerationPublisher publisher,
       ClientNotices notices,
+      ReplicaStarts starts,
       OperatorConfig config,
       Mandate mandate,
       InstantSource clock) {
@@ -79,6 +85,7 @@ public final class MembershipService {
     this.telemetry = telemetry;
     this.publisher = publisher;
     this.notices = notices;
+    this.starts = starts;
     this.config = config.agent();
     this.mandate = mandate;
     this.clock = clock;
@@ -98,7 +105,7 @@ public final class MembershipService {
     held.incrementAndGet();
     try {
       Replica before = membership.replicas.get(state.pod());
-      long number = heard(membership, state);
+      long number = heard(job, membership, state);
       if (before == null || before.state().mostExamples() != state.mostExamples()) {
         publisher.fits(job, state);
       }
@@ -281,16 +288,39 @@ public final class MembershipService {
         });
   }
 
-  private long heard(JobMembership membership, ReplicaState state) {
+  private long heard(TrainingJob job, JobMembership membership, ReplicaState state) {
+    Instant now = clock.instant();
     Replica before = membership.replicas.get(state.pod());
-    Replica after =
-        before == null
-            ? Replica.first(state, clock.instant())
-            : before.next(state, clock.instant());
+    Replica polled = before == null ? Replica.first(state, now) : before.next(state, now);
+    Replica after = started(job, polled, before);
     membership.replicas.put(state.pod(), after);
     membership.generation = Math.max(membership.generation, state.generation());
     membership.changed.signalAll();
     return after.poll();
+  }
+
+  /** Takes note of the start of a replica that has just become a member, or made its first step. */
+  private Replica started(TrainingJob job, Replica replica, @Nullable Replica before) {
+    StartMarks marks = replica.start();
+    ReplicaState said = replica.state();
+    boolean over = said.start() != null;
+    if (marks == null
+        || marks.joined() == null
+        || (!over && before != null && marks.equals(before.start()))) {
+      return replica;
+    }
+    PodTimes pod =
+        cache.pods(job).stream()
+            .filter(each -> each.getMetadata().getName().equals(said.pod()))
+            .findFirst()
+            .map(PodTimes::of)
+            .orElse(PodTimes.UNKNOWN);
+    starts.note(
+        job,
+        marks.times(
+            said.pod(), pod, mandate.since(), Optional.ofNullable(said.start()), replica.seen()),
+        over);
+    return over ? replica.started() : replica;
   }
 
   private Optional<Membership> answer(

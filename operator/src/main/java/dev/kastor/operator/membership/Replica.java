@@ -1,7 +1,9 @@
 package dev.kastor.operator.membership;
 
+import dev.kastor.operator.start.StartMarks;
 import dev.kastor.protocol.ReplicaState;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a replica said in its newest poll.
@@ -11,11 +13,20 @@ import java.time.Instant;
  * @param brokenSince when it first reported a broken ring in its present generation; {@link
  *     Instant#MAX} otherwise
  * @param poll number of the newest poll, so that older ones that still wait can step back
+ * @param start times of its start as far as it is; null once that is over, and of one whose start
+ *     another operator saw
  */
-public record Replica(ReplicaState state, Instant seen, Instant brokenSince, long poll) {
+public record Replica(
+    ReplicaState state,
+    Instant seen,
+    Instant brokenSince,
+    long poll,
+    @Nullable StartMarks start) {
   /** The replica after its first poll. */
   static Replica first(ReplicaState state, Instant now) {
-    return new Replica(state, now, broken(state) ? now : Instant.MAX, 1);
+    StartMarks start = state.generation() == 0 ? StartMarks.heard(now) : null;
+    return new Replica(
+        state, now, broken(state) ? now : Instant.MAX, 1, marked(start, state, 0, now));
   }
 
   /** The replica after another poll. */
@@ -23,7 +34,33 @@ public record Replica(ReplicaState state, Instant seen, Instant brokenSince, lon
     boolean stillBroken =
         broken(newer) && broken(state) && newer.generation() == state.generation();
     return new Replica(
-        newer, now, stillBroken ? brokenSince : broken(newer) ? now : Instant.MAX, poll + 1);
+        newer,
+        now,
+        stillBroken ? brokenSince : broken(newer) ? now : Instant.MAX,
+        poll + 1,
+        marked(start, newer, state.generation(), now));
+  }
+
+  /** The replica once a generation that has it is published. */
+  Replica told(Instant now) {
+    return start == null ? this : new Replica(state, seen, brokenSince, poll, start.told(now));
+  }
+
+  /** The replica whose start is over. */
+  Replica started() {
+    return new Replica(state, seen, brokenSince, poll, null);
+  }
+
+  private static @Nullable StartMarks marked(
+      @Nullable StartMarks start, ReplicaState said, long generation, Instant now) {
+    if (start == null) {
+      return null;
+    }
+    return switch (said.phase()) {
+      case STARTING, BROKEN -> start;
+      case READY -> start.ready(now);
+      case TRAINING -> said.generation() > generation ? start.joined(now) : start;
+    };
   }
 
   /** Whether a newer poll says nothing that could lead to another generation. */

@@ -1,5 +1,6 @@
 package dev.kastor.operator.metrics;
 
+import dev.kastor.crds.start.StartTimes;
 import dev.kastor.operator.metrics.Families.Family;
 import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.loop.Round;
@@ -23,6 +24,8 @@ public final class Metrics {
   private static final double[] ROUND_SECONDS = {0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30};
   private static final double[] DELAY_SECONDS = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300};
   private static final double[] PAUSE_SECONDS = {0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60};
+
+  private static final double[] START_SECONDS = {0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60, 300};
 
   private static final double MILLI = 1000.0;
 
@@ -53,6 +56,14 @@ public final class Metrics {
               + " RESCALE, FAILURE.",
           PAUSE_SECONDS,
           "cause");
+  private final Histogram starts =
+      families.histogram(
+          "kastor_replica_start_seconds",
+          "Seconds of a replica's start, by phase: image (scheduled until its container runs),"
+              + " process (until its first request), preparation (until it could train), wait (for"
+              + " the others), state, first-step.",
+          START_SECONDS,
+          "phase");
 
   private final Histogram decisions =
       families.histogram("kastor_decision_seconds", "Seconds of one round.", ROUND_SECONDS);
@@ -186,6 +197,13 @@ public final class Metrics {
   /** Replicas lived a change. */
   public void paused(Switch lived) {
     pauses.labels(lived.cause().name()).observe(lived.pauseSeconds());
+  }
+
+  /** A replica made its first step. */
+  public void started(StartTimes start) {
+    start
+        .millis()
+        .forEach((phase, millis) -> starts.labels(phase.label()).observe(millis / MILLI));
   }
 
   /** A look at a job failed. */

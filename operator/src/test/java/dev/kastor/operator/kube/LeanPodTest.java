@@ -57,6 +57,7 @@ final class LeanPodTest {
           .addNewCondition()
           .withType("PodScheduled")
           .withStatus("True")
+          .withLastTransitionTime("2026-01-01T00:00:01Z")
           .endCondition()
           .addNewCondition()
           .withType("DisruptionTarget")
@@ -65,8 +66,7 @@ final class LeanPodTest {
           .addNewContainerStatus()
           .withName("agent")
           .withNewState()
-          .withNewRunning()
-          .endRunning()
+          .withNewRunning("2026-01-01T00:00:02Z")
           .endState()
           .endContainerStatus()
           .addNewContainerStatus()
@@ -92,13 +92,18 @@ final class LeanPodTest {
   }
 
   @Test
-  void keepsOfItsStateWhatIsWrong() {
+  void keepsOfItsStateWhatIsWrongAndWhenItStarted() {
     PodStatus kept = LeanPod.of(pod).getStatus();
     assertThat(kept.getConditions())
-        .singleElement()
-        .returns("DisruptionTarget", PodCondition::getType);
+        .extracting(PodCondition::getType)
+        .containsExactly("PodScheduled", "DisruptionTarget");
+    assertThat(kept.getConditions().getFirst().getLastTransitionTime())
+        .isEqualTo("2026-01-01T00:00:01Z");
+    assertThat(kept.getContainerStatuses().getFirst().getState().getRunning().getStartedAt())
+        .isEqualTo("2026-01-01T00:00:02Z");
     assertThat(kept.getContainerStatuses())
-        .singleElement()
+        .hasSize(2)
+        .last()
         .satisfies(container -> {
           assertThat(container.getName()).isEqualTo("sidecar");
           assertThat(container.getState().getWaiting().getReason()).isEqualTo("ErrImagePull");

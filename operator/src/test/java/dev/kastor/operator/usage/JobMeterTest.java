@@ -261,7 +261,8 @@ class JobMeterTest {
             null,
             null,
             null,
-            usage));
+            usage,
+            null));
     return job;
   }
 }

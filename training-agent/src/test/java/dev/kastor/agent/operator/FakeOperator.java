@@ -7,6 +7,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ReplicaStart;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
@@ -24,6 +25,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -157,6 +159,11 @@ public final class FakeOperator implements AutoCloseable {
     return said == null ? "" : said.client();
   }
 
+  /** How a pod says that its start ended; empty before its first step. */
+  public synchronized Optional<ReplicaStart> start(String pod) {
+    return Optional.ofNullable(states.get(pod)).map(ReplicaState::start);
+  }
+
   /** How often a pod has polled. */
   public synchronized int polls(String pod) {
     return polls.getOrDefault(pod, 0);
@@ -244,7 +251,8 @@ public final class FakeOperator implements AutoCloseable {
               Boolean.parseBoolean(query.getOrDefault("waiting", "")),
               Doing.valueOf(query.getOrDefault("doing", "")),
               query.getOrDefault("client", ""),
-              0);
+              0,
+              query.containsKey("start") ? ReplicaStart.parse(query.get("start")) : null);
       long end =
           System.nanoTime()
               + Duration.ofSeconds(Long.parseLong(query.getOrDefault("wait", "0"))).toNanos();

@@ -1,0 +1,45 @@
+package dev.kastor.operator.start;
+
+import dev.kastor.operator.kube.StoredTime;
+import io.fabric8.kubernetes.api.model.ContainerState;
+import io.fabric8.kubernetes.api.model.ContainerStateRunning;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Times that a pod's status tells, by the clocks of others: those of Kubernetes have whole seconds.
+ *
+ * @param scheduled when it was bound to its node
+ * @param container when its container ran, the last one of several
+ */
+public record PodTimes(Optional<Instant> scheduled, Optional<Instant> container) {
+  /** A pod of which nothing is known. */
+  public static final PodTimes UNKNOWN = new PodTimes(Optional.empty(), Optional.empty());
+
+  /** The times of a pod. */
+  public static PodTimes of(Pod pod) {
+    if (pod.getStatus() == null) {
+      return UNKNOWN;
+    }
+    return new PodTimes(
+        pod.getStatus().getConditions().stream()
+            .filter(condition -> "PodScheduled".equals(condition.getType()))
+            .filter(condition -> "True".equals(condition.getStatus()))
+            .map(PodCondition::getLastTransitionTime)
+            .flatMap(time -> StoredTime.of(time).stream())
+            .findFirst(),
+        pod.getStatus().getContainerStatuses().stream()
+            .map(ContainerStatus::getState)
+            .filter(Objects::nonNull)
+            .map(ContainerState::getRunning)
+            .filter(Objects::nonNull)
+            .map(ContainerStateRunning::getStartedAt)
+            .flatMap(time -> StoredTime.of(time).stream())
+            .max(Comparator.naturalOrder()));
+  }
+}
