@@ -1,10 +1,12 @@
 package dev.kastor.agent.membership;
 
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ReplicaStart;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** What this replica says of itself; written by the training thread, read by the poll. */
 public final class LocalReplica {
@@ -23,6 +25,7 @@ public final class LocalReplica {
   private volatile long step = -1;
   private volatile boolean waiting;
   private volatile Doing doing = Doing.TRAIN;
+  private volatile @Nullable ReplicaStart start;
 
   /**
    * @param pod our pod's name
@@ -63,11 +66,16 @@ public final class LocalReplica {
     doing = now;
   }
 
+  /** Says how our start ended. */
+  public void started(ReplicaStart how) {
+    start = how;
+  }
+
   /** All of it, for the operator. */
   public ReplicaState state() {
     Standing now = standing;
     return new ReplicaState(
-        pod, address, now.generation(), now.phase(), step, waiting, doing, CLIENT, 0);
+        pod, address, now.generation(), now.phase(), step, waiting, doing, CLIENT, 0, start);
   }
 
   /** The generation we are in (0 before the first) and what we do. */

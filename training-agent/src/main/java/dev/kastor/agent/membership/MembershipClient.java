@@ -5,6 +5,7 @@ import dev.kastor.agent.operator.OperatorConnection;
 import dev.kastor.agent.operator.OperatorException;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ReplicaStart;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
@@ -120,6 +121,12 @@ public final class MembershipClient implements AutoCloseable {
     replica.stepped(step);
   }
 
+  /** Says how our start ended, at once: the operator measures it by its own clock, too. */
+  public void started(ReplicaStart start) {
+    replica.started(start);
+    askNow();
+  }
+
   /** Says whether we wait for the other members; told with the next poll. */
   public void waiting(boolean now) {
     replica.waiting(now);
@@ -174,10 +181,11 @@ public final class MembershipClient implements AutoCloseable {
   /** The operator's answer; empty if there is something newer to say or to ask meanwhile. */
   private Optional<Membership> ask(Standing asked) throws IOException, InterruptedException {
     ReplicaState state = replica.state();
+    ReplicaStart start = state.start();
     // One who starts keeps no connection busy: what it says next needs no new one.
     long wait = asked.phase() == Phase.STARTING ? 0 : WAIT.toSeconds();
     String query =
-        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&doing=%s&client=%s&wait=%d"
+        "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&doing=%s&client=%s&wait=%d%s"
             .formatted(
                 encoded(state.pod()),
                 encoded(state.address()),
@@ -187,7 +195,8 @@ public final class MembershipClient implements AutoCloseable {
                 state.waiting(),
                 state.doing(),
                 encoded(state.client()),
-                wait);
+                wait,
+                start == null ? "" : "&start=" + encoded(start.text()));
     CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, ANSWER_LIMIT);
     var _ = answer.whenComplete((done, failure) -> wake());
     if (!outdated(asked, answer)) {

@@ -240,8 +240,8 @@ public final class ElasticTrainer implements AutoCloseable {
       }
       long end = System.nanoTime();
       boolean evaluated = false;
-      history.stepped(ring.size());
       memberships.stepped(replica.step());
+      history.stepped(ring.size()).ifPresent(memberships::started);
       boolean settled = all.stream().allMatch(each -> each.newestGeneration() == generation);
       if (ring.rank() == 0) {
         double pass = all.stream().mapToDouble(each -> each.local().passSeconds()).max().orElse(0);

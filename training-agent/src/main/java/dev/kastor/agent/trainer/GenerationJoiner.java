@@ -10,6 +10,7 @@ import dev.kastor.engine.checkpoint.StateCodec;
 import dev.kastor.engine.checkpoint.TrainedParameters;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ReplicaStart.Source;
 import dev.kastor.protocol.Switch;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -98,10 +99,16 @@ final class GenerationJoiner {
           history.agreed(generation);
           return new Joined(ring, plus(JoinHeader.report(all, generation), gathered));
         }
+        boolean first = !replica.hasState();
+        Source source = Source.PEERS;
+        long before = System.nanoTime();
         if (donors.isEmpty()) {
-          start(ring);
+          source = start(ring);
         } else {
           share(transfer, rank, best.step(), donors, receivers);
+        }
+        if (first && replica.hasState()) {
+          history.began(source, System.nanoTime() - before);
         }
       }
       throw new RingBrokenException("members still differ after %d rounds".formatted(MOST_ROUNDS));
@@ -111,8 +118,8 @@ final class GenerationJoiner {
     }
   }
 
-  /** Nobody has a state: rank 0 says which checkpoint it is to be. */
-  private void start(Ring ring) throws IOException {
+  /** Nobody has a state: rank 0 says which checkpoint it is to be. Says where ours came from. */
+  private Source start(Ring ring) throws IOException {
     long own = NO_CHECKPOINT;
     Optional<CheckpointStore.Loaded> newest = Optional.empty();
     if (ring.rank() == 0) {
@@ -138,10 +145,11 @@ final class GenerationJoiner {
         replica.restore(checkpoints.load(step));
       } catch (IOException e) {
         log.warn("{}: takes the state from rank 0: {}", job, e.getMessage());
-        return;
+        return Source.PEERS;
       }
     }
     history.startedAlone();
+    return step == NO_CHECKPOINT ? Source.INITIAL : Source.CHECKPOINT;
   }
 
   /**

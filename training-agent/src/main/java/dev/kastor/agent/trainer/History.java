@@ -1,11 +1,23 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.protocol.ReplicaStart;
+import java.util.Optional;
+
 /** What this replica lived through, as far as the next change of members needs it. */
 final class History {
   private long lineage = JoinHeader.NONE;
   private int replicas;
   private boolean broken;
   private long sinceNanos = System.nanoTime();
+  private ReplicaStart.Source source = ReplicaStart.Source.INITIAL;
+  private long stateNanos;
+  private long agreedNanos;
+
+  /** Our first state is there; it took so long. */
+  void began(ReplicaStart.Source from, long nanos) {
+    source = from;
+    stateNanos = nanos;
+  }
 
   /** The state is of our own making: fresh or from a checkpoint. */
   void startedAlone() {
@@ -15,13 +27,18 @@ final class History {
   /** All members of a generation hold the same state. */
   void agreed(long generation) {
     lineage = generation;
+    agreedNanos = System.nanoTime();
   }
 
-  /** A step of a ring of this size is applied. */
-  void stepped(int members) {
+  /** A step of a ring of this size is applied; after our first one, how our start ended. */
+  Optional<ReplicaStart> stepped(int members) {
+    boolean first = replicas == 0;
     replicas = members;
     broken = false;
     sinceNanos = System.nanoTime();
+    return first
+        ? Optional.of(ReplicaStart.measured(source, stateNanos, sinceNanos - agreedNanos))
+        : Optional.empty();
   }
 
   /** The ring broke. */

@@ -7,6 +7,7 @@ import dev.kastor.agent.operator.TestCertificate;
 import dev.kastor.engine.optim.AdaScale;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.ReplicaStart.Source;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import java.io.IOException;
@@ -72,6 +73,16 @@ class ElasticTrainerTest {
 
   private void want(BatchPlan plan) {
     operator.want(plan, replicas.stream().map(TestReplica::pod).toList());
+  }
+
+  /** Where a replica says that its state came from, once it has trained. */
+  private Source source(TestReplica replica) {
+    try {
+      operator.await("its start", () -> operator.start(replica.pod()).isPresent());
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    return operator.start(replica.pod()).orElseThrow().source();
   }
 
   private void awaitSettled() throws InterruptedException {
@@ -157,6 +168,9 @@ class ElasticTrainerTest {
     want(new BatchPlan(16, 1));
     awaitSettled();
     awaitSteps(20);
+    assertThat(replicas)
+        .extracting(this::source)
+        .containsExactly(Source.INITIAL, Source.PEERS, Source.PEERS);
     TestReplica leaver = replicas.remove(1);
     want(new BatchPlan(4, 0));
     assertThat(leaver.outcome().kind()).isEqualTo(Outcome.Kind.LEFT);
@@ -237,6 +251,10 @@ class ElasticTrainerTest {
     start(3, ENDLESS);
     want(SMALL);
     awaitSettled();
+    assertThat(replicas)
+        .extracting(this::source)
+        .allMatch(source -> source != Source.INITIAL)
+        .contains(Source.CHECKPOINT);
     operator.stop();
     Outcome outcome = assertSameEnd(Outcome.Kind.STOPPED);
     assertThat(Objects.requireNonNull(outcome.progress()).step()).isGreaterThanOrEqualTo(saved);
