@@ -86,6 +86,8 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     assert {(p["replicas"], p["atomicBatchSize"]) for p in profiles} >= {(1, 32), (2, 16), (2, 12), (1, 64)}
     assert any("trainingLoss" in report for report in cluster.operator.reports)
     assert "EVALUATE" in cluster.operator.doings["a"]
+    assert cluster.operator.starts["a"].startswith("INITIAL,")
+    assert cluster.operator.starts["b"].startswith("PEERS,")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from kastor.protocol import (
     Switch,
     TelemetryReport,
 )
+from kastor.starting import ReplicaStart, Source
 
 SPEC: dict[str, Any] = {"goodput": {"batchSize": {"initial": 32}}}
 
@@ -123,6 +124,14 @@ def membership(**changes: Any) -> dict[str, Any]:
         "batchPlan": {"atomicBatchSize": 8, "accumulationSteps": 1},
         **changes,
     }
+
+
+def test_a_start_is_told_in_whole_milliseconds_that_the_operator_takes() -> None:
+    assert ReplicaStart(Source.PEERS, 0.1209, 0.41).to_text() == "PEERS,120,410"
+    assert ReplicaStart(Source.INITIAL, -1.0, 1e9).to_text() == "INITIAL,0,99999999"
+    for source in Source:
+        poll = {"pod": "a", "address": "h:1", "generation": "1", "phase": "TRAINING"}
+        assert ApiDocument.shipped().wrong_poll({**poll, "start": ReplicaStart(source, 1, 2).to_text()}) == ""
 
 
 def test_reads_a_membership() -> None:

@@ -15,6 +15,7 @@ from kastor import __version__
 from kastor.config import NEWEST_PROTOCOL
 from kastor.operator import OFFLINE, OperatorClient, OperatorError
 from kastor.protocol import Action, Doing, Membership, Phase, ProtocolError
+from kastor.starting import ReplicaStart
 
 log = logging.getLogger("kastor")
 
@@ -56,6 +57,7 @@ class MembershipClient:
         self.step = -1
         self.waiting = False
         self.doing = Doing.TRAIN
+        self._start: ReplicaStart | None = None
         self.job_gone = False
         self._threads = [
             threading.Thread(target=self._poll, name="kastor-membership", daemon=True),
@@ -85,6 +87,11 @@ class MembershipClient:
                 return
             self._standing = standing
             self._changed.notify_all()
+        self._news.set()
+
+    def started(self, start: ReplicaStart) -> None:
+        """Says how the start of this replica ended, at once: the operator measures it by its own clock, too."""
+        self._start = start
         self._news.set()
 
     def ask_now(self) -> None:
@@ -117,6 +124,7 @@ class MembershipClient:
         self._news.set()
 
     def _query(self, standing: Standing, wait: int) -> str:
+        start = self._start
         return "membership?" + urllib.parse.urlencode(
             {
                 "pod": self._pod,
@@ -128,6 +136,7 @@ class MembershipClient:
                 "wait": wait,
                 "doing": self.doing.value,
                 "client": self._client,
+                **({"start": start.to_text()} if start is not None else {}),
             }
         )
 

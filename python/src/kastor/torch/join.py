@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from kastor.protocol import Cause, Switch
+from kastor.starting import ReplicaStart, Source
 from kastor.torch.group import BrokenGroupError, Group, Kind
 from kastor.torch.state import TrainingState
 
@@ -28,7 +29,8 @@ class History:
         self.lineage = _NONE
         self.replicas = 0
         self.broken = False
-        self._since = time.perf_counter()
+        self._since = self._agreed = time.perf_counter()
+        self._source, self._state_seconds = Source.INITIAL, 0.0
 
     @property
     def has_state(self) -> bool:
@@ -40,9 +42,19 @@ class History:
         if self.replicas == 0:
             self._since = time.perf_counter()
 
-    def stepped(self, replicas: int) -> None:
-        """Notes an applied step."""
+    def began(self, source: Source, seconds: float) -> None:
+        """Notes that the first state of this replica is there, and how long it took."""
+        self._source, self._state_seconds = source, seconds
+
+    def agreed(self, generation: int) -> None:
+        """Notes that all members of a generation hold the same state."""
+        self.lineage, self._agreed = generation, time.perf_counter()
+
+    def stepped(self, replicas: int) -> ReplicaStart | None:
+        """Notes an applied step; after the first one, how the start of this replica ended."""
+        first = self.replicas == 0
         self.replicas, self.broken, self._since = replicas, False, time.perf_counter()
+        return ReplicaStart(self._source, self._state_seconds, self._since - self._agreed) if first else None
 
     @property
     def pause(self) -> float:
@@ -50,7 +62,7 @@ class History:
         return time.perf_counter() - self._since
 
 
-def agree(group: Group, state: TrainingState, history: History, start: Callable[[], None]) -> Switch:
+def agree(group: Group, state: TrainingState, history: History, start: Callable[[], Source]) -> Switch:
     """Brings all members to the same state, to the bit, and returns the change to report.
 
     The members compare what they have. The best state is of the youngest lineage, as an older one may
@@ -80,15 +92,16 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
         best = max(range(group.size), key=lambda rank: (rows[rank][0], rows[rank][1], -rank))
         if rows[best][0] == _NONE:
             if group.rank == 0:
-                start()
+                source = start()
                 history.lineage = _FROM_START
+                history.began(source, time.perf_counter() - gathered)
             continue
         if not by_bits and _in_doubt(rows):
             by_bits = True
             continue
         same = [row[0] != _NONE and row[1:4] == rows[best][1:4] for row in rows]
         if all(same):
-            history.lineage = group.generation
+            history.agreed(group.generation)
             return _change(group, rows, gathered)
         donors = [rank for rank in range(group.size) if same[rank]]
         receivers = [rank for rank in range(group.size) if not same[rank]]
@@ -102,6 +115,7 @@ def agree(group: Group, state: TrainingState, history: History, start: Callable[
                 history.lineage = _NONE
                 state.receive(group, donor)
                 history.lineage = _FROM_START
+                history.began(Source.PEERS, time.perf_counter() - gathered)
                 log.info("received the state of step %d from rank %d", state.counters.step, donor)
         by_bits = True
     raise BrokenGroupError(f"members still differ after {_MOST_ROUNDS} rounds")

@@ -21,6 +21,7 @@ from kastor.protocol import (
     Progress,
 )
 from kastor.sampler import ElasticSampler
+from kastor.starting import Source
 from kastor.telemetry import TrainingStatus
 from kastor.torch.group import BrokenGroupError, Group, Kind
 from kastor.torch.join import History, agree
@@ -149,8 +150,8 @@ class Members:
             self.pod.telemetry.switched(change)
             self.pod.telemetry.reached(self.status())
 
-    def _start(self) -> None:
-        """Makes the state where no member has any.
+    def _start(self) -> Source:
+        """Makes the state where no member has any, and says where it came from.
 
         It is that of the newest checkpoint, else as the script made it, with the model of another job where
         the spec names one. That is saved at once, so that no later start depends on the other job.
@@ -162,12 +163,14 @@ class Members:
             if found is not None:
                 self.state.restore_checkpoint(found)
                 log.info("starts from the checkpoint of step %d", found.step)
-            elif self.pod.config.spec.warm_start is not None:
+                return Source.CHECKPOINT
+            if self.pod.config.spec.warm_start is not None:
                 step = self.pod.warm_start(self.pod.config.spec.warm_start, self.state.begin_with)
                 self.pod.save(self.state.checkpoint, wait=True)
                 log.info("takes the model of job %s at step %d", self.pod.config.spec.warm_start.job, step)
-            else:
-                log.info("starts from the initial parameters")
+                return Source.CHECKPOINT
+            log.info("starts from the initial parameters")
+            return Source.INITIAL
 
     # --- ends ---
 

@@ -371,9 +371,11 @@ class Training:
             counters.trained(AuditDigest(int(row[4]), (int(row[5]) << 32) | int(row[6])))
         if self.step.updated:
             counters.scale_invariant_steps += exchanged.gain
-        self.members.history.stepped(group.size)
+        start = self.members.history.stepped(group.size)
         if self.pod is not None:
             self.pod.membership.step = counters.step
+            if start is not None:
+                self.pod.membership.started(start)
             if group.rank == 0:
                 self._report(self.pod, exchanged)
                 self._save_when_due(self.pod)
