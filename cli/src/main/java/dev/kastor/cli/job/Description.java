@@ -83,6 +83,11 @@ final class Description {
       if (status.restarts() != null && status.restarts() > 0) {
         line("Restarts", status.restarts() + " from a checkpoint");
       }
+      StartTable.of(status)
+          .ifPresent(table -> {
+            lines.add("Starts:");
+            lines.addAll(table.lines(paper));
+          });
       conditions(status);
     }
     pods();

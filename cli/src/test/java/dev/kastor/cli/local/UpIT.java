@@ -4,6 +4,8 @@ import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.cli.KastorProcess;
+import dev.kastor.crds.start.StartPhase;
+import dev.kastor.crds.start.StartTimes;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.client.Config;
@@ -126,6 +128,18 @@ final class UpIT {
         : job.getStatus().training().step();
   }
 
+  /** The starts of replicas that are over. */
+  private static List<StartTimes> starts(KubernetesClient client) {
+    TrainingJob job =
+        client.resources(TrainingJob.class).inNamespace("default").withName("asleep").get();
+    return job.getStatus() == null || job.getStatus().starts() == null
+        ? List.of()
+        : job.getStatus().starts().stream()
+            .flatMap(line -> StartTimes.parse(line).stream())
+            .filter(start -> start.total().isPresent())
+            .toList();
+  }
+
   @Test
   void aMachineThatSleptFindsItsReplicasAlive() throws Exception {
     Path output = folder.resolve("output");
@@ -147,6 +161,14 @@ final class UpIT {
               """)
           .create();
       await("it trains", () -> step(client, "asleep") > 0);
+      await("its starts are told", () -> starts(client).size() == 2);
+      assertThat(starts(client))
+          .allSatisfy(start -> {
+            assertThat(start.millis()).containsOnlyKeys(StartPhase.values());
+            assertThat(start.millis().get(StartPhase.PROCESS)).as("a JVM starts").isPositive();
+            assertThat(start.millis().values().stream().mapToLong(Long::longValue).sum())
+                .isEqualTo(start.total().orElseThrow());
+          });
       Map<String, Integer> before = pods(client);
       long reached = step(client, "asleep");
       List<ProcessHandle> all = Stream.concat(Stream.of(up.toHandle()), up.descendants()).toList();
