@@ -1,6 +1,8 @@
 package dev.kastor.cli.bench;
 
 import dev.kastor.cli.plugin.KnownPolicies;
+import dev.kastor.cli.replay.BoundOptions;
+import dev.kastor.cli.replay.BoundProgress;
 import dev.kastor.cli.replay.ReplayProgress;
 import dev.kastor.cli.replay.ReplayTexts;
 import dev.kastor.cli.terminal.CliException;
@@ -28,12 +30,15 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -60,6 +65,8 @@ import picocli.CommandLine.Spec;
     })
 final class BenchPolicyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private BoundOptions bound = new BoundOptions();
 
   @Option(
       names = "--traces",
@@ -177,9 +184,10 @@ final class BenchPolicyCommand implements Callable<Integer> {
     if (plot != null) {
       ResultFile.check(plot);
     }
+    Optional<Duration> slot = bound.slot();
     int threads = jobs == null ? Runtime.getRuntime().availableProcessors() : jobs;
     try (ResultJournal known = ResultJournal.open(journal())) {
-      return compare(threads, known);
+      return compare(threads, known, slot);
     } catch (SweepException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
     }
@@ -194,7 +202,8 @@ final class BenchPolicyCommand implements Callable<Integer> {
         : json.resolveSibling(json.getFileName() + ".journal");
   }
 
-  private int compare(int threads, KnownResults known) throws IOException, InterruptedException {
+  private int compare(int threads, KnownResults known, Optional<Duration> slot)
+      throws IOException, InterruptedException {
     Evaluation evaluation = prepare(threads, known);
     PrintWriter err = spec.commandLine().getErr();
     int reused = evaluation.runs().size() - evaluation.left().size();
@@ -208,6 +217,7 @@ final class BenchPolicyCommand implements Callable<Integer> {
     } catch (UncheckedIOException e) {
       throw new CliException(ExitCode.FAILED, String.valueOf(e.getMessage()), e);
     }
+    slot.ifPresent(each -> bound(evaluation, each, known));
     PrintWriter out = spec.commandLine().getOut();
     EvaluationTables.of(evaluation).forEach(out::println);
     out.flush();
@@ -230,6 +240,15 @@ final class BenchPolicyCommand implements Callable<Integer> {
       err.flush();
     }
     return evaluation.failures().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+  }
+
+  private void bound(Evaluation evaluation, Duration slot, KnownResults known) {
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      evaluation.bound(slot, known, workload -> new BoundProgress(err, workload, quiet));
+    } catch (TraceException e) {
+      throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
   }
 
   private Evaluation prepare(int threads, KnownResults known) throws IOException {

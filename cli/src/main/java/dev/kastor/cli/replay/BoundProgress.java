@@ -3,21 +3,22 @@ package dev.kastor.cli.replay;
 import dev.kastor.cli.terminal.ControlSequence;
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.simulator.bound.LowerBound;
+import dev.kastor.simulator.evaluate.Bounds;
 import java.io.PrintWriter;
-import java.util.function.IntConsumer;
 
 /**
  * Progress of a lower bound: on a terminal one line that keeps changing, elsewhere a line when it
  * begins. Used by one thread.
  */
-final class BoundProgress implements IntConsumer, AutoCloseable {
+public final class BoundProgress implements Bounds.Listener {
   private static final String CLEARED = ControlSequence.of("1G") + ControlSequence.of("K");
 
   private final PrintWriter err;
   private final String workload;
   private final boolean live;
 
-  BoundProgress(PrintWriter err, String workload, boolean quiet) {
+  /** Begins with a workload. */
+  public BoundProgress(PrintWriter err, String workload, boolean quiet) {
     this.err = err;
     this.workload = workload;
     live = Ink.watched() && !quiet;

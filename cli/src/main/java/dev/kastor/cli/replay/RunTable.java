@@ -5,7 +5,6 @@ import dev.kastor.cli.terminal.Table;
 import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.run.Outcome;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -92,20 +91,11 @@ final class RunTable {
       }
       lines.addAll(table.lines());
       if (bound != null) {
-        lines.add(told(bound));
+        lines.add("  " + bound.text());
       }
       lines.add("");
     }
     return lines;
-  }
-
-  private static String told(LowerBound bound) {
-    return String.format(
-        Locale.ROOT,
-        "  No schedule has a mean JCT below %.0f s (slots of %s s, still rising by %.1f %%).",
-        bound.meanSeconds(),
-        BigDecimal.valueOf(bound.slot().toMillis(), 3).stripTrailingZeros().toPlainString(),
-        100 * bound.stillRising());
   }
 
   private static List<String> row(Outcome outcome, boolean seeds) {

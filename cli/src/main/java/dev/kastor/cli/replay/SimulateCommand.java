@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -57,10 +58,10 @@ public final class SimulateCommand implements Callable<Integer> {
   private static final String DEFAULT_REPORT = "kastor-report";
   private static final String CLUSTER = "4x4";
   private static final String PAGE = "report.html";
-  private static final int MOST_SLOT_SECONDS = 86_400;
 
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private ReplayOptions options = new ReplayOptions();
+  @Mixin private BoundOptions bound = new BoundOptions();
 
   @Option(
       names = "--recording",
@@ -81,22 +82,6 @@ public final class SimulateCommand implements Callable<Integer> {
               + " the nodes of the recording, which come and go as they did).")
   private @Nullable ClusterShape cluster;
 
-  @Option(
-      names = "--bound",
-      description =
-          "Also compute how far any schedule could go, knowing all jobs to come, and each mean"
-              + " against that.")
-  private boolean bound;
-
-  @Option(
-      names = "--bound-slot",
-      paramLabel = "SECONDS",
-      defaultValue = "60",
-      description =
-          "Slot of time of --bound: half of it is more exact and takes twice as long (default:"
-              + " ${DEFAULT-VALUE}).")
-  private double boundSlotSeconds;
-
   @Option(names = "--json", paramLabel = "FILE", description = "Write all results as JSON.")
   private @Nullable Path json;
 
@@ -114,10 +99,7 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (!(boundSlotSeconds >= 1 && boundSlotSeconds <= MOST_SLOT_SECONDS)) {
-      throw new CliException(
-          ExitCode.USAGE, "--bound-slot must be from 1 to %d seconds".formatted(MOST_SLOT_SECONDS));
-    }
+    Optional<Duration> slot = bound.slot();
     if (json != null) {
       ResultFile.check(json);
     }
@@ -140,7 +122,7 @@ public final class SimulateCommand implements Callable<Integer> {
     } finally {
       progress.close();
     }
-    Map<String, LowerBound> bounds = bound ? bounds(simulate) : Map.of();
+    Map<String, LowerBound> bounds = slot.isPresent() ? bounds(simulate, slot.get()) : Map.of();
     new RunTable(outcomes, bounds).lines().forEach(out::println);
     if (recorded != null) {
       recorded.notes().forEach(out::println);
@@ -163,13 +145,12 @@ public final class SimulateCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private Map<String, LowerBound> bounds(Simulate simulate) {
+  private Map<String, LowerBound> bounds(Simulate simulate, Duration slot) {
     Map<String, LowerBound> bounds = new LinkedHashMap<>();
     PrintWriter err = spec.commandLine().getErr();
     for (Run run : simulate.runs()) {
       if (!bounds.containsKey(run.workload())) {
         try (BoundProgress progress = new BoundProgress(err, run.workload(), options.quiet())) {
-          Duration slot = Duration.ofMillis(Math.round(1000 * boundSlotSeconds));
           bounds.put(run.workload(), simulate.bound(run, slot, progress));
         } catch (TraceException e) {
           throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);

@@ -50,7 +50,14 @@ final class BenchPolicyCommandTest {
   void printsATableForEachPartAndWritesJson() throws IOException {
     Path json = folder.resolve("policy.json");
     Terminal.Result result =
-        bench("--parts", "comparison,fairness,robustness,ablation", "--json", json.toString());
+        bench(
+            "--parts",
+            "comparison,fairness,robustness,ablation",
+            "--bound",
+            "--bound-slot",
+            "300",
+            "--json",
+            json.toString());
     assertThat(result.code()).as(result.err()).isZero();
     assertThat(result.out())
         .contains("### Comparison", "### Fairness", "### Robustness", "### Ablation")
@@ -66,6 +73,10 @@ final class BenchPolicyCommandTest {
     assertThat(set.get("baseline").asText()).isEqualTo("sia");
     JsonNode baseline = set.at("/contenders/0");
     assertThat(baseline.get("ratioToBaseline").asDouble()).isEqualTo(1);
+    double bound = set.at("/lowerBounds/0/avgJctSeconds").asDouble();
+    assertThat(bound).isPositive();
+    assertThat(baseline.get("ratioToBound").asDouble())
+        .isEqualTo(baseline.at("/mean/avgJctSeconds").asDouble() / bound);
     assertThat(set.get("contenders").size()).isGreaterThan(15);
     for (JsonNode contender : set.get("contenders")) {
       double mean = contender.at("/mean/avgJctSeconds").asDouble();

@@ -1,5 +1,6 @@
 package dev.kastor.simulator.bound;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -15,7 +16,7 @@ final class Ascent {
   private static final double TINY = 1e-6;
 
   private final List<Kind> kinds;
-  private final double[] capacity;
+  private final Pools pools;
   private final double slotSeconds;
 
   /** Size of a usual price. */
@@ -25,24 +26,22 @@ final class Ascent {
   private final double[][] first;
   private final double[][] second;
   private double best = Double.NEGATIVE_INFINITY;
+  private double[][] bestPrice;
 
-  Ascent(List<Kind> kinds, double[] capacity, int slots, double slotSeconds) {
+  Ascent(List<Kind> kinds, Pools pools, int slots, double slotSeconds) {
     this.kinds = kinds;
-    this.capacity = capacity;
+    this.pools = pools;
     this.slotSeconds = slotSeconds;
-    price = new double[capacity.length][slots];
-    first = new double[capacity.length][slots];
-    second = new double[capacity.length][slots];
+    price = new double[pools.count()][slots];
+    first = new double[pools.count()][slots];
+    second = new double[pools.count()][slots];
+    bestPrice = price;
     double alone = 0;
-    double all = 0;
     for (Kind kind : kinds) {
       alone += kind.jobs() * kind.alone();
     }
-    for (double has : capacity) {
-      all += has;
-    }
     // As many jobs as run on average were nobody to wait, over the slots.
-    scale = Math.max(TINY, 3 * alone / (slots * slotSeconds) / all);
+    scale = Math.max(TINY, 3 * alone / (slots * slotSeconds) / pools.all());
   }
 
   /** The largest bound so far, in seconds of all jobs. */
@@ -50,8 +49,14 @@ final class Ascent {
     return best;
   }
 
+  /** Prices of a slot second, by pool and time slot, that give it. */
+  double[][] prices() {
+    return bestPrice;
+  }
+
   void step(double length) {
-    double[][][] uses = new double[kinds.size()][capacity.length][price[0].length];
+    double[][] asked = Arrays.stream(price).map(double[]::clone).toArray(double[][]::new);
+    double[][][] uses = new double[kinds.size()][pools.count()][price[0].length];
     double sum =
         IntStream.range(0, kinds.size())
             .parallel()
@@ -62,15 +67,19 @@ final class Ascent {
             .sum();
     for (int p = 0; p < price.length; p++) {
       for (int t = 0; t < price[p].length; t++) {
-        sum -= capacity[p] * price[p][t] * slotSeconds;
-        double asked = -capacity[p];
+        double has = pools.capacity()[p];
+        sum -= has * price[p][t] * slotSeconds;
+        double over = -has;
         for (double[][] use : uses) {
-          asked += use[p][t];
+          over += use[p][t];
         }
-        move(p, t, asked / capacity[p], length);
+        move(p, t, over / has, length);
       }
     }
-    best = Math.max(best, sum);
+    if (sum > best) {
+      best = sum;
+      bestPrice = asked;
+    }
   }
 
   private void move(int p, int t, double asked, double length) {

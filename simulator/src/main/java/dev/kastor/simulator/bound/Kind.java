@@ -2,6 +2,7 @@ package dev.kastor.simulator.bound;
 
 import dev.kastor.traces.Application;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -16,7 +17,14 @@ final class Kind {
   private static final int PARTS_OF_CELL = 20;
   private static final int LAST = CELLS;
 
-  private final List<TruePaces.Way> ways;
+  /** Cells between two values of {@link #ahead} that are kept. */
+  private static final int STRIDE = 8;
+
+  /** Values of {@link #ahead} by time slot. */
+  static final int VALUES = CELLS / STRIDE + 1;
+
+  private final Pools pools;
+  private final List<Way> ways;
   private final double slotSeconds;
   private final List<Double> arrivals = new ArrayList<>();
 
@@ -35,7 +43,8 @@ final class Kind {
   /** Seconds to the end at the fastest pace of each cell. */
   private final double[] fastest = new double[CELLS + 1];
 
-  Kind(Application application, List<TruePaces.Way> ways, double slotSeconds) {
+  Kind(Application application, Pools pools, List<Way> ways, double slotSeconds) {
+    this.pools = pools;
     this.ways = ways;
     this.slotSeconds = slotSeconds;
     int count = ways.size();
@@ -103,6 +112,14 @@ final class Kind {
     return fastest[0];
   }
 
+  List<Way> ways() {
+    return ways;
+  }
+
+  List<Double> arrivals() {
+    return arrivals;
+  }
+
   /** Fewest slot seconds that its work takes, whatever the pool. */
   double cheapest() {
     double least = Double.POSITIVE_INFINITY;
@@ -110,6 +127,66 @@ final class Kind {
       least = Math.min(least, reached[w][CELLS] * ways.get(w).slots());
     }
     return least;
+  }
+
+  /** The only pool that it can use, or {@link Way#ANY_POOL} where there are several. */
+  int onlyPool() {
+    List<Integer> used = ways.stream().map(Way::pool).distinct().toList();
+    return used.size() == 1 ? used.getFirst() : Way.ANY_POOL;
+  }
+
+  /**
+   * Least seconds and prices from each time slot to the end, and after the last time slot, for
+   * {@value #VALUES} places of the work; {@link #at} reads them.
+   */
+  float[][] ahead(double[][] price) {
+    int slots = price[0].length;
+    float[][] kept = new float[slots + 1][];
+    double[] ahead = fastest;
+    kept[slots] = thinned(ahead);
+    for (int t = slots - 1; t >= 0; t--) {
+      double[] now = new double[CELLS + 1];
+      best(price, t, ahead, now);
+      kept[t] = thinned(now);
+      ahead = now;
+    }
+    return kept;
+  }
+
+  private static float[] thinned(double[] values) {
+    float[] thin = new float[VALUES];
+    for (int v = 0; v < VALUES; v++) {
+      thin[v] = (float) values[v * STRIDE];
+    }
+    return thin;
+  }
+
+  /** Value at a place of the work, in cells. */
+  static double at(float[] values, double place) {
+    double scaled = place / STRIDE;
+    int low = Math.min(VALUES - 2, (int) scaled);
+    return values[low] + (scaled - low) * (values[low + 1] - values[low]);
+  }
+
+  static boolean done(double place) {
+    return place >= CELLS - 1e-9;
+  }
+
+  /** Seconds that it would still take from a place of its work in one way. */
+  double left(int way, double place) {
+    return reached[way][CELLS] - between(reached[way], Math.min(CELLS - 1, (int) place), place);
+  }
+
+  /** Place of the work after a time slot in one way. */
+  double after(int way, double place) {
+    double[] at = reached[way];
+    double until = at[CELLS] - left(way, place) + slotSeconds;
+    if (until >= at[CELLS]) {
+      return CELLS;
+    }
+    int found = Arrays.binarySearch(at, until);
+    int low = found >= 0 ? found : -found - 2;
+    return low + (until - at[low]) / (at[low + 1] - at[low]);
   }
 
   /**
@@ -134,7 +211,7 @@ final class Kind {
       int t = (int) (arrival / slotSeconds);
       // It may begin with the slot in which it arrives: what it could not use is credited to it.
       total += Math.max(0, cost[t] - (arrival - t * slotSeconds));
-      follow(chosen, t, use);
+      follow(chosen, t, price, use);
     }
     return total;
   }
@@ -147,8 +224,8 @@ final class Kind {
       chosen[c] = -1;
     }
     for (int w = 0; w < below.length; w++) {
-      TruePaces.Way way = ways.get(w);
-      double rate = 1 + price[way.pool()][t] * way.slots();
+      Way way = ways.get(w);
+      double rate = 1 + pools.cost(way, price, t);
       int[] low = below[w];
       double[] share = above[w];
       double[] held = busy[w];
@@ -165,16 +242,16 @@ final class Kind {
     return chosen;
   }
 
-  private void follow(short[][] chosen, int from, double[][] use) {
+  private void follow(short[][] chosen, int from, double[][] price, double[][] use) {
     double at = 0;
     for (int t = from; t < chosen.length && at < CELLS - 1e-9; t++) {
       int way = chosen[t][(int) Math.min(CELLS - 1, Math.round(at))];
       if (way >= 0) {
-        TruePaces.Way run = ways.get(way);
+        Way run = ways.get(way);
         int low = (int) at;
         double share = at - low;
-        double held = between(busy[way], low, share);
-        use[run.pool()][t] += run.slots() * held / slotSeconds;
+        double held = between(busy[way], low, at);
+        pools.take(run, held / slotSeconds, price, t, use);
         double lower = below[way][low] + above[way][low];
         double upper = below[way][low + 1] + above[way][low + 1];
         at = lower + share * (upper - lower);
@@ -182,7 +259,7 @@ final class Kind {
     }
   }
 
-  private static double between(double[] values, int low, double share) {
-    return values[low] + share * (values[low + 1] - values[low]);
+  private static double between(double[] values, int low, double place) {
+    return values[low] + (place - low) * (values[low + 1] - values[low]);
   }
 }

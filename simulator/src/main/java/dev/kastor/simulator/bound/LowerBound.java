@@ -1,5 +1,7 @@
 package dev.kastor.simulator.bound;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.scheduler.model.Control;
 import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.simulator.event.EventSpecs;
@@ -7,12 +9,14 @@ import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.profile.Applications;
+import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.IntConsumer;
 
 /**
@@ -25,14 +29,22 @@ import java.util.function.IntConsumer;
  * where jobs ask for more GPUs than there are, and falls where they ask for fewer.
  *
  * @param meanSeconds the bound
+ * @param reachedSeconds mean completion time of a schedule with the same knowledge and freedom that
+ *     changes between time slots only, so that the best one lies between the two; empty where it
+ *     would take too much memory
  * @param slot length of a time slot: within it a job changes nothing, and it may begin with the one
  *     in which it arrives
  * @param stillRising share of the bound by which the last quarter of the ascent raised it
  */
-public record LowerBound(double meanSeconds, Duration slot, double stillRising) {
+public record LowerBound(
+    double meanSeconds, OptionalDouble reachedSeconds, Duration slot, double stillRising) {
   /** Steps of the ascent that bring the bound near its best. */
   public static final int ENOUGH_STEPS = 160;
 
+  private static final String MEAN = "avgJctSeconds";
+  private static final String REACHED = "reachedSeconds";
+  private static final String SLOT = "slotSeconds";
+  private static final String RISING = "stillRising";
   private static final int MOST_SLOTS = 8000;
   private static final double SLOWER = 0.985;
 
@@ -51,19 +63,15 @@ public record LowerBound(double meanSeconds, Duration slot, double stillRising) 
       Duration slot,
       int steps,
       IntConsumer listener) {
-    List<String> pools =
-        cluster.groups().stream().map(ClusterShape.Group::gpuType).distinct().toList();
-    double[] capacity = new double[pools.size()];
-    cluster.groups().forEach(group -> capacity[pools.indexOf(group.gpuType())] += group.gpus());
+    Pools pools = Pools.of(cluster);
     double seconds = slot.toMillis() / 1000.0;
-    Collection<Kind> kinds = kinds(cluster, workload, applications, pools, seconds);
-    double horizon = horizon(kinds, workload, capacity);
+    List<Kind> kinds = kinds(cluster, workload, applications, pools, seconds);
+    double horizon = horizon(kinds, workload, pools);
     if (horizon > seconds * MOST_SLOTS) {
       seconds = Math.ceil(horizon / MOST_SLOTS);
       kinds = kinds(cluster, workload, applications, pools, seconds);
     }
-    Ascent ascent =
-        new Ascent(List.copyOf(kinds), capacity, (int) Math.ceil(horizon / seconds), seconds);
+    Ascent ascent = new Ascent(kinds, pools, (int) Math.ceil(horizon / seconds), seconds);
     double early = 0;
     for (int step = 0; step < steps; step++) {
       ascent.step(Math.pow(SLOWER, step));
@@ -74,15 +82,57 @@ public record LowerBound(double meanSeconds, Duration slot, double stillRising) 
     }
     return new LowerBound(
         ascent.best() / workload.jobs().size(),
+        PricedSchedule.meanSeconds(kinds, pools, ascent.prices(), seconds),
         Duration.ofMillis(Math.round(seconds * 1000)),
         ascent.best() > 0 ? 1 - early / ascent.best() : 0);
   }
 
-  private static Collection<Kind> kinds(
+  /** How far a schedule could go, in sentences. */
+  public String text() {
+    return String.format(
+        Locale.ROOT,
+        "No schedule has a mean JCT below %,.0f s%s (slots of %s s; the last quarter of the ascent"
+            + " raised the bound by %.1f %%).",
+        meanSeconds,
+        reachedSeconds.isPresent()
+            ? String.format(
+                Locale.ROOT,
+                "; one that knows all jobs, packs perfectly and pays no pause has %,.0f s, so the"
+                    + " best is at most %.1f %% above",
+                reachedSeconds.getAsDouble(),
+                100 * (reachedSeconds.getAsDouble() / meanSeconds - 1))
+            : "",
+        BigDecimal.valueOf(slot.toMillis(), 3).stripTrailingZeros().toPlainString(),
+        100 * stillRising);
+  }
+
+  /** Writes it into an object. */
+  public void put(ObjectNode json) {
+    json.put(MEAN, meanSeconds);
+    reachedSeconds.ifPresent(reached -> json.put(REACHED, reached));
+    json.put(SLOT, slot.toMillis() / 1000.0);
+    json.put(RISING, stillRising);
+  }
+
+  /** Reads what {@link #put} wrote; empty if something is missing. */
+  public static Optional<LowerBound> of(JsonNode json) {
+    if (!json.path(MEAN).isNumber() || !json.path(SLOT).isNumber() || !json.has(RISING)) {
+      return Optional.empty();
+    }
+    JsonNode reached = json.path(REACHED);
+    return Optional.of(
+        new LowerBound(
+            json.path(MEAN).doubleValue(),
+            reached.isNumber() ? OptionalDouble.of(reached.doubleValue()) : OptionalDouble.empty(),
+            Duration.ofMillis(Math.round(1000 * json.path(SLOT).doubleValue())),
+            json.path(RISING).doubleValue()));
+  }
+
+  private static List<Kind> kinds(
       ClusterShape cluster,
       Workload workload,
       Map<String, Application> applications,
-      List<String> pools,
+      Pools pools,
       double slotSeconds) {
     Map<Object, Kind> kinds = new LinkedHashMap<>();
     for (Workload.Job job : workload.jobs()) {
@@ -96,31 +146,46 @@ public record LowerBound(double meanSeconds, Duration slot, double stillRising) 
               spec.byGpuType(),
               spec.slotsPerReplica(""));
       kinds
-          .computeIfAbsent(
-              alike,
-              _ ->
-                  new Kind(
-                      application,
-                      new TruePaces(spec, application, cluster).ways(pools),
-                      slotSeconds))
+          .computeIfAbsent(alike, _ -> kind(job, application, spec, cluster, pools, slotSeconds))
           .arrives(job.submitSeconds());
     }
-    return new ArrayList<>(kinds.values());
+    return List.copyOf(kinds.values());
+  }
+
+  private static Kind kind(
+      Workload.Job job,
+      Application application,
+      JobSpec spec,
+      ClusterShape cluster,
+      Pools pools,
+      double slotSeconds) {
+    List<Way> ways = new TruePaces(spec, application, cluster).ways(pools);
+    if (ways.isEmpty()) {
+      throw new IllegalArgumentException(
+          "job %s has no lower bound: application %s was measured with none of the sizes that the job may have on %s"
+              .formatted(job.name(), application.name(), cluster));
+    }
+    return new Kind(application, pools, ways, slotSeconds);
   }
 
   /** Seconds after which prices are zero, and all work is done as fast as alone. */
-  private static double horizon(Collection<Kind> kinds, Workload workload, double[] capacity) {
-    double all = 0;
-    for (double slots : capacity) {
-      all += slots;
-    }
+  private static double horizon(List<Kind> kinds, Workload workload, Pools pools) {
     double work = 0;
     double longest = 0;
+    double[] bound = new double[pools.count()];
     for (Kind kind : kinds) {
-      work += kind.jobs() * kind.cheapest();
+      double slotSeconds = kind.jobs() * kind.cheapest();
+      work += slotSeconds;
       longest = Math.max(longest, kind.alone());
+      if (kind.onlyPool() != Way.ANY_POOL) {
+        bound[kind.onlyPool()] += slotSeconds;
+      }
+    }
+    double busiest = work / pools.all();
+    for (int pool = 0; pool < bound.length; pool++) {
+      busiest = Math.max(busiest, bound[pool] / pools.capacity()[pool]);
     }
     double last = workload.jobs().stream().mapToDouble(Workload.Job::submitSeconds).max().orElse(0);
-    return last + 2 * (work / all + longest);
+    return last + 2 * (busiest + longest);
   }
 }

@@ -33,37 +33,30 @@ final class TruePaces {
   }
 
   /**
-   * One way to run.
-   *
-   * @param pool index of the pool
-   * @param slots of the pool that it takes
-   * @param pace progress in a second, by epoch
+   * Every way that is not slower in all epochs than one with fewer slots of its pool. A job that
+   * does not tell GPU types apart may hold several at once.
    */
-  @SuppressWarnings("ArrayRecordComponent") // read in loops over millions of cells
-  record Way(int pool, int slots, double[] pace) {}
-
-  /** Every way that is not slower in all epochs than one with fewer slots of its pool. */
-  List<Way> ways(List<String> pools) {
+  List<Way> ways(Pools pools) {
+    List<String> usable = pools.gpuTypes().stream().filter(spec::runsOn).toList();
     List<Way> ways = new ArrayList<>();
-    for (int pool = 0; pool < pools.size(); pool++) {
-      String type = pools.get(pool);
-      if (spec.runsOn(type)) {
-        add(pool, type, ways);
-      }
+    if (spec.byGpuType().isEmpty() && usable.size() > 1) {
+      add(Way.ANY_POOL, usable, ways);
+    } else {
+      usable.forEach(type -> add(pools.gpuTypes().indexOf(type), List.of(type), ways));
     }
     return ways;
   }
 
-  private void add(int pool, String type, List<Way> ways) {
-    int each = spec.slotsPerReplica(type);
+  private void add(int pool, List<String> types, List<Way> ways) {
+    int each = spec.slotsPerReplica(types.getFirst());
     List<ClusterShape.Group> groups =
-        cluster.groups().stream().filter(group -> group.gpuType().equals(type)).toList();
+        cluster.groups().stream().filter(group -> types.contains(group.gpuType())).toList();
     int perNode = groups.stream().mapToInt(group -> group.gpusPerNode() / each).max().orElse(0);
     int room = groups.stream().mapToInt(group -> group.replicas(each)).sum();
     double[] best = new double[application.epochs()];
     for (int replicas = 1; replicas <= room; replicas++) {
       if (spec.elasticity().allows(replicas)) {
-        double[] pace = pace(type, replicas, perNode, groups);
+        double[] pace = pace(types, replicas, perNode, groups);
         boolean faster = false;
         boolean ends = true;
         for (int e = 0; e < best.length; e++) {
@@ -78,12 +71,17 @@ final class TruePaces {
     }
   }
 
-  private double[] pace(String type, int replicas, int perNode, List<ClusterShape.Group> groups) {
-    String key = application.gpuTypes().contains(type) ? type : "";
+  private double[] pace(
+      List<String> types, int replicas, int perNode, List<ClusterShape.Group> groups) {
+    List<String> keys =
+        types.stream()
+            .map(type -> application.gpuTypes().contains(type) ? type : "")
+            .distinct()
+            .toList();
     int nodes = groups.stream().mapToInt(ClusterShape.Group::nodes).sum();
     double[] pace = new double[application.epochs()];
     for (int[] layout : layouts(replicas, perNode, nodes)) {
-      raise(pace, key, layout, replicas);
+      keys.forEach(key -> raise(pace, key, layout, replicas));
     }
     return pace;
   }

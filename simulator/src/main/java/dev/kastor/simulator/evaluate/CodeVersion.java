@@ -25,13 +25,14 @@ import java.util.zip.CRC32;
  * again is the same version.
  *
  * <p>Kastor's own policy counts only for its own replays: no other policy uses it, and theirs take
- * most of the time. So does each of the two simulators: neither uses the other. What only writes
- * results down does not count. Owned by one thread.
+ * most of the time. So does each of the two simulators: neither uses the other; and lower bounds
+ * have a version of their own. What only writes results down does not count. Owned by one thread.
  */
 final class CodeVersion {
   private static final String OWN_POLICY = "dev/kastor/scheduler/policy/kastor/";
   private static final String EVENTS = "dev/kastor/simulator/event/";
   private static final String TICKS = "dev/kastor/simulator/tick/";
+  private static final String BOUNDS = "dev/kastor/simulator/bound/";
   private static final List<String> WITHOUT_INFLUENCE =
       List.of(
           "META-INF/",
@@ -39,7 +40,8 @@ final class CodeVersion {
           "dev/kastor/simulator/compare/",
           "dev/kastor/simulator/evaluate/",
           "dev/kastor/simulator/report/",
-          "dev/kastor/simulator/sweep/");
+          "dev/kastor/simulator/sweep/",
+          "dev/kastor/simulator/whatif/");
 
   private final SortedMap<String, Long> checksums;
   private final Map<List<Boolean>, String> known = new HashMap<>();
@@ -55,7 +57,7 @@ final class CodeVersion {
       add(place(one), checksums);
     }
     checksums.keySet().removeIf(name -> WITHOUT_INFLUENCE.stream().anyMatch(name::startsWith));
-    for (String part : List.of(OWN_POLICY, EVENTS, TICKS)) {
+    for (String part : List.of(OWN_POLICY, EVENTS, TICKS, BOUNDS)) {
       if (checksums.keySet().stream().noneMatch(name -> name.startsWith(part))) {
         throw new IllegalStateException("the code of %s cannot be found".formatted(part));
       }
@@ -73,9 +75,17 @@ final class CodeVersion {
               .keySet()
               .removeIf(name ->
                   name.startsWith(events ? TICKS : EVENTS)
+                      || name.startsWith(BOUNDS)
                       || (name.startsWith(OWN_POLICY) && !ownPolicy));
           return Fingerprint.of(taking.toString());
         });
+  }
+
+  /** Of all that takes part in a lower bound: jobs are read as mode events reads them. */
+  String ofBounds() {
+    SortedMap<String, Long> taking = new TreeMap<>(checksums);
+    taking.keySet().removeIf(name -> name.startsWith(TICKS) || name.startsWith(OWN_POLICY));
+    return Fingerprint.of(taking.toString());
   }
 
   private static Path place(Class<?> one) {

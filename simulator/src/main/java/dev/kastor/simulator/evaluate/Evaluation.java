@@ -6,6 +6,7 @@ import dev.kastor.simulator.run.RunListener;
 import dev.kastor.simulator.run.Simulate;
 import dev.kastor.traces.TraceException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * All contenders of some parts on all workloads of some sets, each replayed once however many parts
@@ -31,6 +33,7 @@ public final class Evaluation {
   private final Simulate left;
   private final Map<Run, Result> results;
   private final Map<Run, String> failures = new ConcurrentHashMap<>();
+  private final Bounds bounds = new Bounds();
 
   private Evaluation(
       List<WorkloadSet> sets,
@@ -137,6 +140,29 @@ public final class Evaluation {
             return true;
           }
         });
+  }
+
+  /**
+   * Computes the lower bound of each workload of each set that is not known.
+   *
+   * @param slot of time
+   * @param listeners makes what is told how many steps of a workload's are done
+   * @throws TraceException if a job can never run
+   */
+  public void bound(
+      Duration slot, KnownResults keep, Function<String, ? extends Bounds.Listener> listeners)
+      throws TraceException {
+    for (WorkloadSet set : sets) {
+      for (String workload : set.workloads()) {
+        Run run = Contender.baseline(set.mode()).run(set, workload, seeds.getFirst());
+        bounds.add(set, workload, left, run, slot, keep, listeners);
+      }
+    }
+  }
+
+  /** Lower bounds; of no workload until {@link #bound} was called. */
+  Bounds bounds() {
+    return bounds;
   }
 
   private static String why(RuntimeException failure) {

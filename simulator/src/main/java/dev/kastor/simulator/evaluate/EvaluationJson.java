@@ -9,8 +9,8 @@ import dev.kastor.simulator.run.Run;
 /**
  * An evaluation as JSON: {@code sets[]}, each with {@code contenders[]}, each with its figures in
  * the mean and by workload, and {@code failed[]}. Ratios are those of means: to the baseline, to
- * the same contender without what sets it apart, and to the published policy by the same rules and
- * as disturbed; what failed has none.
+ * the same contender without what sets it apart, to the published policy by the same rules and as
+ * disturbed, and to the lower bounds where they were computed; what failed has none.
  */
 public final class EvaluationJson {
   /** Says what a file holds, and in which version. */
@@ -53,6 +53,15 @@ public final class EvaluationJson {
     json.put("cluster", set.cluster().toString());
     set.load().ifPresent(load -> json.put("load", load));
     json.put("baseline", Contender.baseline(set.mode()).name());
+    if (!evaluation.bounds().isEmpty()) {
+      ArrayNode bounds = json.putArray("lowerBounds");
+      for (String workload : set.workloads()) {
+        evaluation
+            .bounds()
+            .of(set, workload)
+            .ifPresent(bound -> bound.put(bounds.addObject().put("workload", workload)));
+      }
+    }
     ArrayNode contenders = json.putArray("contenders");
     evaluation.contenders(set).forEach(one -> contenders.add(contender(evaluation, set, one)));
     return json;
@@ -76,6 +85,8 @@ public final class EvaluationJson {
     ratio(json, "ratioToBaseline", evaluation, set, contender, Contender.baseline(set.mode()));
     ratio(json, "ratioToUsual", evaluation, set, contender, contender.reference());
     ratio(json, "ratioToPublished", evaluation, set, contender, contender.published(set.mode()));
+    double mean = evaluation.of(set, contender).meanSeconds();
+    ratio(json, "ratioToBound", mean / evaluation.bounds().meanSeconds(set));
     evaluation.of(set, contender).put(json.putObject("mean"));
     ArrayNode workloads = json.putArray("workloads");
     for (String workload : set.workloads()) {
@@ -92,10 +103,13 @@ public final class EvaluationJson {
       Contender contender,
       Contender to) {
     if (evaluation.contenders(set).contains(to)) {
-      double ratio = evaluation.ratio(set, contender, to);
-      if (!Double.isNaN(ratio)) {
-        json.put(name, ratio);
-      }
+      ratio(json, name, evaluation.ratio(set, contender, to));
+    }
+  }
+
+  private static void ratio(ObjectNode json, String name, double ratio) {
+    if (!Double.isNaN(ratio)) {
+      json.put(name, ratio);
     }
   }
 }

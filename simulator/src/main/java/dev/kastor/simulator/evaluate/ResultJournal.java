@@ -1,6 +1,8 @@
 package dev.kastor.simulator.evaluate;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kastor.simulator.bound.LowerBound;
 import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.sweep.Journal;
 import dev.kastor.simulator.sweep.SweepException;
@@ -9,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
@@ -44,6 +47,19 @@ public final class ResultJournal implements KnownResults, Closeable {
   }
 
   @Override
+  public synchronized Optional<LowerBound> findBound(Run run, Duration slot) {
+    ObjectNode entry = known.get(key(run, slot));
+    return entry == null ? Optional.empty() : LowerBound.of(entry);
+  }
+
+  @Override
+  public synchronized void noteBound(Run run, Duration slot, LowerBound bound) {
+    ObjectNode entry = JsonNodeFactory.instance.objectNode();
+    bound.put(entry);
+    add(key(run, slot), entry, "lower bound of " + run.workload());
+  }
+
+  @Override
   public synchronized Optional<Result> find(Run run) {
     ObjectNode entry = known.get(key(run));
     return entry == null ? Optional.empty() : Result.of(entry);
@@ -51,10 +67,13 @@ public final class ResultJournal implements KnownResults, Closeable {
 
   @Override
   public synchronized void note(Run run, Result result) {
+    add(key(run), result.json(), run.label());
+  }
+
+  private void add(String key, ObjectNode entry, String label) {
     try {
-      ObjectNode entry = result.json();
-      entry.put("label", run.label());
-      journal.add(key(run), entry);
+      entry.put("label", label);
+      journal.add(key, entry);
     } catch (IOException e) {
       throw new UncheckedIOException("%s cannot be written: %s".formatted(file, e.getMessage()), e);
     }
@@ -63,6 +82,14 @@ public final class ResultJournal implements KnownResults, Closeable {
   private String key(Run run) {
     try {
       return keys.of(run);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private String key(Run run, Duration slot) {
+    try {
+      return keys.ofBound(run, slot);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -7,6 +7,7 @@ import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.sweep.Fingerprint;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -40,6 +41,21 @@ final class RunKeys {
             run.conditions().toString(),
             Boolean.toString(run.familyMemory()),
             run.categories().toString()));
+  }
+
+  /** Of a run's lower bound, on which policy and seed have no influence. */
+  String ofBound(Run run, Duration slot) throws IOException {
+    return Fingerprint.of(
+        String.join(
+            "\n",
+            "lower bound",
+            code.ofBounds(),
+            file(run.profiles()),
+            file(Path.of(run.workload())),
+            run.cluster().toString(),
+            Double.toString(run.load()),
+            run.categories().toString(),
+            slot.toString()));
   }
 
   /** The content of the jars that a plug-in may use; empty for a built-in one. */

@@ -71,7 +71,7 @@ public final class Page {
       json.put("spanHours", group.endSeconds() / SPANS / 3600);
       LowerBound bound = bounds.get(first.workload());
       if (bound != null) {
-        json.put("bound", bound.meanSeconds());
+        json.put("bound", bound.text());
       }
       ArrayNode runs = json.putArray("runs");
       group.outcomes().forEach(outcome -> runs.add(run(outcome, bound, group.endSeconds())));

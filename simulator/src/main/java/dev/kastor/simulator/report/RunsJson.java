@@ -40,10 +40,8 @@ public final class RunsJson {
       LowerBound bound = bounds.get(outcome.run().workload());
       if (bound != null) {
         ObjectNode below = json.putObject("lowerBound");
-        below.put("avgJctSeconds", bound.meanSeconds());
+        bound.put(below);
         below.put("ratio", outcome.replay().averageSeconds() / bound.meanSeconds());
-        below.put("slotSeconds", bound.slot().toMillis() / 1000.0);
-        below.put("stillRising", bound.stillRising());
       }
       runs.add(json);
     }

@@ -178,7 +178,7 @@ function drawAllocations(group) {
 
 function show(group) {
   charts.splice(0).forEach((chart) => chart.dispose());
-  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}${group.assumptions && `; ${group.assumptions}`}${group.bound === undefined ? "" : `; no schedule has a mean JCT below ${time(group.bound)}`}`;
+  byId("about").textContent = `${group.title}: ${number(group.jobs, 0)} jobs on ${group.cluster} (${number(group.gpus, 0)} GPUs), mode ${group.mode}, seed ${group.seed}${group.assumptions && `; ${group.assumptions}`}${group.bound === undefined ? "" : `. ${group.bound}`}`;
   drawSummary(group);
   drawPolicies(group);
   draw(byId("cdf"), {

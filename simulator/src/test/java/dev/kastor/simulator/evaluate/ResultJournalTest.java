@@ -15,6 +15,7 @@ import dev.kastor.testkit.SourceJar;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -98,6 +99,36 @@ final class ResultJournalTest {
     try (ResultJournal known = ResultJournal.open(journal)) {
       assertThat(evaluate(known, List.of(1L), workload).left()).hasSize(4);
     }
+  }
+
+  @Test
+  void keepsBoundsAsWell() throws Exception {
+    Duration slot = Duration.ofMinutes(10);
+    List<String> computed = new ArrayList<>();
+    List<List<String>> tables = new ArrayList<>();
+    for (Duration each : List.of(slot, slot, slot.plusSeconds(1))) {
+      try (ResultJournal known = ResultJournal.open(journal)) {
+        Evaluation evaluation = evaluate(known, List.of(1L), workload);
+        evaluation.bound(
+            each,
+            known,
+            name -> {
+              computed.add(name);
+              return new Bounds.Listener() {
+                @Override
+                public void accept(int steps) {}
+
+                @Override
+                public void close() {}
+              };
+            });
+        tables.add(EvaluationTables.of(evaluation));
+      }
+    }
+    assertThat(computed).hasSize(2);
+    assertThat(tables.get(1)).isEqualTo(tables.get(0));
+    assertThat(String.join("\n", tables.getFirst()))
+        .contains("| over bound |", "| jobs | lower bound |");
   }
 
   @Test

@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -85,12 +86,15 @@ final class ReportTest {
   void thePageNeedsNothingElse() throws Exception {
     Path page = folder.resolve("report.html");
     String workload = outcomes.getFirst().run().workload();
-    LowerBound bound = new LowerBound(100, Duration.ofMinutes(1), 0);
+    LowerBound bound = new LowerBound(100, OptionalDouble.of(110), Duration.ofMinutes(1), 0);
     Page.write(outcomes, Map.of(workload, bound), page);
     String html = Files.readString(page);
     assertThat(html)
         .contains("echarts")
-        .contains("\"policy\":\"optimus\"", "\"bound\":100.0", "\"overBound\":")
+        .contains(
+            "\"policy\":\"optimus\"",
+            "\"bound\":\"No schedule has a mean JCT below 100 s",
+            "\"overBound\":")
         .doesNotContain("/*ECHARTS*/", "\"DATA\"", "<script src", "<link", "@import");
     // Three script elements would mean that some content ended one early.
     assertThat(html.split("</script>", -1)).hasSize(3);
