@@ -1,8 +1,7 @@
 /**
- * Text that others wrote, made fit to be shown: on a terminal, in a log, in a condition.
- *
- * <p>{@link dev.kastor.text.PrintableText} is the rule; everything that shows such a text applies
- * it. The package depends on nothing but the JDK.
+ * Text for people: what others wrote, made fit to be shown on a terminal, in a log or in a
+ * condition ({@link dev.kastor.text.PrintableText}; everything that shows such a text applies it),
+ * and durations. The package depends on nothing but the JDK.
  */
 @NullMarked
 package dev.kastor.text;

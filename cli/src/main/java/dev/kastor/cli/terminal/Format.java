@@ -1,5 +1,6 @@
 package dev.kastor.cli.terminal;
 
+import dev.kastor.text.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
@@ -9,29 +10,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Numbers and times as people read them. */
 public final class Format {
-  private static final int MINUTE = 60;
-  private static final int HOUR = 3600;
-  private static final int DAY = 86_400;
   private static final double LARGE = 1e9;
   private static final double SMALL = 1e-3;
 
   private Format() {}
 
   public static String duration(Duration duration) {
-    long seconds = duration.toSeconds();
-    if (seconds < 2 * MINUTE) {
-      return seconds + "s";
-    }
-    if (seconds < 2 * HOUR) {
-      return seconds / MINUTE + "m" + two(seconds % MINUTE) + "s";
-    }
-    return seconds < 2 * DAY
-        ? seconds / HOUR + "h" + two(seconds % HOUR / MINUTE) + "m"
-        : seconds / DAY + "d" + seconds % DAY / HOUR + "h";
-  }
-
-  private static String two(long number) {
-    return number < 10 ? "0" + number : Long.toString(number);
+    return DurationText.of(duration);
   }
 
   /** Seconds with one decimal. */

@@ -5,7 +5,7 @@ import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Node;
-import dev.kastor.simulator.whatif.Supposition;
+import dev.kastor.scheduler.whatif.Supposition;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,6 +41,13 @@ record Asked(
     priorities = List.copyOf(priorities);
   }
 
+  /** Refuses what no cluster has, before one is asked. */
+  void check() {
+    nodes.forEach(Asked::matched);
+    quotas.forEach(Asked::quota);
+    priorities.forEach(text -> priority(text, ""));
+  }
+
   /**
    * The changes but for jobs to add.
    *
@@ -57,13 +64,21 @@ record Asked(
     return suppositions;
   }
 
-  private static Supposition nodes(String text, LiveCluster cluster) {
+  private static Matcher matched(String text) {
     Matcher matcher = NODES.matcher(text);
     if (!matcher.matches()) {
       throw usage(
           "--nodes %s must be a number with its sign, x and a GPU type, such as +2xa100"
               .formatted(text));
     }
+    if (Integer.parseInt(matcher.group(1)) == 0) {
+      throw usage("--nodes %s changes nothing".formatted(text));
+    }
+    return matcher;
+  }
+
+  private static Supposition nodes(String text, LiveCluster cluster) {
+    Matcher matcher = matched(text);
     int count = Integer.parseInt(matcher.group(1));
     String type = matcher.group(2);
     if (type == null) {
@@ -74,9 +89,6 @@ record Asked(
                 .formatted(text, types.isEmpty() ? "there are none" : String.join(", ", types)));
       }
       type = types.getFirst();
-    }
-    if (count == 0) {
-      throw usage("--nodes %s changes nothing".formatted(text));
     }
     return new Supposition.Nodes(count, type);
   }

@@ -23,8 +23,8 @@ import dev.kastor.scheduler.live.LiveJob;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.PolicyPlugin;
-import dev.kastor.simulator.whatif.OverdueException;
-import dev.kastor.simulator.whatif.Supposition;
+import dev.kastor.scheduler.whatif.OverdueException;
+import dev.kastor.scheduler.whatif.Supposition;
 import dev.kastor.simulator.whatif.WhatIf;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -35,6 +35,7 @@ import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Asks the operator for the cluster as it is, replays its future, and prints the difference. */
 final class Asking {
@@ -53,7 +54,7 @@ final class Asking {
   }
 
   void run(Asked asked, Output output) {
-    Answer answer = new Answer(answered(asked));
+    AnswerText answer = new AnswerText(answered(asked));
     switch (output) {
       case JSON, YAML -> output.print(answer.document(), out);
       case NAME -> answer.names().forEach(out::println);
@@ -65,6 +66,8 @@ final class Asking {
 
   private WhatIf answered(Asked asked) {
     Registry<PolicyPlugin> policies = KnownPolicies.read();
+    asked.check();
+    check(asked.policy(), policies);
     try (Cluster cluster = Cluster.connect(options);
         OperatorPage page = OperatorPage.open(cluster, options)) {
       List<Supposition> suppositions = new ArrayList<>();
@@ -90,6 +93,16 @@ final class Asking {
           e);
     } catch (IllegalArgumentException e) {
       throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static void check(@Nullable String policy, Registry<PolicyPlugin> policies) {
+    if (policy != null) {
+      try {
+        var _ = policies.choose(policy);
+      } catch (IllegalArgumentException e) {
+        throw new CliException(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+      }
     }
   }
 

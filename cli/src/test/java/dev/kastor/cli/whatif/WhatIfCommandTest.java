@@ -128,8 +128,8 @@ final class WhatIfCommandTest {
     // 1000 s of bert, 15 and 500 of gpt, then its own 15 and 200.
     assertThat(result.out().lines())
         .startsWith(
-            "default/digits would start in 25m15s with 1 replica and end in 28m50s. The others end as"
-                + " before.",
+            "default/digits would start in 25m15s with 1 replica and end in 28m50s. The others end"
+                + " as before.",
             "",
             "JOB             STARTS IN  THEN    ENDS IN  THEN    CHANGE")
         .anyMatch(line -> line.matches("default/digits +25m15s +28m50s +added"))
@@ -193,6 +193,23 @@ final class WhatIfCommandTest {
     }
     Path bad = Files.writeString(folder.resolve("bad.yaml"), Terminal.JOB.replace("64", "0"));
     assertThat(whatIf("--add", bad.toString()).err()).contains("bad.yaml:").contains("initial");
+  }
+
+  @Test
+  void refusesWrongTextsBeforeItAsks() {
+    for (String[] wrong :
+        new String[][] {
+          {"--nodes", "two", "sign"},
+          {"--nodes", "+0", "nothing"},
+          {"--queue", "research", "research=8"},
+          {"--priority", "bert=high", "bert=10"},
+          {"--policy", "nonsense", "kastor"},
+        }) {
+      Terminal.Result result =
+          terminal.run("whatif", "--operator", "http://localhost:1", wrong[0], wrong[1]);
+      assertThat(result.code()).as("%s %s", wrong[0], wrong[1]).isEqualTo(ExitCode.USAGE);
+      assertThat(result.err()).contains(wrong[2]).doesNotContain("localhost:1");
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.kastor.scheduler.live;
 import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.StopPolicy;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,14 +61,38 @@ public record LiveDocument(
     }
   }
 
-  /** A queue; {@code quota} is absent without a limit. */
+  /**
+   * A queue.
+   *
+   * @param quota absent without a limit
+   * @param stopped why nobody runs until some time; absent where only its stop policy counts
+   */
   public record QueueDocument(
       String name,
       double weight,
       String cohort,
       @Nullable Quota quota,
       String stop,
-      boolean pinsAlwaysHold) {
+      boolean pinsAlwaysHold,
+      @Nullable StoppedDocument stopped) {
+    /**
+     * A stop that ends by itself.
+     *
+     * @param until when it ends
+     * @param then the stop policy from then on
+     */
+    public record StoppedDocument(String code, String message, String until, String then) {
+      private static @Nullable StoppedDocument of(Queue queue) {
+        return queue.reopening().isEmpty() || queue.stopReason().isEmpty()
+            ? null
+            : new StoppedDocument(
+                queue.stopReason().get().code(),
+                queue.stopReason().get().message(),
+                queue.reopening().get().at().toString(),
+                queue.reopening().get().stop().name());
+      }
+    }
+
     /** The documents of queues, in name order. */
     public static List<QueueDocument> of(Map<String, Queue> queues) {
       return new TreeMap<>(queues)
@@ -79,19 +104,25 @@ public record LiveDocument(
                       queue.cohort(),
                       queue.quota().orElse(null),
                       queue.stop().name(),
-                      queue.pinsAlwaysHold()))
+                      queue.pinsAlwaysHold(),
+                      StoppedDocument.of(queue)))
               .toList();
     }
 
     /** The queue of the document. */
     public Queue queue() {
-      return new Queue(
-          name,
-          weight,
-          cohort,
-          Optional.ofNullable(quota),
-          StopPolicy.valueOf(stop),
-          pinsAlwaysHold);
+      Queue open =
+          new Queue(
+              name,
+              weight,
+              cohort,
+              Optional.ofNullable(quota),
+              StopPolicy.valueOf(stopped == null ? stop : stopped.then()),
+              pinsAlwaysHold);
+      return stopped == null
+          ? open
+          : open.stopped(
+              Reason.of(stopped.code(), stopped.message()), Instant.parse(stopped.until()));
     }
   }
 

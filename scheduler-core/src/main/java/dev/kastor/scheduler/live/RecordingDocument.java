@@ -95,8 +95,10 @@ public record RecordingDocument(
                     queue.weight(),
                     other(names, Named.COHORT, queue.cohort()),
                     queue.quota(),
-                    queue.stop(),
-                    queue.pinsAlwaysHold()))
+                    // A budget that is spent at the end of a recording was not at its begin.
+                    queue.stopped() == null ? queue.stop() : queue.stopped().then(),
+                    queue.pinsAlwaysHold(),
+                    null))
             .toList(),
         nodes.stream()
             .map(span ->

@@ -44,7 +44,7 @@ public record BudgetUse(Budget budget, long usedMillis, Instant until) {
   /** The queue as it is now; a stop policy stands whatever is left of the budget. */
   public Queue applied(Queue queue) {
     return stops() && queue.stop() != StopPolicy.HOLD_AND_DRAIN
-        ? queue.stopped(reason(queue.name()))
+        ? queue.stopped(reason(queue.name()), until)
         : queue;
   }
 

@@ -1,5 +1,6 @@
 package dev.kastor.scheduler.model;
 
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -14,6 +15,7 @@ import java.util.SequencedMap;
  * @param stop whether its jobs start and run at all
  * @param pinsAlwaysHold whether a pin of its jobs holds whoever else claims what they have
  * @param stopReason why nobody runs; empty where somebody set its stop policy
+ * @param reopening when that ends by itself; empty where it does not
  * @param budget how much its jobs may hold in a period; empty for no limit
  */
 public record Queue(
@@ -24,7 +26,16 @@ public record Queue(
     StopPolicy stop,
     boolean pinsAlwaysHold,
     Optional<Reason> stopReason,
+    Optional<Reopening> reopening,
     Optional<Budget> budget) {
+  /**
+   * End of a stop that comes by itself.
+   *
+   * @param at when it comes
+   * @param stop the stop policy from then on
+   */
+  public record Reopening(Instant at, StopPolicy stop) {}
+
   /** Weight of a queue that nobody has given one. */
   public static final double DEFAULT_WEIGHT = 1;
 
@@ -48,11 +59,20 @@ public record Queue(
       Optional<Quota> quota,
       StopPolicy stop,
       boolean pinsAlwaysHold) {
-    this(name, weight, cohort, quota, stop, pinsAlwaysHold, Optional.empty(), Optional.empty());
+    this(
+        name,
+        weight,
+        cohort,
+        quota,
+        stop,
+        pinsAlwaysHold,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
   }
 
-  /** The same queue, in which nobody runs, for a reason that is not its stop policy. */
-  public Queue stopped(Reason reason) {
+  /** The same queue, in which nobody runs until then, for a reason that is not its stop policy. */
+  public Queue stopped(Reason reason, Instant until) {
     return new Queue(
         name,
         weight,
@@ -61,13 +81,52 @@ public record Queue(
         StopPolicy.HOLD_AND_DRAIN,
         pinsAlwaysHold,
         Optional.of(reason),
+        Optional.of(new Reopening(until, stop)),
+        budget);
+  }
+
+  /** The same queue at an instant: no longer stopped by what has ended by itself. */
+  public Queue at(Instant now) {
+    return reopening.isEmpty() || now.isBefore(reopening.get().at())
+        ? this
+        : new Queue(
+            name,
+            weight,
+            cohort,
+            quota,
+            reopening.get().stop(),
+            pinsAlwaysHold,
+            Optional.empty(),
+            Optional.empty(),
+            budget);
+  }
+
+  /** The same queue with another quota. */
+  public Queue withQuota(Quota other) {
+    return new Queue(
+        name,
+        weight,
+        cohort,
+        Optional.of(other),
+        stop,
+        pinsAlwaysHold,
+        stopReason,
+        reopening,
         budget);
   }
 
   /** The same queue with a budget. */
   public Queue withBudget(Budget of) {
     return new Queue(
-        name, weight, cohort, quota, stop, pinsAlwaysHold, stopReason, Optional.of(of));
+        name,
+        weight,
+        cohort,
+        quota,
+        stop,
+        pinsAlwaysHold,
+        stopReason,
+        reopening,
+        Optional.of(of));
   }
 
   /** A queue whose jobs are pinned within its quota only. */

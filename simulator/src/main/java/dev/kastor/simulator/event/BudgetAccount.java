@@ -20,11 +20,9 @@ final class BudgetAccount {
   private static final double HOUR_SECONDS = 3600;
   private static final double MILLI = 1000;
 
-  private final Map<String, Queue> queues;
   private final Map<String, Entry> entries = new HashMap<>();
 
   BudgetAccount(Map<String, Queue> queues) {
-    this.queues = queues;
     queues.forEach(
         (name, queue) -> queue.budget().ifPresent(budget -> entries.put(name, new Entry(budget))));
   }
@@ -38,8 +36,8 @@ final class BudgetAccount {
     }
   }
 
-  /** The queues as they are now. */
-  Map<String, Queue> queues(double now) {
+  /** These queues with what their budgets make of them now. */
+  Map<String, Queue> queues(Map<String, Queue> queues, double now) {
     if (entries.isEmpty()) {
       return queues;
     }

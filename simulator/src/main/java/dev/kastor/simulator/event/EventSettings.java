@@ -2,6 +2,9 @@ package dev.kastor.simulator.event;
 
 import dev.kastor.scheduler.model.Queue;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -208,6 +211,25 @@ public record EventSettings(
         preemptions,
         queues,
         limit);
+  }
+
+  /** When the last queue opens by itself; the epoch where none does. */
+  Instant lastReopening() {
+    return queues.values().stream()
+        .flatMap(queue -> queue.reopening().stream())
+        .map(Queue.Reopening::at)
+        .max(Comparator.naturalOrder())
+        .orElse(Instant.EPOCH);
+  }
+
+  /** The queues at an instant of a replay. */
+  Map<String, Queue> queuesAt(Instant now) {
+    if (queues.values().stream().allMatch(queue -> queue.reopening().isEmpty())) {
+      return queues;
+    }
+    Map<String, Queue> then = new HashMap<>(queues);
+    then.replaceAll((name, queue) -> queue.at(now));
+    return then;
   }
 
   /** The same with other queues. */

@@ -246,6 +246,7 @@ public final class EventSimulation implements Cluster {
    */
   public SequencedMap<JobId, Optional<Instant>> runOn(Instant until) {
     double limit = Duration.between(Instant.EPOCH, until).toNanos() * 1e-9;
+    double reopens = Duration.between(Instant.EPOCH, settings.lastReopening()).toNanos() * 1e-9;
     begun = true;
     for (EventJob job : jobs) {
       active.add(job);
@@ -262,7 +263,8 @@ public final class EventSimulation implements Cluster {
         break;
       }
       happen(event);
-      idle = state.runningJobs() > 0 ? 0 : idle + 1;
+      // Nothing runs for long where all wait for a queue that opens by itself.
+      idle = state.runningJobs() > 0 || event.seconds() <= reopens ? 0 : idle + 1;
     }
     SequencedMap<JobId, Optional<Instant>> ends = new LinkedHashMap<>();
     jobs.forEach(job ->
@@ -527,11 +529,12 @@ public final class EventSimulation implements Cluster {
   }
 
   private Snapshot snapshot(List<JobState> states) {
+    Instant now = VirtualClock.instant(clock.now());
     return new Snapshot(
-        VirtualClock.instant(clock.now()),
+        now,
         nodes.available(),
         budgets.counted(states, clock.now()),
-        budgets.queues(clock.now()));
+        budgets.queues(settings.queuesAt(now), clock.now()));
   }
 
   @Override

@@ -5,7 +5,10 @@ import dev.kastor.scheduler.live.LiveJob;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Node;
+import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.whatif.OverdueException;
+import dev.kastor.scheduler.whatif.Supposition;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.EventSimulation;
 import dev.kastor.simulator.event.LiveStart;
@@ -14,6 +17,7 @@ import dev.kastor.simulator.replay.ReplayListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,6 +25,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -63,7 +68,10 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
     List<Assumed> assumed =
         housed.jobs().stream().map(job -> Assumed.of(job, types, unknown)).toList();
     List<LiveStart> starts = assumed.stream().map(Assumed::start).toList();
-    double seconds = horizonSeconds(housed, assumed);
+    Instant opens = opens(housed);
+    double seconds =
+        Math.max(
+            horizonSeconds(housed, assumed), Duration.between(housed.now(), opens).toSeconds());
     Starts listener = new Starts(overdue);
     EventSimulation simulation =
         new EventSimulation(
@@ -74,7 +82,7 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
             policies,
             housed.seed(),
             listener);
-    var ends = simulation.runOn(housed.now().plus(horizon(seconds)));
+    var ends = simulation.runOn(opens.plus(horizon(seconds)));
     SequencedMap<JobId, Fate> fates = new LinkedHashMap<>();
     for (LiveJob job : housed.jobs()) {
       Allocation held = job.state().allocation();
@@ -89,7 +97,8 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
               job.state().restartCost(),
               ends.getOrDefault(job.id(), Optional.empty())));
     }
-    return new Future(fates, assumptions(assumed, unknown));
+    return new Future(
+        fates, Stream.concat(stopped(housed), assumptions(assumed, unknown).stream()).toList());
   }
 
   /** Jobs whose nodes are gone, or too small, hold nothing; they keep what they have trained. */
@@ -159,6 +168,29 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
 
   private static Duration seconds(double seconds) {
     return Duration.ofMillis(Math.round(seconds * 1000));
+  }
+
+  /** When the last queue opens by itself: what its jobs do then is told as well. */
+  private static Instant opens(LiveCluster cluster) {
+    return cluster.queues().values().stream()
+        .flatMap(queue -> queue.reopening().stream())
+        .map(Queue.Reopening::at)
+        .filter(cluster.now()::isBefore)
+        .max(Comparator.naturalOrder())
+        .orElse(cluster.now());
+  }
+
+  /** Queues whose jobs go on later by themselves. */
+  private static Stream<String> stopped(LiveCluster cluster) {
+    return new TreeMap<>(cluster.queues())
+        .values().stream()
+            .filter(queue -> queue.reopening().isPresent())
+            .map(queue ->
+                "queue %s is stopped until %s%s"
+                    .formatted(
+                        queue.name(),
+                        queue.reopening().orElseThrow().at(),
+                        queue.stopReason().map(why -> " (%s)".formatted(why.code())).orElse("")));
   }
 
   private static List<String> assumptions(List<Assumed> jobs, Duration unknown) {

@@ -2,12 +2,18 @@ package dev.kastor.simulator.whatif;
 
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.whatif.Answer;
+import dev.kastor.scheduler.whatif.OverdueException;
+import dev.kastor.scheduler.whatif.Supposition;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Future of a live cluster as things are and with changes.
@@ -60,6 +66,51 @@ public record WhatIf(LiveCluster cluster, List<Supposition> suppositions, Future
         suppositions,
         Future.of(cluster, policy, unknown, overdue),
         Future.of(changed, other, unknown, overdue));
+  }
+
+  /** The answer as a document. */
+  public Answer answer() {
+    return new Answer(
+        new Sentence(this).text(),
+        cluster.now().toString(),
+        cluster.policy(),
+        suppositions.stream().map(Supposition::text).toList(),
+        added().stream()
+            .map(fate ->
+                new Answer.AddedJob(
+                    fate.job().namespace(),
+                    fate.job().name(),
+                    text(fate.start()),
+                    text(fate.trains()),
+                    fate.replicas(),
+                    text(fate.end())))
+            .toList(),
+        differences().stream().map(WhatIf::told).toList(),
+        finite(meanSeconds(false)),
+        finite(meanSeconds(true)),
+        assumptions());
+  }
+
+  private static Answer.OtherJob told(Difference difference) {
+    Fate now = difference.now();
+    Fate then = difference.then();
+    return new Answer.OtherJob(
+        now.job().namespace(),
+        now.job().name(),
+        now.runs(),
+        text(now.start()),
+        text(then.start()),
+        text(now.end()),
+        text(then.end()),
+        finite(difference.laterSeconds()));
+  }
+
+  private static @Nullable String text(Optional<Instant> at) {
+    return at.map(Instant::toString).orElse(null);
+  }
+
+  private static @Nullable Double finite(double number) {
+    return Double.isFinite(number) ? number : null;
   }
 
   /** Jobs that the changes add. */

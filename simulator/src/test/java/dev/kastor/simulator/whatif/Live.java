@@ -18,6 +18,7 @@ import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.whatif.Supposition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -25,6 +25,7 @@ import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Node;
 import dev.kastor.scheduler.model.Queue;
 import dev.kastor.scheduler.model.Quota;
+import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.StopPolicy;
 import java.io.IOException;
 import java.time.Duration;
@@ -120,12 +121,13 @@ final class LiveDocumentTest {
             Map.of(
                 "research",
                 new Queue(
-                    "research",
-                    2.5,
-                    "cohort",
-                    Optional.of(new Quota(8, 2, Quota.UNLIMITED)),
-                    StopPolicy.HOLD,
-                    true),
+                        "research",
+                        2.5,
+                        "cohort",
+                        Optional.of(new Quota(8, 2, Quota.UNLIMITED)),
+                        StopPolicy.HOLD,
+                        true)
+                    .stopped(Reason.of("BudgetSpent", "It is spent."), NOW.plusSeconds(60)),
                 "",
                 new Queue("")),
             List.of(

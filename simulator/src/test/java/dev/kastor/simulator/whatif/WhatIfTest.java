@@ -16,9 +16,14 @@ import dev.kastor.scheduler.live.LiveJob;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
+import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Reason;
+import dev.kastor.scheduler.whatif.OverdueException;
+import dev.kastor.scheduler.whatif.Supposition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -126,6 +131,26 @@ final class WhatIfTest {
     check(fate(answer.now(), "q"), 0, 25);
     check(fate(answer.then(), "p"), 0, 25);
     check(fate(answer.then(), "q"), 25, 50);
+  }
+
+  /** As the operator does: the jobs go on when the next period of the budget begins. */
+  @Test
+  void aQueueWhoseBudgetIsSpentGoesOnWithItsNextPeriod() {
+    Instant next = NOW.plus(Duration.ofDays(3));
+    LiveCluster open = cluster(List.of(1), Live.job("q", Allocation.NONE, 10, "research"));
+    LiveCluster spent =
+        open.withQueues(
+            Map.of(
+                "research",
+                new Queue("research").stopped(Reason.of("BudgetSpent", "It is spent."), next)));
+    WhatIf answer = whatIf(spent, new Supposition.QueueQuota("research", 1));
+    for (Future future : List.of(answer.now(), answer.then())) {
+      Duration late = Duration.between(next, fate(future, "q").start().orElseThrow());
+      assertThat(late).isBetween(Duration.ZERO, Duration.ofMinutes(5));
+      assertThat(fate(future, "q").end()).isPresent();
+    }
+    assertThat(answer.assumptions())
+        .contains("queue research is stopped until 2026-03-04T12:00:00Z (BudgetSpent)");
   }
 
   @Test

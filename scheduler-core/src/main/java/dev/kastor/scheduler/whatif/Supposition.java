@@ -1,4 +1,4 @@
-package dev.kastor.simulator.whatif;
+package dev.kastor.scheduler.whatif;
 
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.live.LiveJob;
@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -139,15 +138,7 @@ public sealed interface Supposition {
               .map(old -> new Quota(gpus, old.borrowingLimit(), old.lendingLimit()))
               .orElseGet(() -> new Quota(gpus));
       Map<String, Queue> queues = new TreeMap<>(cluster.queues());
-      queues.put(
-          queue,
-          new Queue(
-              queue,
-              known.weight(),
-              known.cohort(),
-              Optional.of(quota),
-              known.stop(),
-              known.pinsAlwaysHold()));
+      queues.put(queue, known.withQuota(quota));
       return cluster.withQueues(queues);
     }
 
