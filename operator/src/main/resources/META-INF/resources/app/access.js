@@ -11,7 +11,7 @@ function headers() {
 
 /** Fetches, and asks for a token if there is none or it is not good. */
 export async function ask(path, options = {}) {
-  const response = await fetch(path, { ...options, headers: headers() });
+  const response = await fetch(path, { ...options, headers: { ...options.headers, ...headers() } });
   if (response.status === 401) {
     sessionStorage.removeItem(KEY);
     show(byId("access"), true);

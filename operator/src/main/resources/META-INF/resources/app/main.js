@@ -9,6 +9,7 @@ import { assignColours, isOver, keyOf, renderJobs } from "./jobs.js";
 import { renderDetail, renderHistory } from "./detail.js";
 import { follow } from "./live.js";
 import { ask, onToken } from "./access.js";
+import { offerWhatIf } from "./whatif.js";
 import * as format from "./format.js";
 
 const HISTORY_MILLIS = 2000;
@@ -53,6 +54,7 @@ function render() {
   show(byId("summary"), true);
   show(byId("empty"), jobs.length === 0);
   show(byId("jobs"), jobs.length > 0);
+  show(byId("whatif"), jobs.some((job) => !isOver(job)));
   show(byId("detail"), chosen !== null);
   show(byId("missing"), missing(jobs));
   setText(byId("missing"), missing(jobs) ? `There is no job ${wantedKey()}; it may have been removed.` : "");
@@ -157,6 +159,7 @@ follow((overview) => {
 }, onState);
 
 onToken(update);
+offerWhatIf();
 
 addEventListener("hashchange", () => update().then(bringDetailIntoView));
 

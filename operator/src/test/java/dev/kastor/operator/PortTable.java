@@ -28,6 +28,8 @@ final class PortTable {
           Map.entry("GET /api/v1/usage", OPEN),
           Map.entry("GET /api/v1/snapshot", OPEN),
           Map.entry("GET /api/v1/recording", OPEN),
+          Map.entry("GET /api/v1/whatif", OPEN),
+          Map.entry("POST /api/v1/whatif", new Answers(400, 404)),
           Map.entry("POST /api/v1/snapshot/job", new Answers(400, 404)),
           Map.entry("GET /api/v1/jobs/{namespace}/{name}/history", NO_SUCH_JOB),
           Map.entry("GET /api/v1/jobs/{namespace}/{name}/decision", NO_SUCH_JOB),

@@ -1,5 +1,6 @@
 package dev.kastor.operator.config;
 
+import dev.kastor.plugin.Registry;
 import dev.kastor.plugin.jar.PluginException;
 import dev.kastor.plugin.jar.PluginFolder;
 import dev.kastor.scheduler.policy.PolicyContext;
@@ -17,20 +18,29 @@ public final class ConfiguredPolicy {
   /**
    * A factory of it.
    *
-   * @throws IllegalArgumentException if there is no such policy or option, a value is not valid, or
-   *     a jar cannot be used; the message says what is valid
+   * @throws IllegalArgumentException if there is no such policy or option, or a value is not valid;
+   *     the message says what is valid
    */
   @Produces
   @Singleton
-  public static PolicyFactory of(OperatorConfig config) {
+  public static PolicyFactory of(OperatorConfig config, Registry<PolicyPlugin> known) {
     try {
-      return PolicyFactory.of(
-          new PluginFolder(config.plugins())
-              .addTo(Policies.BUILT_IN, PolicyPlugin.class)
-              .choose(config.policy()),
-          PolicyContext.online(config.seed()));
+      return PolicyFactory.of(known.choose(config.policy()), PolicyContext.online(config.seed()));
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("kastor.policy: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * All policies that there are.
+   *
+   * @throws IllegalArgumentException if a jar cannot be used
+   */
+  @Produces
+  @Singleton
+  public static Registry<PolicyPlugin> known(OperatorConfig config) {
+    try {
+      return new PluginFolder(config.plugins()).addTo(Policies.BUILT_IN, PolicyPlugin.class);
     } catch (PluginException e) {
       throw new IllegalArgumentException("kastor.plugins: " + e.getMessage(), e);
     }

@@ -24,14 +24,15 @@ class ConfiguredPolicyTest {
   @TempDir private Path folder;
 
   private static PolicyFactory policy(Map<String, String> settings) {
-    return ConfiguredPolicy.of(
+    OperatorConfig config =
         new SmallRyeConfigBuilder()
             .withMapping(OperatorConfig.class)
             .addDefaultInterceptors()
             .addDiscoveredConverters()
             .withSources(new PropertiesConfigSource(settings, "test", 100))
             .build()
-            .getConfigMapping(OperatorConfig.class));
+            .getConfigMapping(OperatorConfig.class);
+    return ConfiguredPolicy.of(config, ConfiguredPolicy.known(config));
   }
 
   @Test

@@ -51,7 +51,8 @@ final class FamilyStoreTest {
             .withDefaultValues(Map.of("kastor.agent.image", "agent:1"))
             .build()
             .getConfigMapping(OperatorConfig.class);
-    return new FamilyStore(client, config, ConfiguredPolicy.of(config), () -> now);
+    return new FamilyStore(
+        client, config, ConfiguredPolicy.of(config, ConfiguredPolicy.known(config)), () -> now);
   }
 
   private static TrainingJob job(String name, @Nullable String family) {

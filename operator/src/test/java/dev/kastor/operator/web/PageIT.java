@@ -216,7 +216,8 @@ class PageIT {
     Object seconds =
         page.evaluate(
             "async id => { const { getInstanceByDom } = await import('%s');".formatted(ECHARTS)
-                + " const axis = getInstanceByDom(document.getElementById(id)).getModel().getComponent('xAxis');"
+                + " const axis ="
+                + " getInstanceByDom(document.getElementById(id)).getModel().getComponent('xAxis');"
                 + " return (Date.now() - axis.axis.scale.getExtent()[1]) / 1000; }",
             chart);
     return ((Number) seconds).doubleValue();
@@ -337,9 +338,10 @@ class PageIT {
       Object patterns =
           page.evaluate(
               "async () => { const { getInstanceByDom } = await import('%s');".formatted(ECHARTS)
-                  + " return getInstanceByDom(document.getElementById('chart-allocation')).getModel()"
-                  + ".getSeries().filter(s => s.name.startsWith('sweep-'))"
-                  + ".map(s => Boolean(s.getData().getVisual('style').decal)); }");
+                  + " return"
+                  + " getInstanceByDom(document.getElementById('chart-allocation')).getModel().getSeries().filter(s"
+                  + " => s.name.startsWith('sweep-')).map(s =>"
+                  + " Boolean(s.getData().getVisual('style').decal)); }");
       assertThat((List<?>) patterns).hasSize(20);
       assertThat(((List<?>) patterns).stream().filter(Boolean.TRUE::equals)).hasSize(12);
       page.locator("#chart-allocation").hover();
@@ -391,6 +393,38 @@ class PageIT {
     assertThat(page.locator("#notice")).isHidden();
     assertThat(row(page, "glyphs")).isVisible();
     context.close();
+  }
+
+  @Test
+  void saysWhatAChangeWouldBring() {
+    scene.nodes();
+    scene.threeJobs();
+    for (int width : new int[] {390, 820, 1440}) {
+      Page page = open(width, 900, width == 820 ? ColorScheme.DARK : ColorScheme.LIGHT);
+      page.locator("#whatif summary").click();
+      assertThat(page.locator("#whatif-policy option")).not().hasCount(0);
+      page.locator("#whatif-change").selectOption("nodes");
+      page.locator("#whatif-count").fill("1");
+      page.locator("#whatif-ask").click();
+
+      assertThat(page.locator("#whatif-sentence")).containsText("With 1 cpu node more:");
+      assertThat(page.locator("#whatif-rows tr")).hasCount(3);
+      assertThat(page.locator("#whatif-rows tr[data-moved=sooner]")).not().hasCount(0);
+      assertThat(page.locator("#whatif-assumed")).containsText("no other job comes");
+      fits(page);
+      page.locator("#whatif").scrollIntoViewIfNeeded();
+      shoot(page, "whatif-" + width);
+
+      page.locator("#whatif-change").selectOption("like");
+      page.locator("#whatif-like").selectOption("default/waiting");
+      page.locator("#whatif-ask").click();
+      assertThat(page.locator("#whatif-sentence")).containsText("default/waiting-again would");
+      assertThat(page.locator("#whatif-rows tr")).hasCount(4);
+      page.locator("#whatif-change").selectOption("queue");
+      assertThat(page.locator("#whatif-state")).containsText("none of these");
+      assertThat(page.locator("#whatif-ask")).isDisabled();
+      page.context().close();
+    }
   }
 
   private static Locator row(Page page, String job) {

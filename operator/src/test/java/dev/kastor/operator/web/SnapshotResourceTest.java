@@ -3,7 +3,9 @@ package dev.kastor.operator.web;
 import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.emptyOrNullString;
 import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.not;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -130,5 +132,53 @@ class SnapshotResourceTest {
     submitted(json(job).replaceAll("\"goodput\":", "\"other\":")).then().statusCode(400);
     given().body("x").contentType("text/plain").post("/api/v1/snapshot/job").then().statusCode(415);
     given().get("/api/v1/snapshot/job").then().statusCode(equalTo(405));
+  }
+
+  @Test
+  void answersWhatAChangeWouldBring() throws Exception {
+    new TestCluster(client).node("n1", 2).job("a", "glyph-mlp", 1, 2, CREATED, "phase: Queued");
+    while (snapshot().jobs().isEmpty() || snapshot().nodes().isEmpty()) {
+      Thread.sleep(50);
+    }
+    given()
+        .get("/api/v1/whatif")
+        .then()
+        .statusCode(200)
+        .body("policy", equalTo(policy))
+        .body("nodes[0].gpuType", equalTo("cpu"))
+        .body("jobs[0].name", equalTo("a"));
+    asked("{\"nodes\": {\"count\": 1, \"gpuType\": \"cpu\"}, \"like\": \"default/a\"}")
+        .then()
+        .statusCode(200)
+        .body("sentence", containsString("default/a-again would start at once"))
+        .body("added[0].name", equalTo("a-again"))
+        .body("jobs[0].runs", equalTo(false));
+    assertThat(client.resources(TrainingJob.class).inAnyNamespace().list().getItems()).hasSize(1);
+  }
+
+  @Test
+  void refusesQuestionsThatNameWhatThereIsNot() {
+    for (String wrong :
+        new String[] {
+          "",
+          "[]",
+          "{}",
+          "null",
+          "x",
+          "{\"nodes\": 1}",
+          "{\"other\": 1}",
+          "{\"policy\": \"best\"}",
+          "{\"queue\": {\"name\": \"none\", \"gpus\": 1}}",
+          "{\"like\": \"default/none\"}",
+          "{\"like\": \"none\"}",
+          "{\"priority\": {\"job\": \"default/none\", \"priority\": 1}}",
+          "{\"nodes\": {\"count\": 5000, \"gpuType\": \"cpu\"}}"
+        }) {
+      asked(wrong).then().statusCode(400).body("error", not(emptyOrNullString()));
+    }
+  }
+
+  private static Response asked(String question) {
+    return given().contentType("application/json").body(question).post("/api/v1/whatif");
   }
 }

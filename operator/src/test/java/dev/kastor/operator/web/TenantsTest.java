@@ -100,6 +100,7 @@ class TenantsTest {
           "/api/v1/queues",
           "/api/v1/snapshot",
           "/api/v1/recording",
+          "/api/v1/whatif",
           "/api/v1/usage?by=namespace",
           "/api/v1/jobs/blue/job-of-blue/history",
           "/api/v1/jobs/blue/job-of-blue/decision",
@@ -162,6 +163,15 @@ class TenantsTest {
         .then()
         .statusCode(403);
     given().get("/api/v1/snapshot").then().statusCode(401);
+    as("user:blue").get("/api/v1/whatif").then().statusCode(403);
+    as("user:blue")
+        .contentType("application/json")
+        .body("{\"policy\": \"fifo\"}")
+        .post("/api/v1/whatif")
+        .then()
+        .statusCode(403)
+        .body("error", not(containsString("job-of")));
+    as("user:admin").get("/api/v1/whatif").then().body("jobs.size()", equalTo(2));
     as("user:blue")
         .get("/api/v1/recording")
         .then()
