@@ -85,17 +85,18 @@ final class BudgetReplayTest {
   @Test
   void weeksBeginOnMonday() {
     Queue queue = queue("night", new Budget(1, Period.WEEK, WhenSpent.STOP));
-    BudgetAccount account = new BudgetAccount(Map.of("night", queue));
+    Map<String, Queue> queues = Map.of("night", queue);
+    BudgetAccount account = new BudgetAccount(queues);
     account.holds("night", 2, 100);
     assertThat(account.next(100)).isEqualTo(1900);
-    assertThat(account.queues(1899).get("night").stopReason()).isEmpty();
-    assertThat(account.queues(1900).get("night").stopReason().orElseThrow().message())
+    assertThat(account.queues(queues, 1899).get("night").stopReason()).isEmpty();
+    assertThat(account.queues(queues, 1900).get("night").stopReason().orElseThrow().message())
         .startsWith("Queue night has spent its budget of 1 GPU-hours a week.");
     account.holds("night", -2, 1901);
     double monday = VirtualClock.seconds(Duration.ofDays(4));
     assertThat(account.next(1901)).as("1970 began on a Thursday").isEqualTo(monday);
-    assertThat(account.queues(monday - 1).get("night").stopReason()).isPresent();
-    assertThat(account.queues(monday).get("night").stopReason()).isEmpty();
+    assertThat(account.queues(queues, monday - 1).get("night").stopReason()).isPresent();
+    assertThat(account.queues(queues, monday).get("night").stopReason()).isEmpty();
     assertThat(account.next(monday)).isInfinite();
   }
 
