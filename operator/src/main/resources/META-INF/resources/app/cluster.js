@@ -41,11 +41,14 @@ function nodeItem(node, held) {
     }
     cells.append(cell);
   }
+  const type = node.gpuType ? `${node.name}: ${node.gpuType}` : node.name;
+  const slow = node.slowdown ? `steps take ${node.slowdown.toFixed(1)} times as long` : "";
   return el(
     "li",
-    { title: node.gpuType ? `${node.name}: ${node.gpuType}` : node.name },
+    { title: slow ? `${type}, ${slow}` : type },
     `${node.name} `,
     el("span", {}, `${node.slotsUsed}/${node.slotsTotal}`),
+    slow ? el("span", { class: "slow" }, slow) : "",
     cells,
   );
 }

@@ -8,6 +8,8 @@ import dev.kastor.crds.trainingjob.ProgramSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.crds.trainingjob.WorkSpec;
+import dev.kastor.scheduler.speed.JobSteps;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,6 +18,13 @@ import org.jspecify.annotations.Nullable;
 /** Jobs for tests, holding only what matters. */
 public final class TestJobs {
   private TestJobs() {}
+
+  /** Steps of a job by node, beside those that these speeds know. */
+  public static JobSteps steps(TrainingJob job, NodeSpeeds speeds) {
+    var meta = job.getMetadata();
+    return new JobSteps(
+        speeds, meta.getNamespace(), "", meta.getNamespace() + "/" + meta.getName());
+  }
 
   /** A job of namespace {@code team} with these bounds and mode. */
   public static TrainingJob job(String name, int min, int max, GoodputSpec.Mode mode) {

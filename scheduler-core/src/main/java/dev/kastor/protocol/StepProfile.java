@@ -63,6 +63,13 @@ public record StepProfile(
     return gpuType == null ? "" : gpuType;
   }
 
+  /** The same measurement, had steps taken so many times less time. */
+  public StepProfile faster(double times) {
+    double step = Math.max(LEAST_SECONDS, stepSeconds / times);
+    return new StepProfile(
+        nodes, replicas, atomicBatchSize, steps, step, Math.min(step, syncSeconds / times), gpuType);
+  }
+
   /** The same measurement on GPUs of another type. */
   public StepProfile onType(String type) {
     return type.equals(typeOrEmpty())

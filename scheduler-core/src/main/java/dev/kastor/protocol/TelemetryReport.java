@@ -122,6 +122,15 @@ public record TelemetryReport(
 
   /** The same report with other changes. */
   public TelemetryReport withSwitches(List<Switch> others) {
+    return with(profiles, others);
+  }
+
+  /** The same report with other step times. */
+  public TelemetryReport withProfiles(List<StepProfile> others) {
+    return with(others, switches);
+  }
+
+  private TelemetryReport with(List<StepProfile> otherProfiles, List<Switch> others) {
     return new TelemetryReport(
         namespace,
         job,
@@ -130,7 +139,7 @@ public record TelemetryReport(
         sequence,
         replicas,
         batch,
-        profiles,
+        otherProfiles,
         gradient,
         progress,
         trainingLoss,

@@ -16,10 +16,12 @@ import dev.kastor.cli.view.JobView;
 import dev.kastor.crds.client.ContainerWait;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
+import dev.kastor.scheduler.model.ReasonNumber;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -165,6 +167,17 @@ final class Why {
       pods = "";
     }
     job.gpuTypes().ifPresent(types -> add(lines, "GPU types", types, paper));
+    decision
+        .number(ReasonNumber.SLOWDOWN)
+        .ifPresent(times ->
+            add(
+                lines,
+                "Slow node",
+                String.format(
+                    Locale.ROOT,
+                    "steps take %.1f times as long on one of its nodes as on others of its type",
+                    times),
+                paper));
     String label = "To get more";
     for (String sentence : answer.toGetMore()) {
       add(lines, label, sentence, paper);

@@ -100,6 +100,15 @@ final class WhyTest {
   }
 
   @Test
+  void saysThatANodeIsSlow() throws IOException {
+    String decision =
+        "{replicas: 2, reason: Kept, message: m, numbers: {pricePerSlot: 0.5, slowdown: 2.0},"
+            + " ahead: 0}";
+    assertThat(lines("{phase: Running}", decision))
+        .contains("Slow node:   steps take 2.0 times as long on one of its nodes as on others of");
+  }
+
+  @Test
   void namesTheBoundThatHoldsItBack() throws IOException {
     String all = "{replicas: 4, reason: Kept, message: m, numbers: {pricePerSlot: 0.5}, ahead: 0}";
     String status =

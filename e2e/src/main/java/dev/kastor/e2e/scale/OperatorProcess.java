@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -35,6 +36,8 @@ final class OperatorProcess implements AutoCloseable {
 
   /** Number, instances, bytes, class. */
   private static final Pattern HISTOGRAM_ROW = Pattern.compile(" *\\d+: +\\d+ +(\\d+) +(\\S+).*");
+
+  private static final String SLOW = "kastor_node_slowdown{node=\"";
 
   private final Map<String, String> environment;
   private final int heapMebibytes;
@@ -193,6 +196,19 @@ final class OperatorProcess implements AutoCloseable {
     return metrics("kastor_telemetry_refused_total")
         .filter(line -> !line.endsWith(" 0.0"))
         .toList();
+  }
+
+  /** The nodes that it calls slow, and how many times longer steps take there. */
+  Map<String, Double> slowNodes() throws IOException {
+    Map<String, Double> slow = new TreeMap<>();
+    metrics(SLOW)
+        .forEach(line -> {
+          int end = line.indexOf('"', SLOW.length());
+          slow.put(
+              line.substring(SLOW.length(), end),
+              Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)));
+        });
+    return slow;
   }
 
   private static Stream<String> metrics(String start) throws IOException {

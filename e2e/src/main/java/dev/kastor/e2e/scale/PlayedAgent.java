@@ -9,7 +9,10 @@ import io.fabric8.kubernetes.api.model.Pod;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.ToDoubleBiFunction;
+import java.util.function.ToDoubleFunction;
 import java.util.function.UnaryOperator;
 
 /**
@@ -48,28 +51,43 @@ public final class PlayedAgent {
     void failed(String why);
   }
 
+  /** Factor by which a step takes longer than usual. */
+  public interface Slowdown {
+    /** The factor of a job on these nodes of a GPU type. */
+    double of(String job, String gpuType, List<String> nodes);
+  }
+
   /**
    * Habits of an agent.
    *
    * @param stepsPerReport how many steps it takes between two reports
-   * @param slowdown by how much a step takes longer than usual, by the job's name and the GPU type
+   * @param slowdown by how much a step takes longer than usual
    * @param words what it makes of a report that would be true
    */
   public record Manner(
-      int stepsPerReport,
-      ToDoubleBiFunction<String, String> slowdown,
-      UnaryOperator<ObjectNode> words) {
+      int stepsPerReport, Slowdown slowdown, UnaryOperator<ObjectNode> words) {
     /** Habits of real agents. */
     static final Manner HONEST = new Manner(250, UnaryOperator.identity());
 
     /** Habits of agents that are as fast on all GPU types. */
     public Manner(int stepsPerReport, UnaryOperator<ObjectNode> words) {
-      this(stepsPerReport, (job, gpuType) -> 1, words);
+      this(stepsPerReport, (job, gpuType, nodes) -> 1, words);
     }
 
     /** Habits of real agents, on GPU types of different speed. */
     static Manner honest(ToDoubleBiFunction<String, String> slowdown) {
-      return new Manner(50, slowdown, UnaryOperator.identity());
+      return new Manner(
+          50,
+          (job, gpuType, nodes) -> slowdown.applyAsDouble(job, gpuType),
+          UnaryOperator.identity());
+    }
+
+    /** Habits of real agents, on nodes of different speed. */
+    static Manner onNodes(ToDoubleFunction<String> slowdownOfNode) {
+      return new Manner(
+          50,
+          (job, gpuType, nodes) -> nodes.stream().mapToDouble(slowdownOfNode).max().orElse(1),
+          UnaryOperator.identity());
     }
   }
 
@@ -213,8 +231,11 @@ public final class PlayedAgent {
   }
 
   private double stepSeconds() {
-    String gpuType = membership.path("members").path(0).path("gpuType").asText();
-    return STEP_SECONDS * manner.slowdown().applyAsDouble(job, gpuType);
+    JsonNode members = membership.path("members");
+    String gpuType = members.path(0).path("gpuType").asText();
+    List<String> nodes = new ArrayList<>();
+    members.forEach(member -> nodes.add(member.path("node").asText()));
+    return STEP_SECONDS * manner.slowdown().of(job, gpuType, nodes);
   }
 
   private ObjectNode outcome(boolean completed) {

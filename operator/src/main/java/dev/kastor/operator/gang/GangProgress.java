@@ -68,7 +68,7 @@ public final class GangProgress {
         new TelemetryStore.Start(
             // The first pod of a job has the number 0, and the first generation 1.
             sender.get().first() + 1,
-            nodes.size(),
+            nodes,
             start.size(),
             types.of(nodes),
             Optional.of(made).filter(at -> !at.isBefore(mandate.since())),

@@ -85,6 +85,12 @@ public final class Metrics {
   private final Gauge overcommitted =
       families.gauge(
           "kastor_nodes_overcommitted", "Nodes whose pods hold more GPUs than the node has.");
+  private final Gauge slowNodes =
+      families.gauge(
+          "kastor_node_slowdown",
+          "How many times longer steps take on a node than on others of its GPU type, as reports"
+              + " tell; nodes that are as fast as others are not listed.",
+          "node");
   private final Counter lostNodes =
       families.counter(
           "kastor_nodes_lost",
@@ -187,6 +193,16 @@ public final class Metrics {
   /** So many nodes have pods that hold more than they have. */
   public void overcommitted(int nodes) {
     overcommitted.set(nodes);
+  }
+
+  /** Steps take so many times longer on a node than on others. */
+  public void nodeSlow(String node, double times) {
+    slowNodes.labels(node).set(times);
+  }
+
+  /** A node is as fast as others, or gone. */
+  public void nodeWell(String node) {
+    slowNodes.remove(node);
   }
 
   /** A node was taken for dead. */

@@ -26,9 +26,10 @@ final class RecordedNodes {
     Set<String> seen = new HashSet<>();
     for (Node node : nodes) {
       seen.add(node.name());
+      // A recording tells what a node is, not how fast it was found to be meanwhile.
       present.merge(
           node.name(),
-          new NodeSpan(NodeDocument.of(node), now.toString(), null),
+          new NodeSpan(NodeDocument.of(node.withSlowdown(1)), now.toString(), null),
           RecordedNodes::newer);
     }
     if (seen.size() < present.size()) {

@@ -7,6 +7,7 @@ import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeTraits;
 import dev.kastor.operator.nodes.NodeTypes;
+import dev.kastor.operator.nodes.SlowNodes;
 import dev.kastor.scheduler.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import jakarta.inject.Singleton;
@@ -37,15 +38,17 @@ final class NodeMapper {
 
   private final ClusterCache cache;
   private final Metrics metrics;
+  private final SlowNodes slow;
   private final SlotCount slots;
   private final String gpuTypeLabel;
   private final Duration departure;
   private final Set<String> badPrices = new HashSet<>();
   private Set<String> overcommitted = Set.of();
 
-  NodeMapper(ClusterCache cache, Metrics metrics, OperatorConfig config) {
+  NodeMapper(ClusterCache cache, Metrics metrics, SlowNodes slow, OperatorConfig config) {
     this.cache = cache;
     this.metrics = metrics;
+    this.slow = slow;
     slots = new SlotCount(config.slotResource());
     gpuTypeLabel = config.gpuTypeLabel();
     departure = config.agent().terminationGrace().plus(REPORT);
@@ -56,8 +59,10 @@ final class NodeMapper {
       Collection<io.fabric8.kubernetes.api.model.Node> nodes, RoundNodes round, Instant now) {
     List<Node> mapped = new ArrayList<>(nodes.size());
     Set<String> over = new HashSet<>();
+    Set<String> present = HashSet.newHashSet(nodes.size());
     for (var node : nodes) {
       String name = node.getMetadata().getName();
+      present.add(name);
       boolean open = round.open().contains(name);
       int left = open ? left(node, over, now) : round.kept().getOrDefault(name, 0);
       if (left > 0) {
@@ -67,7 +72,7 @@ final class NodeMapper {
     metrics.overcommitted(over.size());
     overcommitted = over;
     mapped.sort(Comparator.comparing(Node::name));
-    return mapped;
+    return slow.told(mapped, present, now);
   }
 
   private int left(io.fabric8.kubernetes.api.model.Node node, Set<String> over, Instant now) {

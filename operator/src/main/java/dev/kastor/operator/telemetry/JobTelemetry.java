@@ -19,10 +19,13 @@ import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.speed.JobSteps;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import dev.kastor.text.PrintableText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +48,8 @@ final class JobTelemetry {
 
   private final JobSpec spec;
   private final Learner learner;
+  private final JobSteps steps;
+  private final List<NodeSpeeds.Changed> speedsChanged = new ArrayList<>();
   private final Rates rates;
   private final LivedChanges changes;
   private final @Nullable TrainingStatus before;
@@ -73,11 +78,13 @@ final class JobTelemetry {
   /**
    * Telemetry of a job.
    *
+   * @param steps of the job by node
    * @param now when this operator first heard of the job
    */
-  JobTelemetry(TrainingJob job, Learner learner, Instant now) {
+  JobTelemetry(TrainingJob job, Learner learner, JobSteps steps, Instant now) {
     spec = JobSpecs.of(job);
     this.learner = learner;
+    this.steps = steps;
     rates = new Rates(spec.batchLimits().initialGlobalBatch());
     TrainingJobStatus status = job.getStatus();
     before = status == null ? null : status.training();
@@ -96,9 +103,14 @@ final class JobTelemetry {
     bestProgress = before == null ? 0 : before.scaleInvariantMillisteps() / MILLI;
   }
 
-  /** A generation that the operator published, or found in training: then at no known time. */
-  synchronized void published(long generation, SeenBounds.Published as) {
+  /**
+   * A generation that the operator published, or found in training: then at no known time.
+   *
+   * @param nodes names of its nodes
+   */
+  synchronized void published(long generation, SeenBounds.Published as, List<String> nodes) {
     bounds.published(generation, as);
+    steps.placed(generation, as.replicas(), nodes);
   }
 
   /** Whether it has trained, with so many replicas, since it was given slots at that time. */
@@ -156,6 +168,7 @@ final class JobTelemetry {
     double pause = bounds.startSeconds(published, advanced, now);
     TelemetryReport made = counted.report(start, pod, count, pause, now);
     bounds.published(seen.generation(), published);
+    steps.placed(seen.generation(), seen.replicas(), seen.nodes());
     boolean known = published.at().isPresent();
     TelemetryReport report = changes.observe(known ? made : made.withSwitches(List.of()));
     take(report, now);
@@ -169,7 +182,9 @@ final class JobTelemetry {
     last = Reported.of(report, last);
     measured = null;
     report.profiles().forEach(memory::trained);
-    learner.observe(report, now);
+    JobSteps.Corrected corrected = steps.correct(report, learner.latestModel(), now);
+    speedsChanged.addAll(corrected.changed());
+    learner.observe(corrected.report(), now);
     rates.observe(report.progress(), now);
     slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
@@ -198,7 +213,10 @@ final class JobTelemetry {
                   learner
                       .model(now)
                       .filter(known -> known.knows(shape.gpuType()))
-                      .map(known -> known.goodput(shape, report.batch()))
+                      // The model is of nodes that are well: on a slow one less is claimed.
+                      .map(known ->
+                          known.goodput(shape, report.batch())
+                              / steps.slowdown(report.generation()))
                       .orElse(0.0),
               now);
         });
@@ -207,6 +225,13 @@ final class JobTelemetry {
   /** The changes that replicas lived since the last call. */
   synchronized List<Switch> takeSwitches() {
     return changes.takeFresh();
+  }
+
+  /** The nodes whose speed turned out to be another one since the last call. */
+  synchronized List<NodeSpeeds.Changed> takeSpeedsChanged() {
+    List<NodeSpeeds.Changed> taken = List.copyOf(speedsChanged);
+    speedsChanged.clear();
+    return taken;
   }
 
   /** When the newest checkpoint was saved. */
@@ -412,7 +437,9 @@ final class JobTelemetry {
                 measured(now)
                     .model()
                     .filter(known -> known.knows(shape.gpuType()))
-                    .map(known -> known.goodput(shape, newest.batch())))
+                    .map(known ->
+                        known.goodput(shape, newest.batch())
+                            / steps.slowdown(newest.generation())))
             .orElseGet(() -> Objects.requireNonNullElse(rates.goodput(), 0.0));
     if (goodput <= 0 || progress.totalScaleInvariantSteps() <= 0) {
       return null;

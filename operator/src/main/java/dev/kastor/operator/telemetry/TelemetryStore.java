@@ -5,7 +5,6 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.config.OperatorConfig;
-import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.history.JobStory;
 import dev.kastor.operator.history.StoredCurves;
@@ -49,7 +48,7 @@ public final class TelemetryStore {
    * A start of a gang as the operator saw it.
    *
    * @param generation its number: later starts have larger ones
-   * @param nodes distinct nodes of its pods
+   * @param nodes names of the distinct nodes of its pods
    * @param replicas its pods
    * @param gpuType GPU type of the nodes; empty where they have none
    * @param at when its pods were made; empty by an earlier operator
@@ -57,13 +56,17 @@ public final class TelemetryStore {
    */
   public record Start(
       long generation,
-      int nodes,
+      List<String> nodes,
       int replicas,
       String gpuType,
       Optional<Instant> at,
       Optional<Instant> allocated) {
+    public Start {
+      nodes = List.copyOf(nodes);
+    }
+
     SeenBounds.Published published() {
-      return new SeenBounds.Published(nodes, replicas, gpuType, at, allocated);
+      return new SeenBounds.Published(nodes.size(), replicas, gpuType, at, allocated);
     }
 
     Start allocated(Optional<Instant> given) {
@@ -73,7 +76,7 @@ public final class TelemetryStore {
 
   private final Map<String, JobTelemetry> jobs;
   private final SummaryBudget budget = new SummaryBudget();
-  private final FamilyStore families;
+  private final Learners learners;
   private final JobHistory history;
   private final UsageLedger usage;
   private final StatusWriter writer;
@@ -85,7 +88,7 @@ public final class TelemetryStore {
 
   public TelemetryStore(
       JobRecords records,
-      FamilyStore families,
+      Learners learners,
       JobHistory history,
       UsageLedger usage,
       StatusWriter writer,
@@ -95,7 +98,7 @@ public final class TelemetryStore {
       OperatorConfig config,
       InstantSource clock) {
     jobs = records.part();
-    this.families = families;
+    this.learners = learners;
     this.history = history;
     this.usage = usage;
     this.writer = writer;
@@ -131,6 +134,7 @@ public final class TelemetryStore {
     metrics.reported();
     List<Switch> lived = telemetry.takeSwitches();
     lived.forEach(metrics::paused);
+    learners.tell(job, telemetry);
     usage.reported(job, report, whole(job, telemetry), lived, now);
     observers.reported(Labels.id(job), report, telemetry.gradient(now), now);
     if (telemetry.completed().isPresent()) {
@@ -157,12 +161,13 @@ public final class TelemetryStore {
   public void published(
       TrainingJob job, Membership generation, Optional<Instant> at, Optional<Instant> allocated) {
     List<Member> members = generation.members();
-    int nodes = (int) members.stream().map(Member::node).distinct().count();
+    List<String> nodes = members.stream().map(Member::node).distinct().toList();
     of(job)
         .published(
             generation.generation(),
             new SeenBounds.Published(
-                nodes, members.size(), Member.gpuType(members), at, allocated));
+                nodes.size(), members.size(), Member.gpuType(members), at, allocated),
+            nodes);
   }
 
   /** Whether the job has trained, with so many replicas, since it was given slots at that time. */
@@ -345,7 +350,7 @@ public final class TelemetryStore {
   private JobTelemetry of(TrainingJob job) {
     return jobs.computeIfAbsent(
         job.getMetadata().getUid(),
-        uid -> new JobTelemetry(job, families.learner(job), clock.instant()));
+        uid -> learners.telemetry(job, clock.instant()));
   }
 
   private static double orZero(@Nullable Double value) {

@@ -50,8 +50,19 @@ public record Overview(ClusterRow cluster, List<JobRow> jobs) {
       String message,
       Map<String, Double> numbers) {}
 
-  /** One node and how many of its slots are allocated to jobs. */
-  public record NodeRow(String name, @Nullable String gpuType, int slotsUsed, int slotsTotal) {}
+  /**
+   * One node.
+   *
+   * @param slotsUsed slots that are allocated to jobs
+   * @param slowdown how many times longer steps take on it than on others of its type, as reports
+   *     tell; null where it is as fast
+   */
+  public record NodeRow(
+      String name,
+      @Nullable String gpuType,
+      int slotsUsed,
+      int slotsTotal,
+      @Nullable Double slowdown) {}
 
   /**
    * One job; what is not known is null.

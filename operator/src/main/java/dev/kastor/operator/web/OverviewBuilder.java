@@ -6,6 +6,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.nodes.SlowNodes;
 import dev.kastor.operator.queue.QueueBudgets;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.scheduling.StandingAdvice;
@@ -34,6 +35,7 @@ final class OverviewBuilder {
   private final OperatorConfig config;
   private final StandingAdvice advice;
   private final QueueBudgets budgets;
+  private final SlowNodes slow;
   private final SlotCount slots;
 
   OverviewBuilder(
@@ -41,7 +43,9 @@ final class OverviewBuilder {
       JobHistory history,
       OperatorConfig config,
       StandingAdvice advice,
+      SlowNodes slow,
       QueueBudgets budgets) {
+    this.slow = slow;
     this.budgets = budgets;
     this.cluster = cluster;
     this.advice = advice;
@@ -53,9 +57,10 @@ final class OverviewBuilder {
   Overview build() {
     List<TrainingJob> jobs = cluster.jobs();
     Map<String, Integer> used = slotsUsed(jobs);
+    Map<String, Double> slowdowns = slow.slow();
     List<NodeRow> nodes =
         cluster.nodes().stream()
-            .map(node -> node(node, used))
+            .map(node -> node(node, used, slowdowns))
             .filter(node -> node.slotsTotal() > 0 || node.slotsUsed() > 0)
             .sorted(Comparator.comparing(NodeRow::name))
             .toList();
@@ -123,7 +128,7 @@ final class OverviewBuilder {
     return used;
   }
 
-  private NodeRow node(Node node, Map<String, Integer> used) {
+  private NodeRow node(Node node, Map<String, Integer> used, Map<String, Double> slowdowns) {
     Map<String, String> labels = node.getMetadata().getLabels();
     String name = node.getMetadata().getName();
     boolean usable = node.getStatus() != null && SlotCount.usable(node);
@@ -131,7 +136,8 @@ final class OverviewBuilder {
         name,
         labels == null ? null : labels.get(config.gpuTypeLabel()),
         used.getOrDefault(name, 0),
-        usable ? slots.allocatable(node) : 0);
+        usable ? slots.allocatable(node) : 0,
+        slowdowns.get(name));
   }
 
   private static List<JobRow> inOrder(Stream<JobRow> rows) {

@@ -8,6 +8,7 @@ import dev.kastor.operator.CrudServer;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.JobNamespaces;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.Labels;
@@ -18,6 +19,7 @@ import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.kube.SlotWaiters;
 import dev.kastor.operator.kube.StatusWriter;
 import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.nodes.SlowNodes;
 import dev.kastor.operator.signal.Signals;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
@@ -136,7 +138,10 @@ class NodeMapperTest {
             .withDefaultValues(Map.of("kastor.slot-resource", "kastor.dev/slot"))
             .build()
             .getConfigMapping(OperatorConfig.class);
-    return new NodeMapper(cache, metrics, config);
+    SlowNodes slow =
+        new SlowNodes(
+            new EventRecorder(new JobRecords(), client, metrics, InstantSource.system()), metrics);
+    return new NodeMapper(cache, metrics, slow, config);
   }
 
   private void create(Pod pod) {

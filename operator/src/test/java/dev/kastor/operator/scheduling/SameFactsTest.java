@@ -31,6 +31,7 @@ import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import dev.kastor.simulator.event.EventSettings;
 import dev.kastor.simulator.event.EventSimulation;
 import dev.kastor.simulator.event.NodeFailures;
@@ -79,9 +80,9 @@ final class SameFactsTest {
     private long generation;
     private boolean placed;
 
-    Books(TrainingJob job, String policy, Instant now) {
+    Books(TrainingJob job, String policy, NodeSpeeds speeds, Instant now) {
       this.job = job;
-      reported = new ReportedFacts(job, policy, now);
+      reported = new ReportedFacts(job, policy, speeds, now);
     }
 
     void allocated(Allocation given, String type, Instant now) throws Exception {
@@ -130,6 +131,7 @@ final class SameFactsTest {
     private final Map<String, String> typeOfNode = new HashMap<>();
     private final Set<String> seen = new HashSet<>();
     private final String policy;
+    private final NodeSpeeds speeds = new NodeSpeeds();
     private int compared;
 
     OperatorBooks(String policy) {
@@ -141,13 +143,17 @@ final class SameFactsTest {
 
     @Override
     public void observed(Snapshot snapshot) {
+      assertThat(snapshot.nodes())
+          .as("speeds of nodes at %s", snapshot.now())
+          .allMatch(node -> node.slowdown() == speeds.slow().getOrDefault(node.name(), 1.0));
       for (Node node : snapshot.nodes()) {
         typeOfNode.put(node.name(), node.gpuType());
       }
       for (JobState replayed : snapshot.jobs()) {
         Books books =
             jobs.computeIfAbsent(
-                replayed.id(), id -> new Books(job(replayed), policy, replayed.spec().submitted()));
+                replayed.id(),
+                id -> new Books(job(replayed), policy, speeds, replayed.spec().submitted()));
         same(books.state(snapshot.now()), replayed, snapshot.now());
         note(replayed);
       }

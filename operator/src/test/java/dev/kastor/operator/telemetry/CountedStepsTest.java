@@ -17,7 +17,9 @@ import dev.kastor.scheduler.model.BatchChoice;
 import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.scheduler.model.Learning;
 import java.time.Duration;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +36,7 @@ class CountedStepsTest {
               spec,
               new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, Learning.FULL),
               Optional.empty()),
+          TestJobs.steps(job, new NodeSpeeds()),
           START);
 
   private int at;
@@ -42,7 +45,7 @@ class CountedStepsTest {
   private static TelemetryStore.Start start(long generation, int replicas, int allocated) {
     return new TelemetryStore.Start(
         generation,
-        1,
+        List.of("n1"),
         replicas,
         "a100",
         Optional.of(second(allocated + 1)),
@@ -173,7 +176,8 @@ class CountedStepsTest {
   void anOperatorThatFoundTheStartMeasuresNoPause() {
     at = 40;
     telemetry.count(
-        new TelemetryStore.Start(1, 1, 2, "a100", Optional.empty(), Optional.of(second(10))),
+        new TelemetryStore.Start(
+            1, List.of("n1"), 2, "a100", Optional.empty(), Optional.of(second(10))),
         "bert-0",
         new StepCount(0, 256),
         second(40));

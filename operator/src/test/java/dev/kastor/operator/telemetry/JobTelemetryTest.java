@@ -18,6 +18,7 @@ import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.GoodputEstimator;
 import dev.kastor.scheduler.estimate.Learner;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,7 @@ class JobTelemetryTest {
       new JobTelemetry(
           job,
           new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()),
+          TestJobs.steps(job, new NodeSpeeds()),
           START);
 
   JobTelemetryTest() {
@@ -40,7 +42,8 @@ class JobTelemetryTest {
       telemetry.published(
           generation,
           new SeenBounds.Published(
-              1, 2, "", Optional.of(START.minusSeconds(10)), Optional.of(START.minusSeconds(20))));
+              1, 2, "", Optional.of(START.minusSeconds(10)), Optional.of(START.minusSeconds(20))),
+          List.of("n1"));
     }
   }
 
@@ -120,6 +123,7 @@ class JobTelemetryTest {
         new JobTelemetry(
             job,
             new Learner(JobSpecs.of(job), new GoodputEstimator(JobSpecs.of(job)), Optional.empty()),
+            TestJobs.steps(job, new NodeSpeeds()),
             START);
     assertThat(next.measured(START).mostExamples()).containsExactly(Map.entry("", 40));
   }

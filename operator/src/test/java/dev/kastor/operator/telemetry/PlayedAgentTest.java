@@ -30,6 +30,7 @@ import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Change;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -242,7 +243,12 @@ final class PlayedAgentTest {
       job = TestJobs.job(name, 1, SLOTS, GoodputSpec.Mode.Adaptive);
       spec = JobSpecs.of(job);
       var estimator = new GoodputEstimator(spec, GoodputEstimator.Merging.NEWEST, Learning.FULL);
-      telemetry = new JobTelemetry(job, new Learner(spec, estimator, Optional.empty()), START);
+      telemetry =
+          new JobTelemetry(
+              job,
+              new Learner(spec, estimator, Optional.empty()),
+              TestJobs.steps(job, new NodeSpeeds()),
+              START);
       this.truth = truth;
       this.lie = lie;
       this.arrives = arrives;
@@ -288,7 +294,8 @@ final class PlayedAgentTest {
       telemetry.published(
           generation,
           new SeenBounds.Published(
-              1, allocation.replicas(), "", Optional.of(at), Optional.of(since)));
+              1, allocation.replicas(), "", Optional.of(at), Optional.of(since)),
+          List.copyOf(allocation.replicasByNode().keySet()));
     }
 
     private PlacementShape shape() {

@@ -1,6 +1,7 @@
 package dev.kastor.operator.telemetry;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.estimate.GoodputEstimator;
@@ -9,14 +10,17 @@ import dev.kastor.scheduler.goodput.Measured;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 
 /** Telemetry of one job as the operator keeps it, for tests of other packages. */
 public final class ReportedFacts {
   private final JobTelemetry telemetry;
 
-  public ReportedFacts(TrainingJob job, String policy, Instant now) {
+  /** Telemetry of a job that this policy learns of, beside what is known of nodes. */
+  public ReportedFacts(TrainingJob job, String policy, NodeSpeeds speeds, Instant now) {
     telemetry =
         new JobTelemetry(
             job,
@@ -27,6 +31,7 @@ public final class ReportedFacts {
                     GoodputEstimator.Merging.NEWEST,
                     Policies.factory(policy, PolicyContext.online(1)).traits().learning()),
                 Optional.empty()),
+            TestJobs.steps(job, speeds),
             now);
   }
 
@@ -36,7 +41,8 @@ public final class ReportedFacts {
     telemetry.published(
         generation,
         new SeenBounds.Published(
-            given.nodes(), given.replicas(), gpuType, Optional.of(at), Optional.of(allocated)));
+            given.nodes(), given.replicas(), gpuType, Optional.of(at), Optional.of(allocated)),
+        List.copyOf(given.replicasByNode().keySet()));
   }
 
   public void accept(TelemetryReport report, Instant now) {

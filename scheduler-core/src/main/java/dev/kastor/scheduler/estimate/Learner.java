@@ -190,6 +190,11 @@ public final class Learner {
     return model;
   }
 
+  /** The model as of the last {@link #model}: nothing is fitted for it. */
+  public Optional<GoodputModel> latestModel() {
+    return model;
+  }
+
   /** Most replicas ever measured, remembered ones included as of the last {@link #model}. */
   public int maxProfiledReplicas() {
     return estimator.maxProfiledReplicas();

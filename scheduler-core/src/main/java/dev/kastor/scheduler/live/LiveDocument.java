@@ -37,14 +37,15 @@ public record LiveDocument(
   /** The one version that there is. */
   public static final String SCHEMA = "kastor.dev/snapshot/v1";
 
-  /** A node. */
+  /** A node; {@code slowdown} is absent where it is as fast as others of its type. */
   public record NodeDocument(
       String name,
       String gpuType,
       int slots,
       String rack,
       boolean preemptible,
-      double pricePerHour) {
+      double pricePerHour,
+      @Nullable Double slowdown) {
     /** The document of a node. */
     public static NodeDocument of(Node node) {
       return new NodeDocument(
@@ -53,11 +54,13 @@ public record LiveDocument(
           node.slots(),
           node.rack(),
           node.preemptible(),
-          node.pricePerHour());
+          node.pricePerHour(),
+          node.slowdown() == 1 ? null : node.slowdown());
     }
 
     private Node node() {
-      return new Node(name, gpuType, slots, rack, preemptible, pricePerHour);
+      double times = slowdown == null ? 1 : slowdown;
+      return new Node(name, gpuType, slots, rack, preemptible, pricePerHour, times);
     }
   }
 

@@ -9,9 +9,17 @@ package dev.kastor.scheduler.model;
  * @param rack nodes of one rack reach each other faster than others; empty if not known
  * @param preemptible it may be taken away at any time
  * @param pricePerHour what the whole node costs in an hour, in any one currency; 0 if not known
+ * @param slowdown how many times longer steps take on it than on other nodes of its type, as far as
+ *     reports tell; 1 where they tell nothing
  */
 public record Node(
-    String name, String gpuType, int slots, String rack, boolean preemptible, double pricePerHour) {
+    String name,
+    String gpuType,
+    int slots,
+    String rack,
+    boolean preemptible,
+    double pricePerHour,
+    double slowdown) {
   public Node {
     if (slots < 0) {
       throw new IllegalArgumentException(
@@ -22,11 +30,33 @@ public record Node(
           "pricePerHour of node %s must be a number of at least 0 but is %s"
               .formatted(name, pricePerHour));
     }
+    if (!(slowdown >= 1 && slowdown < Double.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "slowdown of node %s must be a number of at least 1 but is %s".formatted(name, slowdown));
+    }
   }
 
   /** Replicas of so many slots that it can hold. */
   public int replicas(int slotsPerReplica) {
     return slots / slotsPerReplica;
+  }
+
+  /** A node that is as fast as others of its type. */
+  public Node(
+      String name,
+      String gpuType,
+      int slots,
+      String rack,
+      boolean preemptible,
+      double pricePerHour) {
+    this(name, gpuType, slots, rack, preemptible, pricePerHour, 1);
+  }
+
+  /** The same node where steps take so many times longer than on others of its type. */
+  public Node withSlowdown(double times) {
+    return times == slowdown
+        ? this
+        : new Node(name, gpuType, slots, rack, preemptible, pricePerHour, times);
   }
 
   /** A node of which nothing is known but what it holds. */

@@ -37,6 +37,9 @@ public enum ReasonNumber {
   /** Price of the job's nodes in money an hour. */
   MONEY_PER_HOUR("moneyPerHour"),
 
+  /** How many times longer steps take on the job's slowest node than on others of its type. */
+  SLOWDOWN("slowdown"),
+
   /** GPUs that the jobs of the queue hold. */
   QUEUE_USED("queueUsed"),
 

@@ -291,8 +291,9 @@ final class EventJob implements Foresight {
    * Goes on as the live job that it is.
    *
    * @param type GPU type of the nodes that it holds
+   * @param nodesPace speed of the slowest of them, relative to what such nodes have
    */
-  void resume(LiveStart from, String type) {
+  void resume(LiveStart from, String type, double nodesPace) {
     JobState state = from.job().state();
     double now = clock.now();
     settledAt = now;
@@ -309,6 +310,7 @@ final class EventJob implements Foresight {
     }
     training = allocation;
     gpuType = type;
+    pace = nodesPace;
     startSeconds = now - VirtualClock.seconds(state.sinceChange());
     trainsFrom = state.restarting() ? now + VirtualClock.seconds(from.pauseLeft()) : now;
     reporter.resumed(steps, !state.restarting());
@@ -386,7 +388,7 @@ final class EventJob implements Foresight {
   private void trainWith(Allocation to, int before, Switch.Cause cause) {
     training = to;
     double now = clock.now();
-    reporter.moved(steps, before, to.replicas(), cause, trainsFrom - now);
+    reporter.moved(steps, before, to, cause, trainsFrom - now);
     train(reporter.batch(spec, application(), to, key(), now));
   }
 

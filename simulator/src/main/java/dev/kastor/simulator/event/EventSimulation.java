@@ -17,6 +17,8 @@ import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.plan.Change;
 import dev.kastor.scheduler.policy.PolicyFactory;
 import dev.kastor.scheduler.policy.PolicyTraits;
+import dev.kastor.scheduler.speed.JobSteps;
+import dev.kastor.scheduler.speed.NodeSpeeds;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.DecisionTimes;
 import dev.kastor.simulator.replay.DeclaredWork;
@@ -63,6 +65,7 @@ public final class EventSimulation implements Cluster {
   private final VirtualClock clock = new VirtualClock();
   private final Agenda agenda = new Agenda();
   private final NodeLedger nodes;
+  private final NodeSpeeds speeds = new NodeSpeeds();
   private final Breakdowns breakdowns;
   private final @Nullable Scaler scaler;
 
@@ -153,6 +156,7 @@ public final class EventSimulation implements Cluster {
                   costs,
                   spec,
                   knowledge(spec, policies.traits(), memory),
+                  stepsByNode(spec, memory),
                   declared.next(),
                   random.split(),
                   listener));
@@ -208,12 +212,14 @@ public final class EventSimulation implements Cluster {
                   costs,
                   state.spec(),
                   new LiveKnowledge(state, start.model(), start.rescalePause()),
+                  null,
                   start.tellsTotal() ? 1 : 0,
                   random.split(),
                   listener));
       jobs.add(job);
       jobsById.put(state.id(), job);
-      job.resume(start, this.nodes.gpuType(state.allocation()));
+      job.resume(
+          start, this.nodes.gpuType(state.allocation()), this.nodes.pace(state.allocation()));
     }
   }
 
@@ -226,6 +232,12 @@ public final class EventSimulation implements Cluster {
   /** Changes of a job that ran on a cluster take what they took there. */
   private EventSettings costs(Duration rescalePause, Duration restart) {
     return settings.withLiveRescale(new LiveRescale(rescalePause, restart));
+  }
+
+  /** Jobs are compared with their family where families are remembered. */
+  private JobSteps stepsByNode(JobSpec spec, Optional<FamilyMemory> memory) {
+    String family = memory.isPresent() ? spec.family() : "";
+    return new JobSteps(speeds, spec.id().namespace(), family, spec.id().toString());
   }
 
   private static @Nullable Knowledge knowledge(
@@ -523,6 +535,7 @@ public final class EventSimulation implements Cluster {
     for (EventJob job : active) {
       states.add(job.state());
     }
+    var _ = speeds.age(nodes.names(), VirtualClock.instant(clock.now()));
     Snapshot snapshot = snapshot(states);
     listener.observed(snapshot);
     return snapshot;
@@ -532,7 +545,7 @@ public final class EventSimulation implements Cluster {
     Instant now = VirtualClock.instant(clock.now());
     return new Snapshot(
         now,
-        nodes.available(),
+        speeds.told(nodes.available()),
         budgets.counted(states, clock.now()),
         budgets.queues(settings.queuesAt(now), clock.now()));
   }

@@ -16,6 +16,9 @@ interface Knowledge {
   /** The job's goodput; empty where nothing tells of it yet. */
   Optional<GoodputModel> model(Instant now);
 
+  /** The goodput as of the last {@link #model}. */
+  Optional<GoodputModel> latestModel();
+
   /** Measurements as far as a policy may use them. */
   Measured measured(Instant now);
 
@@ -33,6 +36,11 @@ interface Knowledge {
       @Override
       public Optional<GoodputModel> model(Instant now) {
         return learner.model(now);
+      }
+
+      @Override
+      public Optional<GoodputModel> latestModel() {
+        return learner.latestModel();
       }
 
       @Override

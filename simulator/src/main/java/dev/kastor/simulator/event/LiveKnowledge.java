@@ -102,6 +102,11 @@ final class LiveKnowledge implements Knowledge {
   }
 
   @Override
+  public Optional<GoodputModel> latestModel() {
+    return model;
+  }
+
+  @Override
   public Measured measured(Instant now) {
     return new Measured(
         model,

@@ -4,6 +4,7 @@ import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Node;
 import dev.kastor.simulator.replay.ClusterShape;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -61,11 +62,11 @@ final class NodeLedger {
     refresh();
   }
 
-  /** These nodes and no others, none of which comes or goes. */
+  /** These nodes and no others, none of which comes or goes, and each as slow as it is known. */
   NodeLedger(List<Node> all) {
     for (Node node : all) {
       index.put(node.name(), entries.size());
-      entries.add(new Entry(node, entries.size(), true, 1));
+      entries.add(new Entry(node, entries.size(), true, node.slowdown()));
     }
     refresh();
   }
@@ -75,7 +76,12 @@ final class NodeLedger {
     return available;
   }
 
-  /** Names of those nodes. */
+  /** Names of all nodes that there may ever be. */
+  Set<String> names() {
+    return Collections.unmodifiableSet(index.keySet());
+  }
+
+  /** Names of the nodes that can hold replicas now. */
   Set<String> availableNames() {
     return availableNames;
   }

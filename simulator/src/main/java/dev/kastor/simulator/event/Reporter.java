@@ -14,6 +14,7 @@ import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.BatchChoice;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.scheduler.speed.JobSteps;
 import dev.kastor.simulator.replay.ReplayListener;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class Reporter {
   private final EventSettings settings;
   private final @Nullable Knowledge knowledge;
+  private final @Nullable JobSteps stepsByNode;
   private final SplittableRandom random;
   private final JobSpec spec;
   private final ReplayListener listener;
@@ -65,12 +67,14 @@ final class Reporter {
    * Reports of a job.
    *
    * @param knowledge what they teach; null where nobody looks at models
+   * @param stepsByNode what they tell of the speed of nodes; null where that is known
    * @param declaredFactor by how much the declared total is off; 0 if there is none
    */
   Reporter(
       EventSettings settings,
       JobSpec spec,
       @Nullable Knowledge knowledge,
+      @Nullable JobSteps stepsByNode,
       double declaredFactor,
       SplittableRandom random,
       ReplayListener listener) {
@@ -81,6 +85,7 @@ final class Reporter {
     this.random = random;
     losses = settings.adversity().reports().lost() > 0 ? random.split() : null;
     this.knowledge = knowledge;
+    this.stepsByNode = stepsByNode;
   }
 
   /** Whether anybody looks at its reports. */
@@ -169,9 +174,10 @@ final class Reporter {
    *
    * @param steps optimizer steps that the job has taken
    * @param before replicas that go on; 0 where nothing runs where it ran
+   * @param to the allocation
    * @param pause seconds until it trains
    */
-  void moved(double steps, int before, int after, Switch.Cause cause, double pause) {
+  void moved(double steps, int before, Allocation to, Switch.Cause cause, double pause) {
     // A change that never came to training is not lived: the job goes on starting.
     boolean starting =
         !begun() && !switches.isEmpty() && switches.removeLast().cause() == Switch.Cause.START;
@@ -179,12 +185,16 @@ final class Reporter {
     generation++;
     placed = generation;
     stepsReported = steps;
+    if (stepsByNode != null) {
+      stepsByNode.placed(
+          generation, to.replicas(), List.copyOf(to.replicasByNode().sequencedKeySet()));
+    }
     if (knowledge != null) {
       switches.add(
           new Switch(
               generation,
               starting ? 0 : before,
-              after,
+              to.replicas(),
               starting ? Switch.Cause.START : cause,
               pause));
       bound(switches);
@@ -292,7 +302,11 @@ final class Reporter {
       throw new IllegalStateException("nobody listens to reports");
     }
     Instant at = VirtualClock.instant(now);
-    knowledge.observe(report, at);
+    knowledge.observe(
+        stepsByNode == null
+            ? report
+            : stepsByNode.correct(report, knowledge.latestModel(), at).report(),
+        at);
     listener.reported(report, at);
     generationHeard = Math.max(generationHeard, report.generation());
     boolean news =

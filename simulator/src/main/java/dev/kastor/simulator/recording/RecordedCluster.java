@@ -60,7 +60,7 @@ record RecordedCluster(ClusterShape shape, List<Resize> resizes) {
       NodeDocument node = step.node();
       NodeDocument kind =
           new NodeDocument(
-              "", node.gpuType(), node.slots(), "", node.preemptible(), node.pricePerHour());
+              "", node.gpuType(), node.slots(), "", node.preemptible(), node.pricePerHour(), null);
       int count = now.merge(kind, step.sign(), Integer::sum);
       most.merge(kind, count, Math::max);
     }

@@ -36,8 +36,7 @@ final class Contenders {
   }
 
   private void add(Bid bid, Allocation given) {
-    Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
-    int here = node == null ? -1 : pools.poolOf()[node];
+    int here = pools.of(given);
     int offer = bid.offers.find(here, given.slots());
     double now = offer < 0 ? 0 : bid.value[offer];
     double[] perSlot = new double[first.length];

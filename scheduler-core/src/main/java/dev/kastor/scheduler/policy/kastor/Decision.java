@@ -68,8 +68,7 @@ record Decision(
       best = Math.max(best, rate);
     }
     Allocation given = given(bid);
-    Integer node = given.isEmpty() ? null : pools.indexByName().get(given.node(0));
-    int pool = node == null ? -1 : pools.poolOf()[node];
+    int pool = pools.of(given);
     int offer = bid.offers.find(pool, given.slots());
     if (best <= 0 || offer < 0) {
       return best <= 0 ? 1 : 0;

@@ -128,11 +128,7 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
     if (allocation.isEmpty()) {
       return 0;
     }
-    Integer node = pools.indexByName().get(allocation.node(0));
-    if (node == null) {
-      return 0;
-    }
-    int pool = pools.poolOf()[node];
+    int pool = pools.of(allocation);
     int offer = bid.offers.find(pool, allocation.slots());
     if (offer < 0) {
       return 0;

@@ -6,6 +6,7 @@ import dev.kastor.scheduler.model.ReasonNumber;
 import dev.kastor.scheduler.policy.quota.QuotaReasons;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.SequencedMap;
 
@@ -26,8 +27,7 @@ final class Explanations {
 
   Reason of(Bid bid, Allocation allocation) {
     Allocation before = bid.job.allocation();
-    Integer node = allocation.isEmpty() ? null : pools.indexByName().get(allocation.node(0));
-    int pool = node == null ? -1 : pools.poolOf()[node];
+    int pool = pools.of(allocation);
     int offer = bid.offers.find(pool, allocation.slots());
     SequencedMap<String, Double> numbers = numbers(bid, offer, pool, allocation.slots());
     if (bid.job.pinned()) {
@@ -92,6 +92,13 @@ final class Explanations {
   }
 
   private String moved(Bid bid, int offer, Allocation before, int pool) {
+    int held = pools.of(before);
+    if (held >= 0 && pool >= 0 && pools.slowdown(held) > pools.slowdown(pool)) {
+      return String.format(
+          Locale.ROOT,
+          "It leaves a node on which steps take %.1f times as long as on others.",
+          pools.slowdown(held));
+    }
     for (int i = 0; i < before.nodes(); i++) {
       Integer node = pools.indexByName().get(before.node(i));
       if (node == null) {
@@ -189,6 +196,9 @@ final class Explanations {
       numbers.put("pauseSeconds", live ? bid.rescalePause() : bid.restartPause());
     }
     if (pool >= 0) {
+      if (pools.slowdown(pool) > 1) {
+        ReasonNumber.SLOWDOWN.put(numbers, pools.slowdown(pool));
+      }
       putPrice(bid, pool, numbers);
       putMoney(numbers, pool, slots);
     }

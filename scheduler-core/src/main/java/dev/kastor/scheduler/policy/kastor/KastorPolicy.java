@@ -235,8 +235,8 @@ final class KastorPolicy implements Policy {
     if (allocation.isEmpty()) {
       return -1;
     }
-    Integer node = pools.indexByName().get(allocation.node(0));
-    return node == null ? -1 : offers.find(pools.poolOf()[node], allocation.slots());
+    int pool = pools.of(allocation);
+    return pool < 0 ? -1 : offers.find(pool, allocation.slots());
   }
 
   private void value(Bid bid, Pools pools) {
@@ -248,7 +248,7 @@ final class KastorPolicy implements Policy {
       bid.valueRestarted[o] = restarted;
       if (o == bid.held) {
         bid.value[o] = gross - money;
-      } else if (live(bid, o)) {
+      } else if (live(bid, o, pools)) {
         bid.value[o] = changed(bid, gross, money, keep(bid, o, bid.rescalePause()));
       } else {
         bid.value[o] = restarted;
@@ -291,8 +291,10 @@ final class KastorPolicy implements Policy {
   }
 
   /** Whether replicas that run may hand on what they know: those of another pool are elsewhere. */
-  private static boolean live(Bid bid, int offer) {
-    return bid.held >= 0 && bid.offers.pool()[offer] == bid.offers.pool()[bid.held];
+  private static boolean live(Bid bid, int offer, Pools pools) {
+    int pool = bid.offers.pool()[offer];
+    return bid.held >= 0
+        && (pool == bid.offers.pool()[bid.held] || pools.touches(bid.job.allocation(), pool));
   }
 
   /** What is left of an offer's value when a pause is paid for it. */

@@ -101,19 +101,19 @@ final class OfferBook {
 
   private static Optional<Held> held(JobState job, Pools pools) {
     Allocation allocation = job.allocation();
-    Integer node = allocation.isEmpty() ? null : pools.indexByName().get(allocation.node(0));
-    if (node == null) {
+    int pool = pools.of(allocation);
+    if (pool < 0) {
       return Optional.empty();
     }
-    String type = pools.nodes().get(node).gpuType();
+    String type = pools.gpuType(pool);
     int each = job.spec().slotsPerReplica(type);
     boolean allowed =
-        pools.nodeSlots()[pools.poolOf()[node]] >= each
+        pools.nodeSlots()[pool] >= each
             && job.spec().runsOn(type)
             && allocation.slotsPerReplica() == each
             && job.spec().elasticity().allows(allocation.replicas());
     return allowed
-        ? Optional.of(new Held(pools.poolOf()[node], allocation.slots()))
+        ? Optional.of(new Held(pool, allocation.slots()))
         : Optional.empty();
   }
 

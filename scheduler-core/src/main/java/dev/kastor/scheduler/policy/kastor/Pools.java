@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 
 /**
- * Nodes that are alike to a job: of one GPU type, price and permanence. Immutable.
+ * Nodes that are alike to a job: of one GPU type, price, permanence and speed. Immutable.
  *
  * @param nodes all nodes of the cluster, by index
  * @param poolOf the pool of each node
@@ -47,7 +47,8 @@ record Pools(
   private static final double EQUAL = 1e-6;
 
   /** What the nodes of a pool have in common. */
-  record Kind(String gpuType, boolean preemptible, double pricePerSlotHour) {}
+  record Kind(
+      String gpuType, boolean preemptible, double pricePerSlotHour, double slowdown) {}
 
   static Pools of(List<Node> nodes, Options options) {
     double jobHourValue = options.get(KastorPlugin.JOB_HOUR_VALUE);
@@ -60,7 +61,7 @@ record Pools(
       Node node = nodes.get(n);
       int size = sizes.getOrDefault(ofWhole(node), 0);
       double price = size == 0 ? 0 : node.pricePerHour() / size;
-      Kind kind = new Kind(node.gpuType(), node.preemptible(), price);
+      Kind kind = new Kind(node.gpuType(), node.preemptible(), price, node.slowdown());
       poolOf[n] = indexes.computeIfAbsent(kind, added -> indexes.size());
       byName.put(node.name(), n);
     }
@@ -122,7 +123,7 @@ record Pools(
   }
 
   private static Kind ofWhole(Node node) {
-    return new Kind(node.gpuType(), node.preemptible(), node.pricePerHour());
+    return new Kind(node.gpuType(), node.preemptible(), node.pricePerHour(), 1);
   }
 
   /** Whether nodes of any pool may be taken away. */
@@ -155,6 +156,40 @@ record Pools(
   boolean scattered(Allocation allocation, int pool) {
     int perNode = nodeSlots[pool] / allocation.slotsPerReplica();
     return allocation.nodes() > Math.ceilDiv(allocation.replicas(), perNode);
+  }
+
+  /**
+   * The pool of what an allocation holds: that of the slowest of its nodes, for which the others
+   * wait; -1 where none is known.
+   */
+  int of(Allocation allocation) {
+    int slowest = -1;
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer node = indexByName.get(allocation.node(i));
+      if (node == null && i == 0) {
+        return -1;
+      }
+      if (node != null && (slowest < 0 || slowdown(poolOf[node]) > slowdown(slowest))) {
+        slowest = poolOf[node];
+      }
+    }
+    return slowest;
+  }
+
+  /** Whether an allocation has a node of a pool. */
+  boolean touches(Allocation allocation, int pool) {
+    for (int i = 0; i < allocation.nodes(); i++) {
+      Integer node = indexByName.get(allocation.node(i));
+      if (node != null && poolOf[node] == pool) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** How many times longer steps take on the nodes of a pool than on others of their type. */
+  double slowdown(int pool) {
+    return kinds.get(pool).slowdown();
   }
 
   String gpuType(int pool) {

@@ -30,11 +30,12 @@ final class Rates {
   private Rates() {}
 
   /**
-   * Effective examples a second on so many slots over so many nodes, interruptions taken off; 0
-   * where it cannot run.
+   * Effective examples a second on so many slots over so many nodes, interruptions and slow nodes
+   * taken off; 0 where it cannot run.
    */
   static double rate(JobState job, Pools pools, int pool, int slots, int nodes) {
-    double rate = undisturbed(job, pools, pool, slots, nodes) * pools.favour()[pool];
+    double rate =
+        undisturbed(job, pools, pool, slots, nodes) * pools.favour()[pool] / pools.slowdown(pool);
     double often = nodes * pools.interruptions()[pool];
     return often > 0 ? rate / (1 + often * interruption(job)) : rate;
   }

@@ -1,0 +1,204 @@
+package dev.kastor.scheduler.speed;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What reports say of one node, by owner, and how many times longer its steps take.
+ *
+ * <p>Of each owner's newest {@value #KEPT} comparisons the median counts, and of the owners the one
+ * who sees the node fastest: nobody calls a node slow on which another's job runs at full speed.
+ * Owned by {@link NodeSpeeds}.
+ */
+final class NodeEvidence {
+  /** Measured over believed step time that is called slow. */
+  static final double LIMIT = Math.log(1.3);
+
+  private static final int KEPT = 12;
+  private static final int MOST_OWNERS = 4;
+  private static final int LEAST_DIRECT = 3;
+  private static final int LEAST_SHARED = 4;
+
+  /** Comparisons that are older say nothing of the node as it is. */
+  private static final Duration FRESH = Duration.ofMinutes(30);
+
+  /** A node of which nobody has told for so long is taken to be as fast as any other. */
+  private static final Duration FORGOTTEN = Duration.ofHours(1);
+
+  /** A factor is to be surely above this to be called one. */
+  private static final double SURELY = Math.log(1.2);
+
+  /** Standard errors that the median has to lie above it. */
+  private static final double ERRORS = 3.5;
+
+  /** The same of a node that is called slow and is faster than that: to be wrong costs less. */
+  private static final double ERRORS_FASTER = 2;
+
+  /** Standard error of a median of normal values over that of their mean. */
+  private static final double OF_MEDIAN = 1.25;
+
+  /** Where a comparison comes from. */
+  enum Source {
+    /** Replicas on this node alone. */
+    ALONE,
+
+    /** Replicas on several nodes, one of which may be the slow one. */
+    SHARED,
+
+    /** The same job on this node alone, now and when it began there. */
+    BEFORE
+  }
+
+  private record Entry(Source source, double logRatio, int samples, String job, Instant at) {}
+
+  private final SequencedMap<String, Deque<Entry>> byOwner = new LinkedHashMap<>();
+  private double slowdown = 1;
+  private Source because = Source.ALONE;
+  private Instant heard = Instant.EPOCH;
+
+  /** How many times longer its steps take than on other nodes. */
+  double slowdown() {
+    return slowdown;
+  }
+
+  /** Whether no more is known than that a job was faster here when it began. */
+  boolean onlyBefore() {
+    return slowdown == 1 || because == Source.BEFORE;
+  }
+
+  /** Whether a report of replicas on this node alone, or of a fast step, was heard lately. */
+  boolean judgedDirectly(Instant now) {
+    return byOwner.values().stream().anyMatch(all -> direct(all, now).size() >= LEAST_DIRECT);
+  }
+
+  /** Whether all that says the node is slow comes from this one job. */
+  boolean onlyFrom(String job) {
+    return byOwner.values().stream()
+        .flatMap(Deque::stream)
+        .filter(entry -> entry.logRatio() >= LIMIT)
+        .allMatch(entry -> entry.job().equals(job));
+  }
+
+  void add(Source source, StepTimes.Compared compared, Steps steps, Instant now) {
+    Deque<Entry> entries = byOwner.remove(steps.owner());
+    if (entries == null) {
+      entries = new ArrayDeque<>();
+    }
+    byOwner.putLast(steps.owner(), entries);
+    if (byOwner.size() > MOST_OWNERS) {
+      byOwner.pollFirstEntry();
+    }
+    entries.addLast(
+        new Entry(source, compared.logRatio(), compared.samples(), steps.job(), now));
+    if (entries.size() > KEPT) {
+      entries.removeFirst();
+    }
+    heard = now;
+  }
+
+  /** Drops what a job said that is unlike its family. */
+  void withdraw(String job) {
+    byOwner.values().forEach(all -> all.removeIf(entry -> entry.job().equals(job)));
+    byOwner.values().removeIf(Deque::isEmpty);
+  }
+
+  /** Whether time alone may change what is known of the node. */
+  boolean ages(Instant now) {
+    return slowdown > 1 || now.isAfter(heard.plus(FORGOTTEN));
+  }
+
+  /** Whether nothing is known of the node. */
+  boolean isEmpty() {
+    return byOwner.isEmpty() && slowdown == 1;
+  }
+
+  private record Judged(double logSlowdown, double error, Source source) {}
+
+  /**
+   * Judges the node anew.
+   *
+   * @param noise standard deviation of the logarithm of one comparison
+   * @return whether its slowdown has changed
+   */
+  boolean judge(double noise, Instant now) {
+    double before = slowdown;
+    if (now.isAfter(heard.plus(FORGOTTEN))) {
+      byOwner.clear();
+      slowdown = 1;
+      return before != 1;
+    }
+    @Nullable Judged least = null;
+    for (Deque<Entry> entries : byOwner.values()) {
+      Judged judged = judged(entries, noise, now);
+      if (judged != null && (least == null || judged.logSlowdown() < least.logSlowdown())) {
+        least = judged;
+      }
+    }
+    if (least == null) {
+      if (byOwner.isEmpty()) {
+        slowdown = 1;
+      }
+      return slowdown != before;
+    }
+    // Steps of a half, so that pools are few and stay the same, and none for a small difference.
+    double gap = least.logSlowdown() - Math.log(slowdown);
+    boolean surely =
+        gap > 0
+            ? least.logSlowdown() - ERRORS * least.error() >= SURELY
+            : gap + ERRORS_FASTER * least.error() <= 0;
+    if (Math.abs(gap) > LIMIT && surely) {
+      slowdown = Math.max(1, Math.pow(2, Math.round(2 * least.logSlowdown() / Math.log(2)) / 2.0));
+      because = least.source();
+    }
+    return slowdown != before;
+  }
+
+  private static @Nullable Judged judged(Deque<Entry> entries, double noise, Instant now) {
+    List<Entry> direct = direct(entries, now);
+    if (direct.size() >= LEAST_DIRECT) {
+      return median(direct, noise, Source.ALONE);
+    }
+    List<Entry> before = fresh(entries, now);
+    List<Entry> shared = new ArrayList<>(before);
+    before.removeIf(entry -> entry.source() != Source.BEFORE);
+    shared.removeIf(entry -> entry.source() == Source.BEFORE);
+    if (shared.size() >= LEAST_SHARED) {
+      return median(shared, noise, Source.SHARED);
+    }
+    return before.size() >= LEAST_DIRECT ? median(before, noise, Source.BEFORE) : null;
+  }
+
+  private static Judged median(List<Entry> entries, double noise, Source source) {
+    double[] sorted = entries.stream().mapToDouble(Entry::logRatio).sorted().toArray();
+    double samples = entries.stream().mapToInt(Entry::samples).average().orElse(1);
+    double error = OF_MEDIAN * noise * Math.sqrt(1.0 / sorted.length + 1 / samples);
+    return new Judged(sorted[(sorted.length - 1) / 2], error, source);
+  }
+
+  private static List<Entry> fresh(Deque<Entry> entries, Instant now) {
+    List<Entry> fresh = new ArrayList<>();
+    for (Entry entry : entries) {
+      if (!now.isAfter(entry.at().plus(FRESH))) {
+        fresh.add(entry);
+      }
+    }
+    return fresh;
+  }
+
+  private static List<Entry> direct(Deque<Entry> entries, Instant now) {
+    List<Entry> direct = fresh(entries, now);
+    direct.removeIf(entry -> entry.source() == Source.BEFORE);
+    if (direct.stream().filter(entry -> entry.source() == Source.ALONE).count() == 0) {
+      return List.of();
+    }
+    direct.removeIf(entry -> entry.source() == Source.SHARED && entry.logRatio() >= LIMIT);
+    return direct;
+  }
+}
