@@ -67,7 +67,13 @@ public record StepProfile(
   public StepProfile faster(double times) {
     double step = Math.max(LEAST_SECONDS, stepSeconds / times);
     return new StepProfile(
-        nodes, replicas, atomicBatchSize, steps, step, Math.min(step, syncSeconds / times), gpuType);
+        nodes,
+        replicas,
+        atomicBatchSize,
+        steps,
+        step,
+        Math.min(step, syncSeconds / times),
+        gpuType);
   }
 
   /** The same measurement on GPUs of another type. */

@@ -73,8 +73,8 @@ final class WhyTest {
     Decision decision = Decision.of(Json.YAML.readTree(WAITS));
     assertThat(Why.figures(new Why.Answer(view, decision, List.of(), List.of(), null, null)))
         .containsExactly(
-            "Figures:     It bids 0.420 for each of 2 GPUs, and a GPU costs 0.630 (job-seconds saved"
-                + " per GPU-second).");
+            "Figures:     It bids 0.420 for each of 2 GPUs, and a GPU costs 0.630 (job-seconds"
+                + " saved per GPU-second).");
   }
 
   @Test
@@ -152,8 +152,8 @@ final class WhyTest {
   @Test
   void tellsWhatTheConditionSaysOfAJobThatNoRoundSaw() throws IOException {
     String status =
-        "{phase: Queued, conditions: [{type: Queued, status: 'True', reason: QueueNotFound, message:"
-            + " 'spec.queue is x.', lastTransitionTime: '2026-01-01T00:59:00Z'}]}";
+        "{phase: Queued, conditions: [{type: Queued, status: 'True', reason: QueueNotFound,"
+            + " message: 'spec.queue is x.', lastTransitionTime: '2026-01-01T00:59:00Z'}]}";
     Decision decision = Decision.of(job(status)).orElseThrow();
     JobView view = JobView.of(job(status));
     assertThat(

@@ -64,8 +64,7 @@ public final class PlayedAgent {
    * @param slowdown by how much a step takes longer than usual
    * @param words what it makes of a report that would be true
    */
-  public record Manner(
-      int stepsPerReport, Slowdown slowdown, UnaryOperator<ObjectNode> words) {
+  public record Manner(int stepsPerReport, Slowdown slowdown, UnaryOperator<ObjectNode> words) {
     /** Habits of real agents. */
     static final Manner HONEST = new Manner(250, UnaryOperator.identity());
 

@@ -142,7 +142,8 @@ final class SlowNodesScenario {
 
   private String situation() {
     try {
-      return "slow %s; %s".formatted(operator.slowNodes(), JOBS.stream().map(this::status).toList());
+      return "slow %s; %s"
+          .formatted(operator.slowNodes(), JOBS.stream().map(this::status).toList());
     } catch (IOException e) {
       return e.toString();
     }
@@ -150,8 +151,8 @@ final class SlowNodesScenario {
 
   private boolean hasEvent() {
     return client.v1().events().inNamespace(TEAM).list().getItems().stream()
-        .anyMatch(event ->
-            event.getReason().equals("NodeSlow") && event.getMessage().contains(slow));
+        .anyMatch(
+            event -> event.getReason().equals("NodeSlow") && event.getMessage().contains(slow));
   }
 
   private boolean trains(String job) {

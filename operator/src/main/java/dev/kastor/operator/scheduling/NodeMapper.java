@@ -84,7 +84,9 @@ final class NodeMapper {
       over.add(name);
       if (!overcommitted.contains(name)) {
         LOG.warn(
-            "node {}: its pods hold {} of {} slots, so none is given to others there. A GPU may have failed, or a pod was bound past the scheduler: compare the pods on the node with what it can allocate.",
+            "node {}: its pods hold {} of {} slots, so none is given to others there. A GPU may"
+                + " have failed, or a pod was bound past the scheduler: compare the pods on the"
+                + " node with what it can allocate.",
             name,
             held,
             has);

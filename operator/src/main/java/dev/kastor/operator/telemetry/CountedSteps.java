@@ -118,7 +118,7 @@ final class CountedSteps {
     double stepSeconds = (double) atomic * from.replicas() / perSecond;
     return Optional.of(
         new StepProfile(
-            from.nodes(),
+            from.nodes().size(),
             from.replicas(),
             atomic,
             (int) Math.min(steps, Integer.MAX_VALUE),

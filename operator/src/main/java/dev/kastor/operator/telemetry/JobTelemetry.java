@@ -438,8 +438,7 @@ final class JobTelemetry {
                     .model()
                     .filter(known -> known.knows(shape.gpuType()))
                     .map(known ->
-                        known.goodput(shape, newest.batch())
-                            / steps.slowdown(newest.generation())))
+                        known.goodput(shape, newest.batch()) / steps.slowdown(newest.generation())))
             .orElseGet(() -> Objects.requireNonNullElse(rates.goodput(), 0.0));
     if (goodput <= 0 || progress.totalScaleInvariantSteps() <= 0) {
       return null;

@@ -21,10 +21,7 @@ public final class Learners {
   /** Telemetry of a job of which this operator hears for the first time. */
   JobTelemetry telemetry(TrainingJob job, Instant now) {
     return new JobTelemetry(
-        job,
-        families.learner(job),
-        slow.steps(Labels.id(job), families.family(job)),
-        now);
+        job, families.learner(job), slow.steps(Labels.id(job), families.family(job)), now);
   }
 
   /** Tells of the nodes whose speed turned out to be another one by reports of the job. */

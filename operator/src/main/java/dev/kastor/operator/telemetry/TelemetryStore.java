@@ -349,8 +349,7 @@ public final class TelemetryStore {
 
   private JobTelemetry of(TrainingJob job) {
     return jobs.computeIfAbsent(
-        job.getMetadata().getUid(),
-        uid -> learners.telemetry(job, clock.instant()));
+        job.getMetadata().getUid(), uid -> learners.telemetry(job, clock.instant()));
   }
 
   private static double orZero(@Nullable Double value) {

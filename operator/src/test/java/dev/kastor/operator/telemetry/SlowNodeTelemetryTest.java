@@ -61,8 +61,7 @@ class SlowNodeTelemetryTest {
               BATCH,
               List.of(new StepProfile(1, 2, 32, 10, stepSeconds, stepSeconds / 10)),
               new GradientStats(1, 8, 32),
-              new Progress(
-                  Math.round(steps), GAIN * steps, 1_000_000, Math.round(steps * 64), 0),
+              new Progress(Math.round(steps), GAIN * steps, 1_000_000, Math.round(steps * 64), 0),
               null,
               null,
               null,
@@ -96,8 +95,7 @@ class SlowNodeTelemetryTest {
     assertThat(parted).isFalse();
     train(60, STEP);
     assertThat(changed)
-        .containsExactly(
-            new NodeSpeeds.Changed("n1", 1, 2), new NodeSpeeds.Changed("n1", 2, 1));
+        .containsExactly(new NodeSpeeds.Changed("n1", 1, 2), new NodeSpeeds.Changed("n1", 2, 1));
     assertThat(believedStepSeconds()).isCloseTo(STEP, within(STEP / 20));
     assertThat(parted).isFalse();
   }

@@ -109,7 +109,8 @@ public record RecordingDocument(
                         span.node().slots(),
                         other(names, Named.RACK, span.node().rack()),
                         span.node().preemptible(),
-                        span.node().pricePerHour(), null),
+                        span.node().pricePerHour(),
+                        null),
                     span.from(),
                     span.until()))
             .toList(),

@@ -95,8 +95,7 @@ final class NodeEvidence {
     if (byOwner.size() > MOST_OWNERS) {
       byOwner.pollFirstEntry();
     }
-    entries.addLast(
-        new Entry(source, compared.logRatio(), compared.samples(), steps.job(), now));
+    entries.addLast(new Entry(source, compared.logRatio(), compared.samples(), steps.job(), now));
     if (entries.size() > KEPT) {
       entries.removeFirst();
     }

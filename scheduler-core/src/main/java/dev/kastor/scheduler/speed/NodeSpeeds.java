@@ -84,9 +84,7 @@ public final class NodeSpeeds {
     Map<String, Double> slow = slow();
     return slow.isEmpty() || all.stream().noneMatch(node -> slow.containsKey(node.name()))
         ? all
-        : all.stream()
-            .map(node -> node.withSlowdown(slow.getOrDefault(node.name(), 1.0)))
-            .toList();
+        : all.stream().map(node -> node.withSlowdown(slow.getOrDefault(node.name(), 1.0))).toList();
   }
 
   /**
@@ -183,8 +181,7 @@ public final class NodeSpeeds {
     boolean explained = compared.logRatio() - Math.log(slowest) < NodeEvidence.LIMIT;
     for (String node : steps.nodes()) {
       NodeEvidence evidence = evidence(node);
-      boolean suspect =
-          explained ? evidence.slowdown() == slowest : !evidence.judgedDirectly(now);
+      boolean suspect = explained ? evidence.slowdown() == slowest : !evidence.judgedDirectly(now);
       if (suspect) {
         evidence.add(Source.SHARED, compared, steps, now);
       }

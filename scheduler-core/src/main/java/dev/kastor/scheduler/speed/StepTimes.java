@@ -18,10 +18,10 @@ import java.util.function.Predicate;
  * compared with.
  *
  * <p>Of jobs that are alike the same layout takes as long on all nodes that are well. Times at
- * other batches, of half to twice the size, are scaled as the job's model has it; the level comes from other nodes only, so
- * that a job that always ran on a slow node does not take its speed for the usual one. Bounded: of
- * more than {@value #MOST_LAYOUTS} layouts the owner of most loses the one heard of longest ago.
- * Owned by {@link NodeSpeeds}.
+ * other batches, of half to twice the size, are scaled as the job's model has it; the level comes
+ * from other nodes only, so that a job that always ran on a slow node does not take its speed for
+ * the usual one. Bounded: of more than {@value #MOST_LAYOUTS} layouts the owner of most loses the
+ * one heard of longest ago. Owned by {@link NodeSpeeds}.
  */
 final class StepTimes {
   static final int MOST_LAYOUTS = 512;

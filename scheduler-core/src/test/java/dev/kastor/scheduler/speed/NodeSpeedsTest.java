@@ -161,8 +161,7 @@ class NodeSpeedsTest {
     speeds.age(Set.of("n1"), now);
     assertThat(speeds.slow()).containsOnlyKeys("n1");
     now = now.plus(Duration.ofMinutes(61));
-    assertThat(speeds.age(Set.of("n1"), now))
-        .containsExactly(new NodeSpeeds.Changed("n1", 2, 1));
+    assertThat(speeds.age(Set.of("n1"), now)).containsExactly(new NodeSpeeds.Changed("n1", 2, 1));
     assertThat(speeds.slow()).isEmpty();
   }
 

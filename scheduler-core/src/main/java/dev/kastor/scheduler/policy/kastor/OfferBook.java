@@ -112,9 +112,7 @@ final class OfferBook {
             && job.spec().runsOn(type)
             && allocation.slotsPerReplica() == each
             && job.spec().elasticity().allows(allocation.replicas());
-    return allowed
-        ? Optional.of(new Held(pool, allocation.slots()))
-        : Optional.empty();
+    return allowed ? Optional.of(new Held(pool, allocation.slots())) : Optional.empty();
   }
 
   private static boolean onMenu(JobState job, Held held, Pools pools) {

@@ -47,8 +47,7 @@ record Pools(
   private static final double EQUAL = 1e-6;
 
   /** What the nodes of a pool have in common. */
-  record Kind(
-      String gpuType, boolean preemptible, double pricePerSlotHour, double slowdown) {}
+  record Kind(String gpuType, boolean preemptible, double pricePerSlotHour, double slowdown) {}
 
   static Pools of(List<Node> nodes, Options options) {
     double jobHourValue = options.get(KastorPlugin.JOB_HOUR_VALUE);
