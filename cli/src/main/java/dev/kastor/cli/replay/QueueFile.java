@@ -91,12 +91,12 @@ final class QueueFile {
     String cohort = spec.cohort();
     Queue queue =
         new Queue(
-        name,
-        weight == null ? Queue.DEFAULT_WEIGHT : weight,
-        cohort == null ? "" : cohort,
-        Optional.ofNullable(spec.quota())
-            .map(q -> new Quota(q.gpus(), limit(q.borrowingLimit()), limit(q.lendingLimit()))),
-        StopPolicy.NONE);
+            name,
+            weight == null ? Queue.DEFAULT_WEIGHT : weight,
+            cohort == null ? "" : cohort,
+            Optional.ofNullable(spec.quota())
+                .map(q -> new Quota(q.gpus(), limit(q.borrowingLimit()), limit(q.lendingLimit()))),
+            StopPolicy.NONE);
     return spec.budget() == null ? queue : queue.withBudget(budget(spec.budget(), name, file));
   }
 

@@ -224,7 +224,8 @@ final class SimulateCommandTest {
     assertThat(run.get("conditions").asText())
         .contains("queue a=1.0 quota 4 of cohort all borrowing 2, queue b=2.0 quota 4")
         .contains("lending 0");
-    String budget = Files.readString(queues).replace("weight: 2,", "budget: {gpuHours: 100, period: Week},");
+    String budget =
+        Files.readString(queues).replace("weight: 2,", "budget: {gpuHours: 100, period: Week},");
     Files.writeString(queues, budget);
     Terminal.Result spends =
         simulate(

@@ -57,8 +57,7 @@ public record TrainingJobStatus(
             "Slot-milliseconds that it held by day and queue, and what became of them; written with"
                 + " allocation and training.")
         @Nullable String usage,
-    @JsonPropertyDescription(
-            "Newest starts of its replicas with the milliseconds of their parts.")
+    @JsonPropertyDescription("Newest starts of its replicas with the milliseconds of their parts.")
         @Nullable List<String> starts) {
 
   /** Where a job is in its life. */

@@ -17,11 +17,7 @@ import org.jspecify.annotations.Nullable;
  *     another operator saw
  */
 public record Replica(
-    ReplicaState state,
-    Instant seen,
-    Instant brokenSince,
-    long poll,
-    @Nullable StartMarks start) {
+    ReplicaState state, Instant seen, Instant brokenSince, long poll, @Nullable StartMarks start) {
   /** The replica after its first poll. */
   static Replica first(ReplicaState state, Instant now) {
     StartMarks start = state.generation() == 0 ? StartMarks.heard(now) : null;

@@ -217,9 +217,7 @@ public final class Metrics {
 
   /** A replica made its first step. */
   public void started(StartTimes start) {
-    start
-        .millis()
-        .forEach((phase, millis) -> starts.labels(phase.label()).observe(millis / MILLI));
+    start.millis().forEach((phase, millis) -> starts.labels(phase.label()).observe(millis / MILLI));
   }
 
   /** A look at a job failed. */

@@ -107,7 +107,8 @@ class UsagePageIT {
     assertThat(page.locator("#report-title"))
         .hasText("GPU-hours by family since %s 00:00 UTC".formatted(today()));
     assertThat(page.locator("#rows .usage-name")).hasText(new String[] {"byte-lm"});
-    assertThat(page).hasURL("http://localhost:%d/usage.html#by=family&since=%s".formatted(port, today()));
+    assertThat(page)
+        .hasURL("http://localhost:%d/usage.html#by=family&since=%s".formatted(port, today()));
     Download file = page.waitForDownload(() -> page.locator("#csv").click());
     assertThat(file.suggestedFilename())
         .isEqualTo("usage-by-family-since-%s.csv".formatted(today()));
@@ -132,8 +133,7 @@ class UsagePageIT {
                 + " useful: 7, inefficient: 0, starting: 0, rescaling: 0, failures: 0, unknown: 0,"
                 + " costMicros: 1234567, unpriced: 0}]})");
     assertThat(((String) csv).lines().toList().getLast())
-        .isEqualTo(
-            "\"'=1+1,\"\"\",0.007,0.007,0.000,0.000,0.000,0.000,0.000,1.234567,0.000");
+        .isEqualTo("\"'=1+1,\"\"\",0.007,0.007,0.000,0.000,0.000,0.000,0.000,1.234567,0.000");
     page.context().close();
   }
 
@@ -176,14 +176,22 @@ class UsagePageIT {
   private void scene() {
     TestCluster cluster = new TestCluster(client).node("node-a", 4);
     LocalDate before = today().minusDays(3);
-    job(cluster, "glyphs", "glyph-mlp", before + " vision 216000000 72000000 18000000 14400000 36000000 3600000 125000000 360000000");
-    job(cluster, "more", "glyph-mlp", before + " speech 108000000 36000000 18000000 3600000 7200000 7200000 62500000 180000000");
+    job(
+        cluster,
+        "glyphs",
+        "glyph-mlp",
+        before
+            + " vision 216000000 72000000 18000000 14400000 36000000 3600000 125000000 360000000");
+    job(
+        cluster,
+        "more",
+        "glyph-mlp",
+        before + " speech 108000000 36000000 18000000 3600000 7200000 7200000 62500000 180000000");
     job(cluster, "text", "byte-lm", today() + " - 0 0 0 0 0 43200000");
   }
 
   private static void job(TestCluster cluster, String name, String program, String day) {
-    long held =
-        List.of(day.split(" ")).subList(2, 8).stream().mapToLong(Long::parseLong).sum();
+    long held = List.of(day.split(" ")).subList(2, 8).stream().mapToLong(Long::parseLong).sum();
     Instant now = Instant.now();
     cluster.job(
         name,

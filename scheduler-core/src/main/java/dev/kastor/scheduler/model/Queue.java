@@ -118,15 +118,7 @@ public record Queue(
   /** The same queue with a budget. */
   public Queue withBudget(Budget of) {
     return new Queue(
-        name,
-        weight,
-        cohort,
-        quota,
-        stop,
-        pinsAlwaysHold,
-        stopReason,
-        reopening,
-        Optional.of(of));
+        name, weight, cohort, quota, stop, pinsAlwaysHold, stopReason, reopening, Optional.of(of));
   }
 
   /** A queue whose jobs are pinned within its quota only. */

@@ -98,8 +98,7 @@ final class BudgetAccount {
 
     private BudgetUse use(double now) {
       advance(now);
-      return new BudgetUse(
-          budget, Math.round(MILLI * usedSeconds), budget.period().end(begin));
+      return new BudgetUse(budget, Math.round(MILLI * usedSeconds), budget.period().end(begin));
     }
 
     private double next(double now) {

@@ -60,7 +60,15 @@ public record Replay(
         int restarts,
         double slotSeconds) {
       this(
-          name, application, submitSeconds, startSeconds, finishSeconds, restarts, 0, slotSeconds, 0);
+          name,
+          application,
+          submitSeconds,
+          startSeconds,
+          finishSeconds,
+          restarts,
+          0,
+          slotSeconds,
+          0);
     }
 
     /** The same on slots that cost this. */

@@ -78,7 +78,8 @@ final class BudgetReplayTest {
   @Test
   void aBudgetThatIsNeverSpentChangesNothing() {
     Replay with =
-        replay("kastor", queue("night", new Budget(1e6, Period.MONTH, WhenSpent.STOP)), jobs("night"));
+        replay(
+            "kastor", queue("night", new Budget(1e6, Period.MONTH, WhenSpent.STOP)), jobs("night"));
     assertThat(with.jobs()).isEqualTo(replay("kastor", new Queue("night"), jobs("night")).jobs());
   }
 
@@ -118,7 +119,14 @@ final class BudgetReplayTest {
     for (int i = 0; i < 4; i++) {
       jobs.add(
           new Workload.Job(
-                  "%s-%d".formatted(queue, i), 40 * i, "linear", 1, 4, 2, 0, Workload.Category.ADAPTIVE)
+                  "%s-%d".formatted(queue, i),
+                  40 * i,
+                  "linear",
+                  1,
+                  4,
+                  2,
+                  0,
+                  Workload.Category.ADAPTIVE)
               .queued(queue, 3));
     }
     return jobs;

@@ -94,9 +94,10 @@ public final class WorkloadGenerator {
 
   /**
    * Rigid jobs that take whole nodes, and smaller ones of their size whose batch may change: what
-   * nodes are hard to fill with. A job of the study with at least {@code gpusPerNode} GPUs becomes a
-   * rigid one with a replica for each so many of them, a smaller one has at most as many replicas as
-   * GPUs there. Each is of the application whose time on these replicas is nearest to the study's.
+   * nodes are hard to fill with. A job of the study with at least {@code gpusPerNode} GPUs becomes
+   * a rigid one with a replica for each so many of them, a smaller one has at most as many replicas
+   * as GPUs there. Each is of the application whose time on these replicas is nearest to the
+   * study's.
    *
    * @param gpusPerNode GPUs of one node that each replica of a rigid job takes
    */
