@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class OnnxRuntimeJar {
   /** The version in the root {@code pom.xml} and in the launcher. */
-  static final String NAME = "onnxruntime-1.29.0.jar";
+  static final String NAME = "onnxruntime-1.28.0.jar";
 
   private static final String SHA_256 =
-      "5933bbc0c6c4d89afc04bf7c11011de23a947509c1352e5bf5936e62a84e4d10";
+      "3a9dc00bed7ee467ded8a257f99fc216570d385f8b06053570d33e9b5d7c7a37";
   private static final URI SOURCE =
       URI.create(
-          "https://repo.maven.apache.org/maven2/com/microsoft/onnxruntime/onnxruntime/1.29.0/"
+          "https://repo.maven.apache.org/maven2/com/microsoft/onnxruntime/onnxruntime/1.28.0/"
               + NAME);
   private static final String SOME_CLASS = "ai/onnxruntime/OrtEnvironment.class";
   private static final int OK = 200;

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
     description = {
       "Predicts with a model that kastor export wrote as ONNX: the class of an image (PNG, JPEG),",
       "of each row of a CSV file, or the byte that follows a text. It needs ONNX Runtime,",
-      "54 MB that no release has; --install downloads it once from Maven Central."
+      "43 MB that no release has; --install downloads it once from Maven Central."
     },
     footerHeading = "%nExamples:%n",
     footer = {
