@@ -159,7 +159,7 @@ public final class AllocationWriter {
       usage.decided(job, inForce);
     }
     written.put(job.getMetadata().getUid(), after);
-    metrics.reallocated();
+    metrics.reallocated(JobMapper.allocation(before), allocation);
     JobId id = Labels.id(job);
     LOG.info(
         "{}: {} -> {} replicas on {}: {} {}",

@@ -4,6 +4,7 @@ import dev.kastor.crds.start.StartTimes;
 import dev.kastor.operator.metrics.Families.Family;
 import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.loop.Round;
+import dev.kastor.scheduler.model.Allocation;
 import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
@@ -75,6 +76,11 @@ public final class Metrics {
           DELAY_SECONDS);
   private final Counter changes =
       families.counter("kastor_allocation_changes", "Changes of allocations that were stored.");
+  private final Counter moves =
+      families.counter(
+          "kastor_allocation_moves",
+          "Changes of allocations that were stored and keep the number of replicas, on other"
+              + " nodes.");
   private final Counter served =
       families.counter(
           "kastor_jobs_served_at_once",
@@ -176,8 +182,11 @@ public final class Metrics {
   }
 
   /** The allocation of a job was changed. */
-  public void reallocated() {
+  public void reallocated(Allocation before, Allocation after) {
     changes.inc();
+    if (before.replicas() == after.replicas() && !before.equals(after)) {
+      moves.inc();
+    }
   }
 
   /** A scheduling round ended with an exception. */
