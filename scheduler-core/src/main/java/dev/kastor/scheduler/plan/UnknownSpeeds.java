@@ -15,8 +15,8 @@ import java.util.Map;
  * size, as a rigid job does.
  *
  * <p>A guess of what another size would be worth is no reason for a restart, and nothing measured
- * would ever say that the guess was wrong. Such a job may be stopped or moved like any other, and
- * has all its sizes again once it holds nothing, has lost a node, or its speed is known.
+ * would ever say that the guess was wrong. Such a job may be stopped like any other, and has all
+ * its sizes again once it holds nothing, has lost a node, or its speed is known.
  */
 public final class UnknownSpeeds {
   private UnknownSpeeds() {}

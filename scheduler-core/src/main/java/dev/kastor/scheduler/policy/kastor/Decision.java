@@ -90,7 +90,7 @@ record Decision(
     for (Bid bid : bids) {
       Rooms.take(bid, allocations[bid.index].slots());
     }
-    Explanations why = new Explanations(bids, allocations, price, given, pools);
+    Explanations why = new Explanations(bids, allocations, price, given, pools, draft.movedFor());
     SequencedMap<JobId, Plan.Assignment> assignments = new LinkedHashMap<>();
     for (Bid bid : bids) {
       Allocation allocation = allocations[bid.index];

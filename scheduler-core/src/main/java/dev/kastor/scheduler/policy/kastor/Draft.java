@@ -6,14 +6,18 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
+import java.util.TreeMap;
 
 /**
  * A plan with nodes, and what it is worth as placed.
  *
  * @param allocations by index of the bid
  * @param value seconds saved in a second, pauses taken off
+ * @param movedFor for whom each job that keeps its size had to leave its nodes, by index
  */
-record Draft(Map<Integer, Allocation> allocations, double value) {
+record Draft(
+    Map<Integer, Allocation> allocations, double value, SequencedMap<Integer, Bid> movedFor) {
   /** Places shares: what is held stays where it is, if it can. */
   static Draft of(List<Bid> bids, int[] offers, Packing packing, Pools pools, Rooms rooms) {
     for (int b = 0; b < offers.length; b++) {
@@ -98,6 +102,7 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
 
   private static Draft measured(List<List<Bid>> groups, Packing packing, Pools pools) {
     Map<Integer, Allocation> allocations = new HashMap<>();
+    SequencedMap<Integer, Bid> movedFor = new TreeMap<>(packing.movedFor());
     double value = 0;
     for (List<Bid> bids : groups) {
       for (Bid bid : bids) {
@@ -106,11 +111,15 @@ record Draft(Map<Integer, Allocation> allocations, double value) {
           // Nodes keep the order in which the job has them.
           allocation = bid.job.allocation();
         }
+        if (allocation.equals(bid.job.allocation())
+            || allocation.slots() != bid.job.allocation().slots()) {
+          movedFor.remove(bid.index);
+        }
         allocations.put(bid.index, allocation);
         value += value(bid, allocation, pools);
       }
     }
-    return new Draft(allocations, value);
+    return new Draft(allocations, value, movedFor);
   }
 
   private static boolean overlap(Allocation one, Allocation other) {

@@ -7,6 +7,7 @@ import dev.kastor.scheduler.policy.quota.QuotaReasons;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 
@@ -15,10 +16,22 @@ final class Explanations {
   private final double[] price;
   private final Shares.Given given;
   private final Pools pools;
+  private final Map<Integer, Bid> movedFor;
   private final Contenders contenders;
 
+  /**
+   * What is needed to say why.
+   *
+   * @param movedFor for whom jobs had to leave their nodes, by index
+   */
   Explanations(
-      List<Bid> bids, Allocation[] allocations, double[] price, Shares.Given given, Pools pools) {
+      List<Bid> bids,
+      Allocation[] allocations,
+      double[] price,
+      Shares.Given given,
+      Pools pools,
+      Map<Integer, Bid> movedFor) {
+    this.movedFor = movedFor;
     this.price = price;
     this.given = given;
     this.pools = pools;
@@ -111,7 +124,10 @@ final class Explanations {
             : "GPUs of another kind save more time.";
       }
     }
-    return "It makes room for a job that needs whole nodes.";
+    Bid larger = movedFor.get(bid.index);
+    return larger == null
+        ? "Others got the GPUs that it had, and these were left."
+        : "It makes room for %s, which needs its GPUs on fewer nodes.".formatted(larger.job.id());
   }
 
   private Reason waits(Bid bid, Allocation before) {

@@ -65,6 +65,14 @@ public final class KastorPlugin implements PolicyPlugin {
       Option.number("minimumRun", 10, "seconds for which a job keeps at least what it was given")
           .where(value -> value >= 0, "of at least 0");
 
+  static final Option<Integer> MOVES_PER_NODE =
+      Option.count(
+              "movesPerNode",
+              8,
+              "most moves of running jobs in any hour that make room for larger ones, for each"
+                  + " node of the cluster; 0 for none")
+          .where(value -> value >= 0, "of at least 0");
+
   static final Option<Double> JOB_HOUR_VALUE =
       Option.number(
               "jobHourValue",
@@ -117,6 +125,7 @@ public final class KastorPlugin implements PolicyPlugin {
         HYSTERESIS,
         FAIRNESS,
         MINIMUM_RUN,
+        MOVES_PER_NODE,
         JOB_HOUR_VALUE,
         INTERRUPTIONS_PER_DAY,
         BUDGET,

@@ -33,6 +33,7 @@ final class KastorPolicy implements Policy {
   private final double minimumRunSeconds;
   private final double solverSteps;
   private final OfferBook book;
+  private final Moves moves;
 
   KastorPolicy(Options options) {
     this.options = options;
@@ -44,11 +45,14 @@ final class KastorPolicy implements Policy {
     minimumRunSeconds = options.get(KastorPlugin.MINIMUM_RUN);
     solverSteps = options.get(KastorPlugin.BUDGET);
     book = new OfferBook(options);
+    moves = new Moves(options.get(KastorPlugin.MOVES_PER_NODE));
   }
 
   @Override
   public Plan plan(Snapshot snapshot) {
-    return decide(snapshot).plan();
+    Decision decision = decide(snapshot);
+    moves.note(snapshot.now(), decision.draft().movedFor().size());
+    return decision.plan();
   }
 
   /**
@@ -72,13 +76,14 @@ final class KastorPolicy implements Policy {
   private Decision decide(Snapshot snapshot, Pools pools, int priority) {
     List<Bid> bids = bids(snapshot, pools);
     bids.forEach(bid -> bid.yields = bid.job.spec().priority() < priority);
+    int mostMoves = moves.left(snapshot.now(), snapshot.nodes().size());
     List<Bid> fixed = new ArrayList<>();
     for (Bid bid : bids) {
       if (bid.job.pinned()) {
         fixed.add(bid);
       }
     }
-    Packing roomy = packing(pools, fixed);
+    Packing roomy = packing(pools, fixed, mostMoves);
     Rooms rooms = Rooms.of(snapshot);
     fixed.forEach(rooms::fix);
     rooms.claimMost(bids);
@@ -103,14 +108,37 @@ final class KastorPolicy implements Policy {
     open.forEach(bid -> value(bid, pools));
     rooms.claim(price);
     Shares.Given given = new Shares(open, capacity, price, solverSteps, rooms).divide();
-    Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
-    if (draft.value() < Draft.ofHeld(open)) {
-      // Packing may move more than the shares foresaw: then those who run stay as they are.
-      Draft kept = keeping(open, fixed, pools, price, rooms);
-      boolean owed = rooms.met(open, kept.allocations()) < rooms.met(open, draft.allocations());
-      draft = kept.value() > draft.value() && !owed ? kept : draft;
+    Draft draft = draft(open, fixed, given, roomy, pools, price, rooms);
+    if (!roomy.movedFor().isEmpty()) {
+      // Nodes are found for one job after the other: what each gains, all together may lose.
+      Packing still = packing(pools, fixed, 0);
+      Draft without = draft(open, fixed, given, still, pools, price, rooms);
+      draft = better(draft, without, open, rooms);
     }
     return new Decision(bids, fixed, draft, price, given, pools, rooms);
+  }
+
+  private Draft draft(
+      List<Bid> open,
+      List<Bid> fixed,
+      Shares.Given given,
+      Packing packing,
+      Pools pools,
+      double[] price,
+      Rooms rooms) {
+    Draft draft = Draft.of(open, given.offer(), packing, pools, rooms);
+    // Packing may move more than the shares foresaw: then those who run stay as they are.
+    return draft.value() < Draft.ofHeld(open)
+        ? better(draft, keeping(open, fixed, pools, price, rooms), open, rooms)
+        : draft;
+  }
+
+  /** The other draft if it is worth more and meets no less of what queues claim. */
+  private static Draft better(Draft draft, Draft other, List<Bid> open, Rooms rooms) {
+    boolean more = other.value() > draft.value();
+    return more && rooms.met(open, other.allocations()) >= rooms.met(open, draft.allocations())
+        ? other
+        : draft;
   }
 
   /**
@@ -141,8 +169,8 @@ final class KastorPolicy implements Policy {
     return Math.max(1, unit);
   }
 
-  private static Packing packing(Pools pools, List<Bid> fixed) {
-    Packing packing = new Packing(pools);
+  private static Packing packing(Pools pools, List<Bid> fixed, int mostMoves) {
+    Packing packing = new Packing(pools, mostMoves);
     fixed.forEach(bid -> packing.fix(bid.job.allocation()));
     return packing;
   }
@@ -150,7 +178,7 @@ final class KastorPolicy implements Policy {
   /** All who hold something keep it, and the others share the rest. */
   private Draft keeping(List<Bid> open, List<Bid> fixed, Pools pools, double[] price, Rooms rooms) {
     int[] mark = rooms.mark();
-    Packing packing = packing(pools, fixed);
+    Packing packing = packing(pools, fixed, 0);
     List<Bid> waiting = new ArrayList<>();
     List<Bid> running = new ArrayList<>();
     for (Bid bid : open) {

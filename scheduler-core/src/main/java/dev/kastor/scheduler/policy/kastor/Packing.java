@@ -29,10 +29,15 @@ final class Packing {
   private final PriorityQueue<Wish> queue =
       new PriorityQueue<>(Placed.LARGEST_FIRST.thenComparingInt(Wish::order));
 
-  Packing(Pools pools) {
+  /**
+   * Nodes on which nothing runs.
+   *
+   * @param mostMoves running jobs that may have to leave their nodes to larger ones
+   */
+  Packing(Pools pools, int mostMoves) {
     this.pools = pools;
     free = new FreeSlots(pools);
-    placed = new Placed(pools, free);
+    placed = new Placed(pools, free, mostMoves);
   }
 
   /** Whether all of an allocation is there and free. */
@@ -108,6 +113,11 @@ final class Packing {
     return placed.allocation(order);
   }
 
+  /** For whom each running job had to leave its nodes. */
+  Map<Integer, Bid> movedFor() {
+    return placed.movedFor();
+  }
+
   private @Nullable Spot find(Wish wish) {
     int node = pools.nodeSlots()[wish.pool()];
     Spot spot = null;
@@ -118,7 +128,7 @@ final class Packing {
     }
     spot = spot == null ? scattered(wish) : spot;
     if (spot == null && wish.each() > 1) {
-      placed.leavingReplicas(wish).forEach(order -> queue.add(placed.evict(order)));
+      placed.leavingReplicas(wish).forEach(order -> queue.add(placed.evict(order, wish)));
       spot = scattered(wish);
     }
     return spot;
@@ -171,7 +181,7 @@ final class Packing {
           n = nodes.nextSetBit(n + 1), looked++) {
         List<Integer> smaller = placed.leaving(n, wish);
         double loss = placed.loss(smaller);
-        if (!smaller.isEmpty() && loss < least) {
+        if (!smaller.isEmpty() && loss < least && placed.mayLeave(smaller)) {
           least = loss;
           best = n;
           leaving = smaller;
@@ -181,7 +191,7 @@ final class Packing {
     if (best < 0 || least > wish.gain()) {
       return -1;
     }
-    leaving.forEach(order -> queue.add(placed.evict(order)));
+    leaving.forEach(order -> queue.add(placed.evict(order, wish)));
     return best;
   }
 
@@ -287,16 +297,12 @@ final class Packing {
     }
     found.sort(Comparator.comparingDouble(n -> placed.loss(placed.singlesOn(n))));
     found.subList(wanted, found.size()).clear();
-    double loss = 0;
-    for (int n : found) {
-      loss += placed.loss(placed.singlesOn(n));
-    }
-    if (loss > wish.gain()) {
+    List<Integer> leaving = new ArrayList<>();
+    found.forEach(n -> leaving.addAll(placed.singlesOn(n)));
+    if (placed.loss(leaving) > wish.gain() || !placed.mayLeave(leaving)) {
       return List.of();
     }
-    for (int n : found) {
-      placed.singlesOn(n).forEach(order -> queue.add(placed.evict(order)));
-    }
+    leaving.forEach(order -> queue.add(placed.evict(order, wish)));
     return found;
   }
 

@@ -1,6 +1,7 @@
 package dev.kastor.scheduler.policy.kastor;
 
 import dev.kastor.scheduler.model.Allocation;
+import dev.kastor.scheduler.model.Elasticity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -10,7 +11,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 
-/** Who is where so far, and what it costs to make them leave. Owned by one planning call. */
+/**
+ * Who is where so far, and what it costs to make them leave. A running job leaves its nodes for a
+ * larger one only if it is not rigid, and no more of them do than may move. Owned by one planning
+ * call.
+ */
 final class Placed {
   /**
    * Order in which wishes find nodes: who comes later leaves nodes to who comes earlier, never the
@@ -51,10 +56,18 @@ final class Placed {
   private final FreeSlots free;
   private final Map<Integer, Place> places = new HashMap<>();
   private final Map<Integer, List<Integer>> singlesOn = new HashMap<>();
+  private final Map<Integer, Bid> movedFor = new HashMap<>();
+  private int movesLeft;
 
-  Placed(Pools pools, FreeSlots free) {
+  /**
+   * Nobody is anywhere yet.
+   *
+   * @param mostMoves running jobs that may have to leave their nodes
+   */
+  Placed(Pools pools, FreeSlots free, int mostMoves) {
     this.pools = pools;
     this.free = free;
+    movesLeft = mostMoves;
   }
 
   void take(Wish wish, Spot spot) {
@@ -67,18 +80,25 @@ final class Placed {
     }
   }
 
-  /** Makes one leave its nodes; the answer is what it now wishes for. */
-  Wish evict(int order) {
-    Place place = places.remove(order);
-    if (place == null) {
-      throw new IllegalStateException("bid %d holds nothing to leave".formatted(order));
+  /** Makes one leave its nodes to a wish; the answer is what it now wishes for. */
+  Wish evict(int order, Wish wish) {
+    if (runs(order)) {
+      movesLeft--;
+      movedFor.putIfAbsent(order, wish.bid());
     }
+    Place place = place(order);
+    places.remove(order);
     for (int i = 0; i < place.spot().nodes().length; i++) {
       int node = place.spot().nodes()[i];
       singlesOn.getOrDefault(node, new ArrayList<>()).remove(Integer.valueOf(order));
       free.take(node, -place.spot().counts()[i]);
     }
     return place.wish();
+  }
+
+  /** For whom each running job had to leave its nodes. */
+  Map<Integer, Bid> movedFor() {
+    return Map.copyOf(movedFor);
   }
 
   boolean contains(int order) {
@@ -101,7 +121,18 @@ final class Placed {
 
   /** Whether a bid leaves its nodes to a wish if it loses less by that than the wish gains. */
   boolean smaller(int order, Wish wish) {
-    return LARGEST_FIRST.compare(place(order).wish(), wish) > 0;
+    Wish own = place(order).wish();
+    boolean rigid = own.bid().job.spec().elasticity() instanceof Elasticity.Rigid;
+    return LARGEST_FIRST.compare(own, wish) > 0 && !(rigid && runs(order));
+  }
+
+  /** Whether these may leave their nodes: no more running jobs do than may move. */
+  boolean mayLeave(List<Integer> orders) {
+    int running = 0;
+    for (int order : orders) {
+      running += runs(order) ? 1 : 0;
+    }
+    return running <= movesLeft;
   }
 
   /** The bids that have slots on this node only. */
@@ -173,7 +204,7 @@ final class Placed {
         leaving.add(order);
       }
     }
-    return loss(leaving) > wish.gain() ? List.of() : leaving;
+    return loss(leaving) > wish.gain() || !mayLeave(leaving) ? List.of() : leaving;
   }
 
   /**
@@ -204,8 +235,12 @@ final class Placed {
   /** The pause, if it is where it was. */
   private double loss(int order) {
     Bid bid = place(order).wish().bid();
-    boolean stays = bid.held >= 0 && allocation(order).equals(bid.job.allocation());
-    return stays ? bid.value[bid.held] - bid.valueRestarted[bid.held] : 0;
+    return bid.held >= 0 && runs(order) ? bid.value[bid.held] - bid.valueRestarted[bid.held] : 0;
+  }
+
+  /** Whether a bid is placed where its job runs. */
+  private boolean runs(int order) {
+    return allocation(order).equals(place(order).wish().bid().job.allocation());
   }
 
   private Place place(int order) {

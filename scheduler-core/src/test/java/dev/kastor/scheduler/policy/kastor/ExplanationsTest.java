@@ -10,6 +10,7 @@ import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.TestJob;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,7 +36,7 @@ final class ExplanationsTest {
 
   private static Reason why(List<Bid> bids, int index, Allocation... allocations) {
     Shares.Given given = new Shares.Given(new int[bids.size()], 9, 10);
-    return new Explanations(bids, allocations, PRICE, given, POOLS)
+    return new Explanations(bids, allocations, PRICE, given, POOLS, Map.of())
         .of(bids.get(index), allocations[index]);
   }
 

@@ -25,7 +25,7 @@ final class PackingTest {
   private final List<Bid> bids = new ArrayList<>();
 
   private static Packing packing(Node... nodes) {
-    return new Packing(Pools.of(List.of(nodes), TestOptions.USUAL));
+    return new Packing(Pools.of(List.of(nodes), TestOptions.USUAL), 100);
   }
 
   private static Node node(String name, int slots) {
