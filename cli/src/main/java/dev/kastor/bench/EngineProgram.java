@@ -1,6 +1,7 @@
 package dev.kastor.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.local.Installation;
 import java.io.IOException;
@@ -9,19 +10,39 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A program of the engine in a process of its own that prints one JSON object and ends. */
-final class EngineProgram {
+/** Program of the engine in a process of its own that prints JSON objects and ends. */
+public final class EngineProgram {
   private EngineProgram() {}
 
   /**
-   * Runs it.
+   * Runs one that prints a single object.
+   *
+   * @return what it prints
+   */
+  static JsonNode ask(
+      Installation installation,
+      String program,
+      List<String> arguments,
+      int threads,
+      String trouble)
+      throws BenchException, IOException, InterruptedException {
+    List<JsonNode> lines = lines(installation, program, arguments, threads, trouble);
+    if (lines.size() != 1) {
+      throw new BenchException(
+          "%s: it printed %d objects, not one".formatted(trouble, lines.size()));
+    }
+    return lines.getFirst();
+  }
+
+  /**
+   * Runs one.
    *
    * @param program a class with a main method
    * @param threads that it may compute with
    * @param trouble what to say if it fails, before what it says itself
-   * @return what it prints
+   * @return the objects that it prints
    */
-  static JsonNode ask(
+  public static List<JsonNode> lines(
       Installation installation,
       String program,
       List<String> arguments,
@@ -46,7 +67,10 @@ final class EngineProgram {
       } finally {
         process.destroyForcibly();
       }
-      return new ObjectMapper().readTree(said);
+      try (MappingIterator<JsonNode> objects =
+          new ObjectMapper().readerFor(JsonNode.class).readValues(said)) {
+        return objects.readAll();
+      }
     } finally {
       Files.deleteIfExists(errors);
     }

@@ -6,10 +6,9 @@ import dev.kastor.engine.eager.Staged;
 import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Shape;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * What the executor itself costs: nodes that do nothing, and small ops eager and staged. Figures
@@ -37,6 +36,7 @@ public final class ExecutorRates {
     double eager = callSeconds(rounds, false);
     double staged = callSeconds(rounds, true);
     System.out.printf(
+        Locale.ROOT,
         "{\"nullNodesPerSecond\": %.0f, \"eagerMicrosPerOp\": %.3f, \"stagedMicrosPerOp\": %.3f,"
             + " \"eagerOverStaged\": %.1f}%n",
         nodes, eager / DEPTH / 2 * 1e6, staged / DEPTH / 2 * 1e6, eager / staged);
@@ -56,36 +56,25 @@ public final class ExecutorRates {
       layer = next;
     }
     Node end = Node.group(layer);
-    double[] seconds = new double[rounds];
     try (Session session = new Session(Backends.fastest(1).backend(), CAP, 1)) {
-      for (int i = -rounds; i < rounds; i++) {
-        double begun = cpuSeconds();
-        session.run(List.of(end)).close();
-        if (i >= 0) {
-          seconds[i] = cpuSeconds() - begun;
-        }
-      }
+      Rounds.Work all = () -> session.run(List.of(end)).close();
+      return LAYERS * LAYER / Rounds.ofProcessor(rounds, all).median();
     }
-    return LAYERS * LAYER / median(seconds);
   }
 
   /** A chain of additions and tanh of a few elements each. */
   private static double callSeconds(int rounds, boolean stage) throws InterruptedException {
-    double[] seconds = new double[rounds];
     try (Eager eager = new Eager(Backends.fastest(1).backend(), CAP)) {
       Staged staged = new Staged(eager, (inputs, _) -> List.of(chain(inputs.getFirst())));
       Node x = eager.of(Shape.of(WIDTH), new float[WIDTH]);
-      for (int i = -rounds; i < rounds; i++) {
-        double begun = cpuSeconds();
-        for (int call = 0; call < CALLS; call++) {
-          eager.run(stage ? staged.call(List.of(x)).getFirst() : chain(x));
-        }
-        if (i >= 0) {
-          seconds[i] = (cpuSeconds() - begun) / CALLS;
-        }
-      }
+      Rounds.Work calls =
+          () -> {
+            for (int call = 0; call < CALLS; call++) {
+              eager.run(stage ? staged.call(List.of(x)).getFirst() : chain(x));
+            }
+          };
+      return Rounds.ofProcessor(rounds, calls).median() / CALLS;
     }
-    return median(seconds);
   }
 
   private static Node chain(Node x) {
@@ -94,15 +83,5 @@ public final class ExecutorRates {
       y = y.add(x).tanh();
     }
     return y;
-  }
-
-  private static double cpuSeconds() {
-    return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() / 1e9;
-  }
-
-  private static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    return sorted[sorted.length / 2];
   }
 }

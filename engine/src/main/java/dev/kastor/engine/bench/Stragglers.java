@@ -21,6 +21,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
@@ -68,11 +69,13 @@ public final class Stragglers {
       Arrays.sort(millis);
       double mean = Arrays.stream(millis).average().orElse(0);
       System.out.printf(
+          Locale.ROOT,
           "{\"needed\": %d, \"spare\": %d, \"stepMillisMean\": %.1f, \"stepMillisMedian\": %.1f,"
               + " \"meanTimesMachines\": %.1f}%n",
           workers, spare, mean, millis[millis.length / 2], mean * (workers + spare) / workers);
     }
     System.out.printf(
+        Locale.ROOT,
         "{\"workers\": %d, \"staleness\": %s}%n",
         workers, Arrays.toString(stragglers.asynchronous()));
   }

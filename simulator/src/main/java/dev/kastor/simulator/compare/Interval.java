@@ -17,7 +17,7 @@ public record Interval(double value, double low, double high) {
   private static final long SEED = 1;
 
   /** The mean, with the interval of Student's t over the samples: a paired t of differences. */
-  static Interval ofMean(double[] samples) {
+  public static Interval ofMean(double[] samples) {
     double mean = Arrays.stream(samples).average().orElse(Double.NaN);
     if (samples.length < 2) {
       return new Interval(mean, Double.NaN, Double.NaN);
@@ -32,7 +32,7 @@ public record Interval(double value, double low, double high) {
    * The mean of b over the mean of a, with the percentile interval of a bootstrap over pairs:
    * 10,000 resamples from a fixed seed.
    */
-  static Interval ofRatio(double[] a, double[] b) {
+  public static Interval ofRatio(double[] a, double[] b) {
     double value = Arrays.stream(b).sum() / Arrays.stream(a).sum();
     if (a.length < 2) {
       return new Interval(value, Double.NaN, Double.NaN);

@@ -111,7 +111,8 @@ public record Contender(
     return drawn ? all : all.subList(0, 1);
   }
 
-  Run run(WorkloadSet set, String workload, long seed) {
+  /** Its replay of a workload of a set. */
+  public Run run(WorkloadSet set, String workload, long seed) {
     Mode mode = events ? Mode.EVENTS : set.mode();
     return new Run(
         mode,
