@@ -29,6 +29,7 @@ import dev.kastor.cli.job.TopCommand;
 import dev.kastor.cli.local.DownCommand;
 import dev.kastor.cli.local.UpCommand;
 import dev.kastor.cli.metrics.MetricsCommand;
+import dev.kastor.cli.paper.PaperCommand;
 import dev.kastor.cli.predict.PredictCommand;
 import dev.kastor.cli.queue.BudgetOption;
 import dev.kastor.cli.queue.QueueCommand;
@@ -130,6 +131,7 @@ public final class Kastor implements Runnable {
           SweepCommand.class,
           CompareCommand.class,
           BenchCommand.class,
+          PaperCommand.class,
           ProfileCommand.class,
           GpuCommand.class,
           TraceCommand.class,
@@ -163,7 +165,8 @@ public final class Kastor implements Runnable {
     groups.put("Operate a cluster", List.of("queue", "report", "doctor", "support-bundle"));
     groups.put(
         "Simulate and measure",
-        List.of("record", "simulate", "sweep", "compare", "trace", "bench", "profile", "gpu"));
+        List.of(
+            "record", "simulate", "sweep", "compare", "trace", "bench", "paper", "profile", "gpu"));
     groups.put("Kastor itself", List.of("version", "completion", "help"));
     return groups;
   }

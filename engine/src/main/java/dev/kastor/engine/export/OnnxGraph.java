@@ -102,58 +102,56 @@ final class OnnxGraph {
 
   /** A constant of floats. */
   String floats(long[] dims, float... values) {
-    ByteBuffer raw = raw(values.length * Float.BYTES);
-    raw.asFloatBuffer().put(values);
+    byte[] raw = new byte[values.length * Float.BYTES];
+    little(raw).asFloatBuffer().put(values);
     return constant(Type.FLOAT, dims, raw);
   }
 
   /** A constant of 32-bit integers. */
   String ints(long[] dims, int... values) {
-    ByteBuffer raw = raw(values.length * Integer.BYTES);
-    raw.asIntBuffer().put(values);
+    byte[] raw = new byte[values.length * Integer.BYTES];
+    little(raw).asIntBuffer().put(values);
     return constant(Type.INT32, dims, raw);
   }
 
   /** A vector of 64-bit integers, as ops take shapes and axes. */
   String longs(long... values) {
-    ByteBuffer raw = raw(values.length * Long.BYTES);
-    raw.asLongBuffer().put(values);
-    return constant(Type.INT64, new long[] {values.length}, raw);
+    return constant(Type.INT64, new long[] {values.length}, bytes(values));
   }
 
   /** A scalar of a 64-bit integer. */
   String scalar(long value) {
-    return constant(Type.INT64, new long[0], raw(Long.BYTES).putLong(0, value));
+    return constant(Type.INT64, new long[0], bytes(value));
   }
 
   /** A constant of truth values. */
   String booleans(long[] dims, boolean... values) {
-    ByteBuffer raw = raw(values.length);
+    byte[] raw = new byte[values.length];
     for (int i = 0; i < values.length; i++) {
-      raw.put(i, (byte) (values[i] ? 1 : 0));
+      raw[i] = (byte) (values[i] ? 1 : 0);
     }
     return constant(Type.BOOL, dims, raw);
   }
 
-  private static ByteBuffer raw(int bytes) {
-    return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  private static ByteBuffer little(byte[] bytes) {
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  private String constant(Type type, long[] dims, ByteBuffer raw) {
-    List<Object> key = List.of(type, ByteBuffer.wrap(bytes(dims)), raw);
+  private String constant(Type type, long[] dims, byte[] raw) {
+    List<Object> key = List.of(type, ByteBuffer.wrap(bytes(dims)), ByteBuffer.wrap(raw));
     return known.computeIfAbsent(
         key,
         _ -> {
           String name = next("constant");
-          initializers.add(tensorOf(type, dims, name).bytes(9, raw.array()));
+          initializers.add(tensorOf(type, dims, name).bytes(9, raw));
           return name;
         });
   }
 
-  private static byte[] bytes(long[] values) {
-    ByteBuffer bytes = raw(values.length * Long.BYTES);
-    bytes.asLongBuffer().put(values);
-    return bytes.array();
+  private static byte[] bytes(long... values) {
+    byte[] bytes = new byte[values.length * Long.BYTES];
+    little(bytes).asLongBuffer().put(values);
+    return bytes;
   }
 
   private static ProtoWriter tensorOf(Type type, long[] dims, String name) {

@@ -71,7 +71,8 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
     Instant opens = opens(housed);
     double seconds =
         Math.max(
-            horizonSeconds(housed, assumed), Duration.between(housed.now(), opens).toSeconds());
+            horizonSeconds(housed, assumed),
+            Duration.between(housed.now(), opens).toNanos() * 1e-9);
     Starts listener = new Starts(overdue);
     EventSimulation simulation =
         new EventSimulation(

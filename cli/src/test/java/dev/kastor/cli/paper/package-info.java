@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.cli.paper;
+
+import org.jspecify.annotations.NullMarked;

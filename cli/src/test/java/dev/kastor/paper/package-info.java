@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.paper;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.paper.registry;
+
+import org.jspecify.annotations.NullMarked;

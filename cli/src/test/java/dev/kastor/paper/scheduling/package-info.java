@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.paper.scheduling;
+
+import org.jspecify.annotations.NullMarked;
