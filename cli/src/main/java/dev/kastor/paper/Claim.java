@@ -33,8 +33,7 @@ public record Claim(
   }
 
   /** A claim with the threshold of our figure. */
-  public static Claim of(
-      String sentence, String source, Certainty certainty, Threshold threshold) {
+  public static Claim of(String sentence, String source, Certainty certainty, Threshold threshold) {
     return new Claim(sentence, source, certainty, Optional.of(threshold));
   }
 }

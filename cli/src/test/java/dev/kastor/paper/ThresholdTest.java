@@ -13,8 +13,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class ThresholdTest {
   @ParameterizedTest
   @CsvSource({
-    "1.49, PARTLY", "1.5, REPRODUCED", "1e9, REPRODUCED", "1.1, PARTLY", "1.09, REFUTED",
-    "NaN, REFUTED", "-Infinity, REFUTED"
+    "1.49, PARTLY",
+    "1.5, REPRODUCED",
+    "1e9, REPRODUCED",
+    "1.1, PARTLY",
+    "1.09, REFUTED",
+    "NaN, REFUTED",
+    "-Infinity, REFUTED"
   })
   void theLargerTheBetter(double value, Verdict verdict) {
     Threshold threshold = Threshold.atLeast("speed-up", 1.5, 1.1);
@@ -34,7 +39,11 @@ final class ThresholdTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0.94, PARTLY", "0.95, REPRODUCED", "1.05, REPRODUCED", "1.2, PARTLY", "1.3, REFUTED",
+    "0.94, PARTLY",
+    "0.95, REPRODUCED",
+    "1.05, REPRODUCED",
+    "1.2, PARTLY",
+    "1.3, REFUTED",
     "0.7, REFUTED"
   })
   void theNearerTheBetter(double value, Verdict verdict) {

@@ -124,8 +124,7 @@ public final class PaperCommand implements Callable<Integer> {
     try {
       return PaperReport.of(paper, trial, InstantSource.system());
     } catch (PaperException e) {
-      throw new CliException(
-          ExitCode.FAILED, "%s: %s".formatted(paper.name(), e.getMessage()), e);
+      throw new CliException(ExitCode.FAILED, "%s: %s".formatted(paper.name(), e.getMessage()), e);
     }
   }
 

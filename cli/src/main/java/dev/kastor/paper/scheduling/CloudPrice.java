@@ -84,8 +84,7 @@ final class CloudPrice {
             .toList();
     double[] ratios =
         replays.subList(sizes.size(), replays.size()).stream()
-            .mapToDouble(
-                replay -> replay.nodeMoney() / price(fixed, replay.averageSeconds()))
+            .mapToDouble(replay -> replay.nodeMoney() / price(fixed, replay.averageSeconds()))
             .sorted()
             .toArray();
     return new Measured(
@@ -131,8 +130,7 @@ final class CloudPrice {
     for (Replay after : fixed) {
       if (seconds <= after.averageSeconds()) {
         double span = after.averageSeconds() - before.averageSeconds();
-        double share =
-            span > 0 ? Math.max(0, seconds - before.averageSeconds()) / span : 1;
+        double share = span > 0 ? Math.max(0, seconds - before.averageSeconds()) / span : 1;
         return before.nodeMoney() + share * (after.nodeMoney() - before.nodeMoney());
       }
       before = after;

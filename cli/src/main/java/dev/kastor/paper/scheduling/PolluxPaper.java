@@ -60,8 +60,7 @@ public final class PolluxPaper implements Paper {
                 + " for less money than one that does not look at it.",
             "OSDI 2021, evaluation in the cloud",
             Certainty.RECALLED,
-            Threshold.atMost(
-                "price over that of the fixed cluster that is as fast", 0.9, 1)));
+            Threshold.atMost("price over that of the fixed cluster that is as fast", 0.9, 1)));
   }
 
   @Override

@@ -37,8 +37,7 @@ final class PaperIT {
                 "--json"));
     builder.environment().put("KASTOR_INSTALL", ROOT.toString());
     builder.environment().put("KASTOR_HOME", folder.resolve("kastor").toString());
-    Process process =
-        builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+    Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
     assertThat(process.waitFor(PATIENCE)).as(Files.readString(err)).isTrue();
     assertThat(process.exitValue()).as(Files.readString(err)).isZero();
     assertThat(Files.readString(err)).contains("SamplerRates 2");

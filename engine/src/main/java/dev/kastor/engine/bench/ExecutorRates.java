@@ -39,7 +39,10 @@ public final class ExecutorRates {
         Locale.ROOT,
         "{\"nullNodesPerSecond\": %.0f, \"eagerMicrosPerOp\": %.3f, \"stagedMicrosPerOp\": %.3f,"
             + " \"eagerOverStaged\": %.1f}%n",
-        nodes, eager / DEPTH / 2 * 1e6, staged / DEPTH / 2 * 1e6, eager / staged);
+        nodes,
+        eager / DEPTH / 2 * 1e6,
+        staged / DEPTH / 2 * 1e6,
+        eager / staged);
   }
 
   /** Layers of nodes, each of which comes after two of the layer before. */

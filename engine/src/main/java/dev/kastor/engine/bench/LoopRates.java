@@ -226,20 +226,20 @@ public final class LoopRates {
         Locale.ROOT,
         "{\"part\": \"devices\", \"layers\": %d, \"oneMillis\": %.2f, \"twoMillis\": %.2f,"
             + " \"speedUp\": %.3f}%n",
-        LAYERS, one * 1e3, two * 1e3, one / two);
+        LAYERS,
+        one * 1e3,
+        two * 1e3,
+        one / two);
   }
 
   private double stackSeconds(List<Device> devices) throws InterruptedException {
     Map<Device, Session> sessions = new HashMap<>();
-    devices.forEach(device ->
-        sessions.put(device, new Session(Backends.fastest(1).backend(), PLENTY, 1)));
+    devices.forEach(
+        device -> sessions.put(device, new Session(Backends.fastest(1).backend(), PLENTY, 1)));
     try (Arena arena = Arena.ofShared();
         PartitionedSession session =
             new PartitionedSession(
-                "loop",
-                sessions,
-                new Placer(devices, RoughCosts.TYPICAL),
-                new LocalRendezvous())) {
+                "loop", sessions, new Placer(devices, RoughCosts.TYPICAL), new LocalRendezvous())) {
       Map<Node, Tensor> feeds = new HashMap<>();
       List<Node> fetches = List.of(stack(64, 30, devices, arena, feeds));
       return Rounds.ofClock(rounds, () -> session.run(feeds, fetches).close()).median();

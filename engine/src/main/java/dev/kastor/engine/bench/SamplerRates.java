@@ -41,7 +41,8 @@ public final class SamplerRates {
     for (int i = 0; i < 3; i++) {
       nets.add(
           new Net(
-              values(DIMENSIONS, HIDDEN), eager.of(Shape.of(HIDDEN), new float[HIDDEN]),
+              values(DIMENSIONS, HIDDEN),
+              eager.of(Shape.of(HIDDEN), new float[HIDDEN]),
               values(HIDDEN, DIMENSIONS)));
     }
   }
@@ -87,8 +88,7 @@ public final class SamplerRates {
     return Rounds.ofProcessor(
         rounds,
         () -> {
-          List<Node> ends =
-              stage ? staged.call(List.of(place, speed)) : sample(place, speed);
+          List<Node> ends = stage ? staged.call(List.of(place, speed)) : sample(place, speed);
           for (Node end : ends) {
             eager.run(end);
           }

@@ -72,12 +72,17 @@ public final class Stragglers {
           Locale.ROOT,
           "{\"needed\": %d, \"spare\": %d, \"stepMillisMean\": %.1f, \"stepMillisMedian\": %.1f,"
               + " \"meanTimesMachines\": %.1f}%n",
-          workers, spare, mean, millis[millis.length / 2], mean * (workers + spare) / workers);
+          workers,
+          spare,
+          mean,
+          millis[millis.length / 2],
+          mean * (workers + spare) / workers);
     }
     System.out.printf(
         Locale.ROOT,
         "{\"workers\": %d, \"staleness\": %s}%n",
-        workers, Arrays.toString(stragglers.asynchronous()));
+        workers,
+        Arrays.toString(stragglers.asynchronous()));
   }
 
   /** A lognormal delay, and sometimes ten times that. */

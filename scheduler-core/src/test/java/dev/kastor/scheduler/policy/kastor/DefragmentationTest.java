@@ -62,12 +62,14 @@ final class DefragmentationTest {
     Snapshot snapshot = scattered(NOON, ONE);
     Plan plan = new KastorPolicy(TestOptions.USUAL).plan(snapshot);
     assertThat(starts(snapshot, plan)).isTrue();
-    assertThat(moved(snapshot, plan)).hasSize(4).allSatisfy(job -> {
-      assertThat(plan.allocation(job.id()).slots()).isEqualTo(1);
-      Reason reason = plan.reason(job.id());
-      assertThat(reason.code()).isEqualTo("Moved");
-      assertThat(reason.message()).contains("makes room for test/gang");
-    });
+    assertThat(moved(snapshot, plan))
+        .hasSize(4)
+        .allSatisfy(job -> {
+          assertThat(plan.allocation(job.id()).slots()).isEqualTo(1);
+          Reason reason = plan.reason(job.id());
+          assertThat(reason.code()).isEqualTo("Moved");
+          assertThat(reason.message()).contains("makes room for test/gang");
+        });
   }
 
   @Test
