@@ -49,7 +49,8 @@ public record ReplicaStart(Source source, int stateMillis, int firstStepMillis) 
     Matcher parts = TEXT.matcher(text);
     if (!parts.matches()) {
       throw new IllegalArgumentException(
-          "start must be SOURCE,STATE_MILLIS,FIRST_STEP_MILLIS, as in PEERS,120,410, with the source INITIAL,"
+          "start must be SOURCE,STATE_MILLIS,FIRST_STEP_MILLIS, as in PEERS,120,410, with the"
+              + " source INITIAL,"
               + " CHECKPOINT or PEERS, but is '%s'".formatted(text));
     }
     return new ReplicaStart(
