@@ -2,9 +2,9 @@ package dev.kastor.cli.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.cli.terminal.Paper;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -37,7 +37,7 @@ class StartTableTest {
 
   private static List<String> lines(String... starts) {
     TrainingJobStatus status =
-        Serialization.jsonMapper()
+        new ObjectMapper()
             .convertValue(Map.of("starts", List.of(starts)), TrainingJobStatus.class);
     return StartTable.of(status).map(table -> table.lines(Paper.ENDLESS)).orElse(List.of());
   }
