@@ -85,7 +85,7 @@ final class DefragmentationTest {
     KastorPolicy policy = new KastorPolicy(options(3));
     List<Instant> moves = new ArrayList<>();
     for (int round = 0; round < 30; round++) {
-      Snapshot snapshot = scattered(NOON.plus(Duration.ofMinutes(10 * round)), ONE);
+      Snapshot snapshot = scattered(NOON.plus(Duration.ofMinutes(10L * round)), ONE);
       Plan plan = policy.plan(snapshot);
       List<JobState> moved = moved(snapshot, plan);
       assertThat(starts(snapshot, plan)).isEqualTo(moved.size() == 4);
