@@ -109,7 +109,7 @@ public record RawExamples(List<String> names, float[] values, int position) {
     byte[] bytes = (fits ? image : image.square(pixels.height())).in(pixels.channels()).values();
     float[] values = new float[bytes.length];
     for (int i = 0; i < values.length; i++) {
-      values[i] = (bytes[i] & 0xff) * (pixels.highest() / Inputs.Pixels.BYTE);
+      values[i] = (bytes[i] & 0xff) * pixels.highest() / Inputs.Pixels.BYTE;
     }
     return new RawExamples(List.of(String.valueOf(file.getFileName())), values, 0);
   }
