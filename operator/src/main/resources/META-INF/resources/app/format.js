@@ -53,7 +53,7 @@ export function metric(value) {
 
 /** GPU-hours: a tenth from 100 on, hundredths from 1 on, thousandths below. */
 export function hours(value) {
-  const digits = value >= 100 ? 1 : value >= 1 ? 2 : 3;
+  const digits = value >= 100 ? 1 : value >= 1 ? 2 : value > 0 ? 3 : 0;
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
