@@ -37,8 +37,7 @@ class StartTableTest {
 
   private static List<String> lines(String... starts) {
     TrainingJobStatus status =
-        new ObjectMapper()
-            .convertValue(Map.of("starts", List.of(starts)), TrainingJobStatus.class);
+        new ObjectMapper().convertValue(Map.of("starts", List.of(starts)), TrainingJobStatus.class);
     return StartTable.of(status).map(table -> table.lines(Paper.ENDLESS)).orElse(List.of());
   }
 

@@ -148,7 +148,7 @@ public final class NodeSpeeds {
             steps, LEAST_OF_ITSELF, node -> well(node) || evidence(node).onlyFrom(steps.job()));
     if (others.known() && itself.known() && slow(others) && !slow(itself)) {
       // As slow elsewhere: it is the job that differs from its family, not the node.
-      differs(steps.job(), now);
+      differs(steps.job());
       others = Compared.NOTHING;
     }
     Compared best = others.known() ? others : itself;
@@ -187,7 +187,7 @@ public final class NodeSpeeds {
     }
   }
 
-  private void differs(String job, Instant now) {
+  private void differs(String job) {
     odd.addLast(job);
     if (odd.size() > MOST_ODD) {
       odd.removeFirst();
