@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
 import java.util.SplittableRandom;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +32,7 @@ final class MovesTest {
     assertThat(planned.keySet()).anyMatch(last -> sum(planned, last) == PER_NODE * NODES);
   }
 
-  private static int sum(TreeMap<Instant, Integer> planned, Instant last) {
+  private static int sum(NavigableMap<Instant, Integer> planned, Instant last) {
     return planned.subMap(last.minusSeconds(3600), false, last, true).values().stream()
         .mapToInt(count -> count)
         .sum();
