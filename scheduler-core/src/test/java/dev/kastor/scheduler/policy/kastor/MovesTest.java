@@ -3,8 +3,8 @@ package dev.kastor.scheduler.policy.kastor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
-import java.util.SplittableRandom;
 import java.util.NavigableMap;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
