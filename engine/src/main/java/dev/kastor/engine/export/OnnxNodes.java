@@ -289,8 +289,8 @@ final class OnnxNodes {
     List<String> operands = new ArrayList<>(from);
     int rank = extents(node).rank();
     long[] turned = IntStream.range(0, rank).asLongStream().toArray();
-    turned[rank - 2] = rank - 1;
-    turned[rank - 1] = rank - 2;
+    turned[rank - 2] = rank - 1L;
+    turned[rank - 1] = rank - 2L;
     if (op.transposeLeft()) {
       operands.set(0, transpose(from.get(0), turned));
     }

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** An exported model in ONNX Runtime beside the network on our own backend. */
 final class OnnxSession implements AutoCloseable {
@@ -50,7 +51,8 @@ final class OnnxSession implements AutoCloseable {
   /** The result of a name for examples side by side. */
   float[] run(String output, float[] raw, int examples) throws OrtException {
     String input = session.getInputNames().iterator().next();
-    TensorInfo info = (TensorInfo) session.getInputInfo().get(input).getInfo();
+    TensorInfo info =
+        (TensorInfo) Objects.requireNonNull(session.getInputInfo().get(input)).getInfo();
     long[] shape = info.getShape();
     shape[0] = examples;
     try (OnnxTensor tensor =
@@ -108,7 +110,7 @@ final class OnnxSession implements AutoCloseable {
     model.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
     for (List<Node> leaves : List.of(forward.parameters(), forward.statistics())) {
       for (Node leaf : leaves) {
-        NamedTensor tensor = tensors.get(Forward.name(leaf));
+        NamedTensor tensor = Objects.requireNonNull(tensors.get(Forward.name(leaf)));
         executable.input(leaf).write(tensor.values(), tensor.from());
       }
     }

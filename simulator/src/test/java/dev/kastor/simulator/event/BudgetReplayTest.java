@@ -9,6 +9,7 @@ import dev.kastor.scheduler.model.Budget.WhenSpent;
 import dev.kastor.scheduler.model.BudgetUse;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Queue;
+import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.PolicyFactory;
@@ -26,6 +27,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,15 +93,20 @@ final class BudgetReplayTest {
     BudgetAccount account = new BudgetAccount(queues);
     account.holds("night", 2, 100);
     assertThat(account.next(100)).isEqualTo(1900);
-    assertThat(account.queues(queues, 1899).get("night").stopReason()).isEmpty();
-    assertThat(account.queues(queues, 1900).get("night").stopReason().orElseThrow().message())
+    assertThat(stopReason(account, queues, 1899)).isEmpty();
+    assertThat(stopReason(account, queues, 1900).orElseThrow().message())
         .startsWith("Queue night has spent its budget of 1 GPU-hours a week.");
     account.holds("night", -2, 1901);
     double monday = VirtualClock.seconds(Duration.ofDays(4));
     assertThat(account.next(1901)).as("1970 began on a Thursday").isEqualTo(monday);
-    assertThat(account.queues(queues, monday - 1).get("night").stopReason()).isPresent();
-    assertThat(account.queues(queues, monday).get("night").stopReason()).isEmpty();
+    assertThat(stopReason(account, queues, monday - 1)).isPresent();
+    assertThat(stopReason(account, queues, monday)).isEmpty();
     assertThat(account.next(monday)).isInfinite();
+  }
+
+  private static Optional<Reason> stopReason(
+      BudgetAccount account, Map<String, Queue> queues, double now) {
+    return Objects.requireNonNull(account.queues(queues, now).get("night")).stopReason();
   }
 
   private static List<Integer> priorities(List<Snapshot> seen, String queue) {
