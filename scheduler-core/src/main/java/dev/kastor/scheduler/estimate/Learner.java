@@ -94,12 +94,7 @@ public final class Learner {
     if (report.gradient() != null) {
       observe(report.gradient(), report.progress(), now);
     }
-    for (Switch change : report.switches()) {
-      pauses.observe(change);
-      if (memory != null) {
-        memory.observe(family, change, now);
-      }
-    }
+    report.switches().forEach(change -> observe(change, now));
     if (report.checkpoint() != null) {
       saved = Instant.ofEpochMilli(report.checkpoint().savedAtEpochMillis());
     }
@@ -129,6 +124,14 @@ public final class Learner {
       }
     } else if (mayTeach(probation, known)) {
       memory.observe(family, profile, now);
+    }
+  }
+
+  /** Takes in a change of the replicas and its pause. */
+  public void observe(Switch change, Instant now) {
+    pauses.observe(change);
+    if (memory != null) {
+      memory.observe(family, change, now);
     }
   }
 

@@ -4,6 +4,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.StepProfile;
+import dev.kastor.protocol.Switch;
 import dev.kastor.scheduler.estimate.FamilyMemory;
 import dev.kastor.scheduler.estimate.GoodputEstimator;
 import dev.kastor.scheduler.estimate.Learner;
@@ -38,6 +39,7 @@ final class TickJob implements Foresight {
   private final double declaredWork;
   private final boolean adaptive;
   private final boolean learns;
+  private final boolean measuresPauses;
   private final Learner learner;
   private Allocation allocation = Allocation.NONE;
   private Placement placement = Placement.NONE;
@@ -77,6 +79,7 @@ final class TickJob implements Foresight {
         policy.control() == Control.SIZE_AND_BATCH
             && (policy.learning() == Learning.FULL
                 || !(spec.elasticity() instanceof Elasticity.Rigid));
+    measuresPauses = learns && policy.learning() == Learning.FULL;
     learner =
         new Learner(
             spec,
@@ -113,8 +116,7 @@ final class TickJob implements Foresight {
   }
 
   JobState state(double now) {
-    Duration restart =
-        Duration.ofNanos(Math.round(rules.believedRestartSeconds(application) * 1e9));
+    Duration restart = restartCost(now);
     return new JobState(
         spec,
         allocation,
@@ -133,6 +135,17 @@ final class TickJob implements Foresight {
         restartLeft > 0,
         learner.outlook(instant(now)),
         Optional.of(this));
+  }
+
+  /** The pause that policies reckon with: as published, or once it was measured, as measured. */
+  private Duration restartCost(double now) {
+    Optional<Duration> measured =
+        measuresPauses ? learner.measured(instant(now)).restartPause() : Optional.empty();
+    return measured.orElseGet(() -> duration(rules.believedRestartSeconds(application)));
+  }
+
+  private static Duration duration(double seconds) {
+    return Duration.ofNanos(Math.round(seconds * 1e9));
   }
 
   /** How far it is; a job of the published simulators does not count its steps and examples. */
@@ -207,6 +220,9 @@ final class TickJob implements Foresight {
     double left = seconds;
     double paused = Math.min(restartLeft, left);
     restartLeft -= paused;
+    if (paused > 0 && restartLeft == 0 && measuresPauses) {
+      learner.observe(restarted(), instant(clock + paused));
+    }
     clock += paused;
     left -= paused;
     attainedService += paused * placement.slots();
@@ -243,6 +259,16 @@ final class TickJob implements Foresight {
         chooseBatch(clock);
       }
     }
+  }
+
+  /** The change that it has just paused for, as a job of a cluster would report it. */
+  private Switch restarted() {
+    return new Switch(
+        Math.max(restarts, 0),
+        0,
+        placement.replicas(),
+        Switch.Cause.START,
+        application.restartSeconds());
   }
 
   private void observe(GradientStats gradient, double now) {
