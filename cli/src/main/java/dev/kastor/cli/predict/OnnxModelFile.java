@@ -13,6 +13,7 @@ import java.nio.IntBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 
 /** Model of a file in ONNX Runtime. */
 final class OnnxModelFile implements AutoCloseable {
@@ -49,7 +50,8 @@ final class OnnxModelFile implements AutoCloseable {
   float[] probabilities(float[] values, int examples) {
     try {
       String input = session.getInputNames().iterator().next();
-      TensorInfo info = (TensorInfo) session.getInputInfo().get(input).getInfo();
+      TensorInfo info =
+          (TensorInfo) Objects.requireNonNull(session.getInputInfo().get(input)).getInfo();
       long[] shape = info.getShape();
       shape[0] = examples;
       try (OnnxTensor tensor =

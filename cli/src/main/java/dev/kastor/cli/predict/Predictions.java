@@ -75,7 +75,7 @@ final class Predictions {
   }
 
   private static String percent(double share) {
-    return "%.1f %%".formatted(Locale.ROOT, 100 * share);
+    return String.format(Locale.ROOT, "%.1f %%", 100 * share);
   }
 
   private List<Prediction> of(Path file) {
@@ -117,7 +117,7 @@ final class Predictions {
   private List<Scored> best(float[] probabilities, List<String> labels, Inputs inputs) {
     return IntStream.range(0, probabilities.length)
         .boxed()
-        .sorted(Comparator.comparing((Integer i) -> probabilities[i]).reversed())
+        .sorted(Comparator.comparingDouble((Integer i) -> probabilities[i]).reversed())
         .limit(top)
         .map(i -> new Scored(label(i, labels, inputs), probabilities[i]))
         .toList();

@@ -3,6 +3,7 @@ package dev.kastor.cli.whatif;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.cli.terminal.Wrapped;
@@ -19,7 +20,11 @@ import java.util.Optional;
 /** Answer in a sentence, a table and a document. */
 final class AnswerText {
   private static final ObjectMapper JSON =
-      new ObjectMapper().setSerializationInclusion(JsonInclude.Include.NON_NULL);
+      JsonMapper.builder()
+          .defaultPropertyInclusion(
+              JsonInclude.Value.construct(
+                  JsonInclude.Include.NON_NULL, JsonInclude.Include.NON_NULL))
+          .build();
 
   private final WhatIf whatIf;
 

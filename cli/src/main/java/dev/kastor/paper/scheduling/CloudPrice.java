@@ -39,7 +39,7 @@ final class CloudPrice {
   /** The band of the documentation's example; it was not tried out on this training. */
   private static final NodeRules RULES = NodeRules.parse("0.55:0.75:1-16");
 
-  private static final Duration NODE_DELAY = Duration.ofSeconds(180);
+  private static final Duration NODE_DELAY = Duration.ofMinutes(3);
   private static final List<Integer> SIZES = List.of(1, 2, 3, 4, 6, 8, 10, 12, 16);
   private static final int SEEDS = 3;
 

@@ -245,7 +245,7 @@ final class JobMeter {
       if (slots > 0) {
         count(to - at);
       }
-      put(at, Usage.NONE.costing(cost.of(to - at)));
+      put(at, Usage.NONE.costing(cost.of((double) (to - at))));
       at = to;
     }
   }
