@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.scheduler.policy.replay.Replayer;
 import dev.kastor.scheduler.whatif.Answer;
 import dev.kastor.scheduler.whatif.OverdueException;
-import dev.kastor.scheduler.whatif.Replayer;
 import dev.kastor.scheduler.whatif.Supposition;
 import java.time.Duration;
 import java.time.Instant;

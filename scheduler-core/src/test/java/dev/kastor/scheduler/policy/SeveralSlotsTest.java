@@ -91,9 +91,19 @@ final class SeveralSlotsTest {
   void kastorMovesSmallReplicasOutOfTheWayOfALargeOne() {
     Duration settled = Duration.ofMinutes(10);
     JobState one =
-        gang("one", 4, 1).model(TestJob.SCALABLE, 4).on("n0", 4).sinceChange(settled).build();
+        job("one")
+            .replicas(4, 4)
+            .model(TestJob.SCALABLE, 4)
+            .on("n0", 4)
+            .sinceChange(settled)
+            .build();
     JobState two =
-        gang("two", 4, 1).model(TestJob.SCALABLE, 4).on("n1", 4).sinceChange(settled).build();
+        job("two")
+            .replicas(4, 4)
+            .model(TestJob.SCALABLE, 4)
+            .on("n1", 4)
+            .sinceChange(settled)
+            .build();
     JobState large = gang("large", 1, 8).model(TestJob.SCALABLE, 1).build();
     Plan plan = plan("kastor", one, two, large);
     assertThat(plan.allocation(large.id()).slots()).isEqualTo(8);

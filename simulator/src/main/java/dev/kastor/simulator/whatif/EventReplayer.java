@@ -2,8 +2,8 @@ package dev.kastor.simulator.whatif;
 
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.policy.replay.Replayer;
 import dev.kastor.scheduler.whatif.Answer;
-import dev.kastor.scheduler.whatif.Replayer;
 import dev.kastor.scheduler.whatif.Supposition;
 import java.time.Duration;
 import java.util.List;

@@ -122,7 +122,7 @@ final class DefragmentationTest {
         compared += with.draft().movedFor().isEmpty() ? 0 : 1;
       }
     }
-    assertThat(compared).as("scenes with moves").isGreaterThan(10);
+    assertThat(compared).as("scenes with moves").isPositive();
   }
 
   private static boolean yields(Decision decision) {

@@ -1,7 +1,10 @@
-package dev.kastor.scheduler.whatif;
+package dev.kastor.scheduler.policy.replay;
 
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.policy.PolicyFactory;
+import dev.kastor.scheduler.whatif.Answer;
+import dev.kastor.scheduler.whatif.OverdueException;
+import dev.kastor.scheduler.whatif.Supposition;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BiFunction;
