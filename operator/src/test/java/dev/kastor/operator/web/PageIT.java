@@ -19,6 +19,7 @@ import io.quarkus.test.junit.TestProfile;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -352,9 +353,16 @@ class PageIT {
   }
 
   private static List<String> backgrounds(Page page, String selector) {
-    Object all =
-        page.locator(selector).evaluateAll("all => all.map(e => getComputedStyle(e).background)");
-    return ((List<?>) all).stream().map(String::valueOf).toList();
+    List<String> backgrounds = new ArrayList<>();
+    // Elements that are drawn again between being found and being looked at have no style.
+    page.waitForCondition(() -> {
+      Object all =
+          page.locator(selector).evaluateAll("all => all.map(e => getComputedStyle(e).background)");
+      backgrounds.clear();
+      ((List<?>) all).forEach(each -> backgrounds.add(String.valueOf(each)));
+      return backgrounds.stream().noneMatch(String::isEmpty);
+    });
+    return backgrounds;
   }
 
   @Test
