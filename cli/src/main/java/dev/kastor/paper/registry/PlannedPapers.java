@@ -208,8 +208,8 @@ final class PlannedPapers {
         paper(
             "tensorflow-js",
             "TensorFlow.js (Smilkov et al., MLSys 2019)",
-            "It needs the export of trained models in a format that pages run, which is not there"
-                + " yet.",
+            "Models are exported in a format that pages run (docs/export.md); a page that runs them is"
+                + " missing.",
             ABSTRACT,
             "A trained model runs in the page, without installation and where the data are."),
         paper(
