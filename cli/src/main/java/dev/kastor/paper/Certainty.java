@@ -21,7 +21,7 @@ public enum Certainty {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** What it means, for people. */
+  /** Sentence about what of the source was read. */
   public String sentence() {
     return sentence;
   }

@@ -17,7 +17,7 @@ public record Finding(Claim claim, Measured ours) {
     return claim.threshold().orElseThrow();
   }
 
-  /** What the figure says of the claim. */
+  /** Verdict on the claim by its threshold. */
   public Verdict verdict() {
     return threshold().verdict(ours.value());
   }

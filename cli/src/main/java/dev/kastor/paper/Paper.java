@@ -9,7 +9,7 @@ import java.util.Optional;
  * here, or what is missing for that.
  */
 public interface Paper extends Plugin {
-  /** What the system is called, with authors, venue and year. */
+  /** Name of the system, with authors, venue and year. */
   String title();
 
   /** What its paper says, the claim that matters most first; at least one. */

@@ -20,7 +20,7 @@ public record ReplicaStart(Source source, int stateMillis, int firstStepMillis) 
   private static final Pattern TEXT =
       Pattern.compile("(INITIAL|CHECKPOINT|PEERS),([0-9]{1,8}),([0-9]{1,8})");
 
-  /** Where the state of a replica came from. */
+  /** Source of the state of a replica. */
   public enum Source {
     /** The initial parameters. */
     INITIAL,

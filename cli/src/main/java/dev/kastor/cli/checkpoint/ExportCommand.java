@@ -32,7 +32,7 @@ public final class ExportCommand implements Runnable {
   @ArgGroup(validate = false, heading = ClusterOptions.HEADING)
   private ClusterOptions cluster = new ClusterOptions();
 
-  /** What is exported, and how. */
+  /** Options of the job, its checkpoint and the format. */
   static final class Options {
     @Option(
         names = "--format",

@@ -21,7 +21,7 @@ final class PaperTable {
     return table.lines(width);
   }
 
-  /** What a paper says, and where. */
+  /** Claims of a paper with their sources, a line each. */
   static List<String> claims(Paper paper) {
     List<String> lines = new ArrayList<>(List.of(paper.title()));
     int number = 1;

@@ -37,12 +37,12 @@ final class OnnxRuntimeJar {
 
   private OnnxRuntimeJar() {}
 
-  /** Whether its classes can be used. */
+  /** True if the classes of ONNX Runtime can be loaded. */
   static boolean isThere() {
     return OnnxRuntimeJar.class.getClassLoader().getResource(SOME_CLASS) != null;
   }
 
-  /** Where the launcher looks for it. */
+  /** Path at which the launcher looks for the jar. */
   static Path place(Map<String, String> environment) {
     String caches = environment.getOrDefault("XDG_CACHE_HOME", "");
     Path root =

@@ -32,7 +32,7 @@ final class AnswerText {
     this.whatIf = whatIf;
   }
 
-  /** What {@code -o json} prints: what is not known is absent. */
+  /** Document that {@code -o json} prints; unknown values are absent. */
   JsonNode document() {
     return JSON.valueToTree(whatIf.answer());
   }

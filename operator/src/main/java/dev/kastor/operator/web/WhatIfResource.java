@@ -55,7 +55,7 @@ public final class WhatIfResource {
     this.access = access;
   }
 
-  /** What can be asked about. */
+  /** Policies, GPU types, queues and jobs that a question may name. */
   @GET
   public WhatIfChoices choices(
       @HeaderParam("Authorization") @Nullable String token, @Context HttpServerRequest request)

@@ -44,7 +44,7 @@ final class NodeEvidence {
   /** Standard error of a median of normal values over that of their mean. */
   private static final double OF_MEDIAN = 1.25;
 
-  /** Where a comparison comes from. */
+  /** Source of a comparison of step times. */
   enum Source {
     /** Replicas on this node alone. */
     ALONE,

@@ -23,7 +23,7 @@ record Steps(
     StepProfile profile,
     List<String> nodes,
     Optional<GoodputModel> model) {
-  /** Where steps can be compared: the layout of replicas on one GPU type. */
+  /** Layout of replicas on one GPU type, within which steps of a family can be compared. */
   record Layout(String family, String gpuType, int nodes, int replicas) {}
 
   Layout layout() {
