@@ -7,11 +7,15 @@ import org.bytedeco.dnnl.convolution_backward_weights;
 import org.bytedeco.dnnl.convolution_forward;
 import org.bytedeco.dnnl.global.dnnl;
 import org.bytedeco.dnnl.memory;
+import org.bytedeco.dnnl.primitive_desc;
 
 /** Kernels for convolutions. */
 final class Convolutions {
   private static final int[] IMAGE_TO_NCHW = {0, 3, 1, 2};
   private static final int[] KERNEL_TO_OIHW = {3, 2, 0, 1};
+
+  /** Channels that the widest kernels of oneDNN compute at once. */
+  private static final int CHANNEL_BLOCK = 16;
 
   private final OneDnn oneDnn;
 
@@ -24,6 +28,7 @@ final class Convolutions {
 
   Kernel convolution(Primitive.Convolution op, Operand image, Operand kernel, Operand result) {
     var plan = forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape);
+    skipUnsafe(plan, op.stride(), image.shape);
     return new OneDnnKernel(oneDnn)
         .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.place)
         .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.place)
@@ -45,6 +50,7 @@ final class Convolutions {
             forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape),
             OneDnn.deterministic(),
             false);
+    skipUnsafe(plan, op.stride(), image.shape);
     return new OneDnnKernel(oneDnn)
         .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.place)
         .input(dnnl.DNNL_ARG_WEIGHTS, kernel(kernel), plan.weights_desc(), kernel.place)
@@ -66,11 +72,26 @@ final class Convolutions {
             forward(op.stride(), op.padding(), image.shape, kernel.shape, result.shape),
             OneDnn.deterministic(),
             false);
+    skipUnsafe(plan, op.stride(), image.shape);
     return new OneDnnKernel(oneDnn)
         .input(dnnl.DNNL_ARG_SRC, image(image), plan.src_desc(), image.place)
         .input(dnnl.DNNL_ARG_DIFF_DST, image(result), plan.diff_dst_desc(), result.place)
         .output(dnnl.DNNL_ARG_DIFF_WEIGHTS, kernel(kernel), plan.diff_weights_desc(), kernel.place)
         .of(new convolution_backward_weights(plan));
+  }
+
+  /**
+   * Moves a plan on from implementations that write beyond their scratchpad: those of oneDNN 3.11
+   * for 1x1 kernels with a stride copy the image into a scratchpad that has no room for the end of
+   * a block of channels ({@code jit_1x1:avx2}, weights' gradient of 6 channels).
+   */
+  private static void skipUnsafe(primitive_desc plan, int stride, Shape image) {
+    boolean wholeBlocks = image.extent(3) % CHANNEL_BLOCK == 0;
+    while (stride > 1 && !wholeBlocks && plan.impl_info_str().getString().startsWith("jit_1x1")) {
+      if (!plan.next_impl()) {
+        throw new IllegalStateException("oneDNN has one implementation only: " + image);
+      }
+    }
   }
 
   private convolution_forward.primitive_desc forward(
