@@ -26,17 +26,20 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The agent API as an attacker in another pod, job or namespace sees it. */
 // As in the operator's other tests.
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 class AgentSecurityIT {
   private static final String NAMESPACE = LoneReplica.NAMESPACE;
   private static final long HUGE = 1L << 62;
+
+  /** As in GuessLimit, for one subject at one address. */
+  private static final int GUESSES_AT_ONCE = 50;
+
+  private static final double GUESSES_PER_SECOND = 5;
 
   @TestHTTPResource(value = "/", tls = true)
   URI base;
@@ -379,12 +382,14 @@ class AgentSecurityIT {
   void guessingTokensEndsSoonAndHurtsNobodyElse() throws Exception {
     AgentClient guesser =
         AgentClient.from(InetAddress.getByName("127.0.0.9"), url(), FakeApiServer.certificate());
+    long begun = System.nanoTime();
     List<Integer> answers = new ArrayList<>();
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 2000 && !answers.contains(429); i++) {
       answers.add(guesser.post(victim.path("telemetry"), "guess" + i, new byte[2]).statusCode());
     }
-    assertThat(answers).contains(429);
-    assertThat(answers).filteredOn(status -> status == 401).hasSizeBetween(50, 90);
+    assertThat(answers).last().isEqualTo(429);
+    assertThat(answers).hasSizeGreaterThan(GUESSES_AT_ONCE).containsOnly(401, 429);
+    assertThat(FakeApiServer.reviews("guess")).isLessThanOrEqualTo(mostGuesses(begun));
     assertThat(report("another guess")).as("from elsewhere").isEqualTo(401);
     assertThat(
             guesser.post(victim.path("telemetry"), victim.token, victim.body(1, 1, 1)).statusCode())
@@ -397,6 +402,7 @@ class AgentSecurityIT {
     InetAddress guessing = InetAddress.getByName("127.0.0.10");
     CyclicBarrier together = new CyclicBarrier(200);
     List<Future<Integer>> answers = new ArrayList<>();
+    long begun = System.nanoTime();
     try (AgentClient guesser = AgentClient.from(guessing, url(), FakeApiServer.certificate());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < together.getParties(); i++) {
@@ -417,8 +423,19 @@ class AgentSecurityIT {
     for (Future<Integer> answer : answers) {
       statuses.add(answer.get());
     }
-    assertThat(statuses).filteredOn(status -> status != 429).hasSizeBetween(40, 90);
-    assertThat(statuses).containsOnly(401, 429);
+    // None is let in; a review that the API server did not answer in time ends in 503 or in no
+    // answer, and its guess is given back.
+    assertThat(statuses).isSubsetOf(0, 401, 429, 503);
+    long givenBack = statuses.stream().filter(status -> status == 503 || status == 0).count();
+    assertThat(FakeApiServer.reviews("at-once-"))
+        .isPositive()
+        .isLessThanOrEqualTo(mostGuesses(begun) + givenBack);
+  }
+
+  /** Most guesses of one subject that may have been reviewed since then. */
+  private static long mostGuesses(long begunNanos) {
+    double seconds = (System.nanoTime() - begunNanos) / 1e9;
+    return GUESSES_AT_ONCE + (long) Math.ceil(GUESSES_PER_SECOND * seconds);
   }
 
   @Test

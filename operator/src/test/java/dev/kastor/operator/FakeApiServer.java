@@ -58,6 +58,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static final AtomicInteger REFUSED_LISTS = new AtomicInteger();
   private static volatile Predicate<RecordedRequest> lossy = _ -> false;
   private static final List<String> FAILED = new CopyOnWriteArrayList<>();
+  private static final List<String> REVIEWED = new CopyOnWriteArrayList<>();
   private static volatile int failing;
   private static volatile long lateMillis;
   private static volatile KubernetesClient client;
@@ -80,6 +81,11 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   /** How often a request of the operator failed since then whose method and path are like this. */
   static long failed(String methodAndPath) {
     return FAILED.stream().filter(request -> request.matches(methodAndPath)).count();
+  }
+
+  /** How many reviews were asked for of tokens that begin like this. */
+  static long reviews(String prefix) {
+    return REVIEWED.stream().filter(token -> token.startsWith(prefix)).count();
   }
 
   /** Does what the next request of the operator like this one asks, but answers that it failed. */
@@ -234,6 +240,9 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
       return Map.ofEntries(
           Map.entry("quarkus.kubernetes-client.api-server-url", server.url("/")),
           Map.entry("quarkus.kubernetes-client.namespace", "default"),
+          // The same holds for the operator: what took too long is refused with 503.
+          Map.entry("quarkus.kubernetes-client.request-timeout", "60s"),
+          Map.entry("quarkus.kubernetes-client.connection-timeout", "60s"),
           Map.entry("kastor.tls.certificate", made.certificate().toString()),
           Map.entry("kastor.tls.key", made.key().toString()),
           Map.entry("kastor.ca-file", made.certificate().toString()),
@@ -305,6 +314,7 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
   private static Object review(String body) {
     try {
       JsonNode spec = JSON.readTree(body).path("spec");
+      REVIEWED.add(spec.path("token").asText());
       String audience = spec.path("audiences").path(0).asText();
       String user = user(spec.path("token").asText(), audience);
       if (!user.isEmpty()) {

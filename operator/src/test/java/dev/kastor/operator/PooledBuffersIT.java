@@ -9,14 +9,12 @@ import io.quarkus.test.junit.QuarkusTest;
 import java.net.URI;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What the HTTPS server does with memory. */
 // As in the operator's other tests.
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 class PooledBuffersIT {
   @TestHTTPResource(value = "/", tls = true)
   URI base;

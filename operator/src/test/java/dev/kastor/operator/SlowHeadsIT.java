@@ -15,14 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Thousands of connections whose heads never end. */
 // As in the operator's other tests.
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 class SlowHeadsIT {
   private static final int ADDRESSES = 5;
   private static final int EACH = 1_000;

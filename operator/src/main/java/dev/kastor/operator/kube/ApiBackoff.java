@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Singleton
 public final class ApiBackoff implements Interceptor {
-  private static final int TOO_MANY_REQUESTS = 429;
+  static final int TOO_MANY_REQUESTS = 429;
   private static final int FIRST_SERVER_ERROR = 500;
 
   /** One failure may be anything; from the third in a row on the server is in trouble. */

@@ -20,6 +20,15 @@ public final class NotSent extends KubernetesClientException {
         return false;
       }
     }
+    return unanswered(failure);
+  }
+
+  /** Whether the failure is not about what was asked for, so that it may succeed later. */
+  static boolean mayBeRepeated(KubernetesClientException failure) {
+    return unanswered(failure) || failure.getCode() == ApiBackoff.TOO_MANY_REQUESTS;
+  }
+
+  private static boolean unanswered(KubernetesClientException failure) {
     return failure.getCode() == 0 || failure.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR;
   }
 }

@@ -53,13 +53,31 @@ public final class StatusWriter {
    * @throws KubernetesClientException if the API server refuses for another reason
    */
   public boolean patch(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
-    Map<String, Object> waiting = postponed.remove(job.getMetadata().getUid());
-    if (waiting == null) {
-      return patchNow(job, fields);
+    String uid = job.getMetadata().getUid();
+    ObjectNode known = written.computeIfAbsent(uid, key -> JsonNodeFactory.instance.objectNode());
+    // One patch of a job at a time: what is known of earlier ones then is what the server has, and
+    // what was postponed first is not sent last.
+    synchronized (known) {
+      Map<String, Object> waiting = postponed.remove(uid);
+      if (waiting == null) {
+        // Another patch may have taken along what a flush was for.
+        return fields.isEmpty() || patchNow(job, fields, known);
+      }
+      Map<String, @Nullable Object> all = new HashMap<>(waiting);
+      all.putAll(fields);
+      try {
+        return patchNow(job, all, known);
+      } catch (KubernetesClientException e) {
+        // Whoever postponed it does not hear of the failure, so it waits for the next patch; not
+        // what could be refused for itself, and what the fields replace may be done all the same.
+        Map<String, Object> again = new HashMap<>(waiting);
+        again.keySet().removeAll(fields.keySet());
+        if (NotSent.mayBeRepeated(e) && !again.isEmpty()) {
+          postponed.merge(uid, Map.copyOf(again), (newer, older) -> both(older, newer));
+        }
+        throw e;
+      }
     }
-    Map<String, @Nullable Object> all = new HashMap<>(waiting);
-    all.putAll(fields);
-    return patchNow(job, all);
   }
 
   /** The job as the API server has it now; empty if it is gone. */
@@ -74,26 +92,22 @@ public final class StatusWriter {
         .filter(found -> found.getMetadata().getUid().equals(job.getMetadata().getUid()));
   }
 
-  private boolean patchNow(TrainingJob job, Map<String, ? extends @Nullable Object> fields) {
+  private boolean patchNow(
+      TrainingJob job, Map<String, ? extends @Nullable Object> fields, ObjectNode known) {
     ObjectNode body = JsonNodeFactory.instance.objectNode();
-    String uid = job.getMetadata().getUid();
-    body.putObject("metadata").put("uid", uid);
+    body.putObject("metadata").put("uid", job.getMetadata().getUid());
     ObjectNode status = body.putObject("status");
-    ObjectNode known = written.computeIfAbsent(uid, key -> JsonNodeFactory.instance.objectNode());
     JsonNode cached =
         job.getStatus() == null ? JsonNodeFactory.instance.objectNode() : tree(job.getStatus());
-    // One patch of a job at a time: what is known of earlier ones then is what the server has.
-    synchronized (known) {
-      fields.forEach((name, value) -> {
-        JsonNode next = tree(value);
-        JsonNode patch = next.deepCopy();
-        removeStale(patch, cached.path(name));
-        removeStale(patch, known.path(name));
-        status.set(name, patch);
-        known.set(name, shape(next));
-      });
-      return send(job, body);
-    }
+    fields.forEach((name, value) -> {
+      JsonNode next = tree(value);
+      JsonNode patch = next.deepCopy();
+      removeStale(patch, cached.path(name));
+      removeStale(patch, known.path(name));
+      status.set(name, patch);
+      known.set(name, shape(next));
+    });
+    return send(job, body);
   }
 
   /**

@@ -52,12 +52,10 @@ import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 @QuarkusTest
 @TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 @Tag("slow")
 class OverviewResourceTest {
   private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);

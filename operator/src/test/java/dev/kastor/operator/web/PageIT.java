@@ -29,13 +29,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The page in a real browser, fed through the API server and the history as in operation. */
 @QuarkusTest
 @TestProfile(PageIT.OwnApplication.class)
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(180)
 class PageIT {
   /** A profile of its own, so that the history begins empty. */
   public static final class OwnApplication extends PageProfile {}

@@ -33,14 +33,12 @@ import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 // As in the operator's tests: a null would fail the test as it should.
 @NullUnmarked
 @QuarkusTest
 @TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 @Tag("slow")
 class SnapshotResourceTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");

@@ -39,13 +39,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Two tenants and an administrator before the same page. */
 @QuarkusTest
 @TestProfile(TenantsTest.Authorized.class)
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(120)
 @Tag("slow")
 class TenantsTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");

@@ -26,13 +26,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The page with the report of usage in a real browser. */
 @QuarkusTest
 @TestProfile(UsagePageIT.OwnApplication.class)
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(180)
 class UsagePageIT {
   /** A profile of its own, so that nothing is in the account at the beginning. */
   public static final class OwnApplication extends PageProfile {}
