@@ -108,29 +108,12 @@ final class KastorPolicy implements Policy {
     open.forEach(bid -> value(bid, pools));
     rooms.claim(price);
     Shares.Given given = new Shares(open, capacity, price, solverSteps, rooms).divide();
-    Draft draft = draft(open, fixed, given, roomy, pools, price, rooms);
-    if (!roomy.movedFor().isEmpty()) {
-      // Nodes are found for one job after the other: what each gains, all together may lose.
-      Packing still = packing(pools, fixed, 0);
-      Draft without = draft(open, fixed, given, still, pools, price, rooms);
-      draft = better(draft, without, open, rooms);
+    Draft draft = Draft.of(open, given.offer(), roomy, pools, rooms);
+    if (draft.value() < Draft.ofHeld(open)) {
+      // Packing may move more than the shares foresaw: then those who run stay as they are.
+      draft = better(draft, keeping(open, fixed, pools, price, rooms), open, rooms);
     }
     return new Decision(bids, fixed, draft, price, given, pools, rooms);
-  }
-
-  private Draft draft(
-      List<Bid> open,
-      List<Bid> fixed,
-      Shares.Given given,
-      Packing packing,
-      Pools pools,
-      double[] price,
-      Rooms rooms) {
-    Draft draft = Draft.of(open, given.offer(), packing, pools, rooms);
-    // Packing may move more than the shares foresaw: then those who run stay as they are.
-    return draft.value() < Draft.ofHeld(open)
-        ? better(draft, keeping(open, fixed, pools, price, rooms), open, rooms)
-        : draft;
   }
 
   /** The other draft if it is worth more and meets no less of what queues claim. */

@@ -107,26 +107,16 @@ final class DefragmentationTest {
   }
 
   @Test
-  void movesAreWorthWhatTheyCost() {
-    int compared = 0;
+  void aBoundOfNoMoveMovesNobody() {
+    int moving = 0;
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
       Decision with = new KastorPolicy(TestOptions.USUAL).decide(snapshot);
       Decision without = new KastorPolicy(options(0)).decide(snapshot);
       assertThat(without.draft().movedFor()).as("seed %d", seed).isEmpty();
-      // Where higher priorities let the costs of lower ones count for nothing, values differ.
-      if (!yields(with) && !yields(without)) {
-        assertThat(with.draft().value())
-            .as("seed %d", seed)
-            .isGreaterThanOrEqualTo(without.draft().value());
-        compared += with.draft().movedFor().isEmpty() ? 0 : 1;
-      }
+      moving += with.draft().movedFor().isEmpty() ? 0 : 1;
     }
-    assertThat(compared).as("scenes with moves").isPositive();
-  }
-
-  private static boolean yields(Decision decision) {
-    return decision.bids().stream().anyMatch(bid -> bid.yields);
+    assertThat(moving).as("scenes with moves").isPositive();
   }
 
   @Test
