@@ -62,6 +62,11 @@ public record Installation(Path root) {
         .findFirst();
   }
 
+  /** The command. */
+  Path launcher() {
+    return root.resolve("kastor");
+  }
+
   /** The operator's jar. */
   Path operatorJar() throws LocalException {
     if (isRelease()) {

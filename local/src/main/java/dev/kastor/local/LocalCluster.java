@@ -101,7 +101,7 @@ public final class LocalCluster implements AutoCloseable {
               "operator",
               operatorCommand(
                   installation, operatorJar, PrivateFiles.directory(state.operatorCache())),
-              operatorEnvironment(state, options, tls, webPort, agentPort),
+              operatorEnvironment(installation, state, options, tls, webPort, agentPort),
               state.root(),
               state.operatorLog(),
               Liveness.of(webPage.resolve("/q/health/live"), LIVENESS_PERIOD, READY_TIMEOUT));
@@ -153,7 +153,12 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private static Map<String, String> operatorEnvironment(
-      StateFolder state, LocalOptions options, TlsMaterial tls, int webPort, int agentPort)
+      Installation installation,
+      StateFolder state,
+      LocalOptions options,
+      TlsMaterial tls,
+      int webPort,
+      int agentPort)
       throws IOException {
     return Map.ofEntries(
         Map.entry("KUBECONFIG", state.kubeconfig().toString()),
@@ -170,6 +175,9 @@ public final class LocalCluster implements AutoCloseable {
         Map.entry("KASTOR_POLICY", options.policy()),
         Map.entry("KASTOR_PLUGINS", options.plugins().toString()),
         Map.entry("KASTOR_ROUND_INTERVAL", options.roundInterval().toMillis() + "ms"),
+        // The operator exports models of this folder's jobs by the command.
+        Map.entry("KASTOR_WEB_EXPORT", installation.launcher().toString()),
+        Map.entry("KASTOR_HOME", state.root().toString()),
         Map.entry("KASTOR_SLOT_RESOURCE", LocalNode.SLOT),
         Map.entry(Leftovers.FOLDER, state.pods().resolve("operator").toString()),
         Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));

@@ -9,6 +9,7 @@ import * as format from "./format.js";
 const MOST_DECISIONS = 8;
 const MOST_SCALARS = 24;
 const STILL_MILLIS = 15_000;
+const IMAGES = /^(glyph|image)-/;
 const WHY = {
   Queued: "Why it waits",
   Starting: "Why this size",
@@ -24,6 +25,9 @@ export function renderDetail(job) {
   setText(byId("detail-phase"), job.phase);
   byId("detail-phase").dataset.phase = job.phase;
   setText(byId("detail-hint"), [job.program, job.submitted && `submitted ${format.moment(Date.parse(job.submitted))}`, ending(job, Date.now())].filter(Boolean).join(" · "));
+  // A drawing is for networks of images that have been saved.
+  show(byId("detail-draw"), job.checkpointStep !== null && IMAGES.test(job.program));
+  byId("detail-draw").href = `/draw.html?${new URLSearchParams({ job: keyOf(job) })}`;
   renderWhy(job);
   renderFacts(job);
   const predicted = Object.keys(job.predictedGoodput).length > 0;

@@ -33,6 +33,7 @@ final class PortTable {
           Map.entry("POST /api/v1/snapshot/job", new Answers(400, 404)),
           Map.entry("GET /api/v1/jobs/{namespace}/{name}/history", NO_SUCH_JOB),
           Map.entry("GET /api/v1/jobs/{namespace}/{name}/decision", NO_SUCH_JOB),
+          Map.entry("GET /api/v1/jobs/{namespace}/{name}/model.onnx", NO_SUCH_JOB),
           Map.entry("POST /v1/jobs/{namespace}/{name}/telemetry", AGENTS),
           Map.entry("POST /v1/jobs/{namespace}/{name}/steps", AGENTS),
           Map.entry("GET /v1/jobs/{namespace}/{name}/membership", AGENTS));

@@ -38,6 +38,7 @@ public final class OverviewResource {
   private final ClusterView cluster;
   private final Decisions decisions;
   private final ViewerAccess access;
+  private final ModelExport models;
 
   /** An error as every Kastor API answers it. */
   public record Problem(String error) {}
@@ -48,8 +49,10 @@ public final class OverviewResource {
       JobHistory history,
       ClusterView cluster,
       Decisions decisions,
-      ViewerAccess access) {
+      ViewerAccess access,
+      ModelExport models) {
     this.access = access;
+    this.models = models;
     this.builder = builder;
     this.feed = feed;
     this.history = history;
@@ -165,6 +168,31 @@ public final class OverviewResource {
         .or(() -> job.map(known -> JobStory.empty(id)))
         .map(story -> HistoryView.of(StoredCurves.completed(story, stored)))
         .orElseThrow(() -> notFound("no such job: " + id));
+  }
+
+  /** The model of a job's newest checkpoint, exported now, for the page that computes it. */
+  @GET
+  @Path("/jobs/{namespace}/{name}/model.onnx")
+  @Produces(MediaType.APPLICATION_OCTET_STREAM)
+  public byte[] model(
+      @PathParam("namespace") String namespace,
+      @PathParam("name") String name,
+      @HeaderParam("Authorization") @Nullable String token,
+      @Context HttpServerRequest request)
+      throws ApiException {
+    mayGet(namespace, viewer(token, request));
+    JobId id = new JobId(namespace, name);
+    if (cluster.job(id).isEmpty()) {
+      throw notFound("no such job: " + id);
+    }
+    try {
+      return models.onnx(id);
+    } catch (ModelExport.Unavailable e) {
+      String why = String.valueOf(e.getMessage());
+      throw e.later()
+          ? new ServiceUnavailableException(problem(Response.Status.SERVICE_UNAVAILABLE, why))
+          : notFound(why);
+    }
   }
 
   private Viewer viewer(@Nullable String token, HttpServerRequest request) throws ApiException {

@@ -102,6 +102,7 @@ class TenantsTest {
           "/api/v1/usage?by=namespace",
           "/api/v1/jobs/blue/job-of-blue/history",
           "/api/v1/jobs/blue/job-of-blue/decision",
+          "/api/v1/jobs/blue/job-of-blue/model.onnx",
           "//api/v1/overview",
           "/%61pi/v1/overview",
           "/api/v1/./overview",
@@ -133,7 +134,7 @@ class TenantsTest {
       as(token).get("/api/v1/queues").then().statusCode(200);
       as(token).get("/api/v1/jobs/blue/job-of-blue/history").then().statusCode(200);
       for (String foreign : new String[] {"job-of-red", "no-such-job"}) {
-        for (String what : new String[] {"history", "decision"}) {
+        for (String what : new String[] {"history", "decision", "model.onnx"}) {
           as(token)
               .get("/api/v1/jobs/red/%s/%s".formatted(foreign, what))
               .then()
