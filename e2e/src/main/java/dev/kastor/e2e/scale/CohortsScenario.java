@@ -8,14 +8,11 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.e2e.cluster.GpuWatch;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Progress;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -55,43 +52,27 @@ final class CohortsScenario {
 
   private static final Duration PATIENCE = Duration.ofMinutes(Size.setting("patience", 12));
 
-  private final KubernetesClient client = new KubernetesClientBuilder().build();
-  // Before whoever watches TrainingJobs: it brings their definition.
-  private final Installed chart = new Installed(client);
-  private final JobsSeen seen = new JobsSeen(client);
-  private final Submitted submitted = new Submitted(client, seen);
-  private final GpuWatch gpus = new GpuWatch(client);
-  private final PlayedAgents agents = new PlayedAgents(client, CohortsScenario::steps);
-  private final OperatorProcess operator;
+  private final PlayedCluster cluster;
+  private final GpuWatch gpus;
 
   CohortsScenario() throws Exception {
-    operator =
-        new OperatorProcess(
-            chart,
-            client.getConfiguration(),
-            client.getConfiguration().getMasterUrl(),
-            Size.heap(),
-            Map.of());
+    cluster = new PlayedCluster(CohortsScenario::steps, PlayedAgent.Manner.HONEST);
+    gpus = new GpuWatch(cluster.client());
   }
 
   @BeforeAll
   void begin() throws Exception {
-    new PlayedNodes(client).make(COHORTS * QUEUES_OF_ONE * QUOTA / PlayedNodes.GPUS);
-    submitted.makeTeams();
+    cluster.nodes().make(COHORTS * QUEUES_OF_ONE * QUOTA / PlayedNodes.GPUS);
     for (int queue = 0; queue < COHORTS * QUEUES_OF_ONE; queue++) {
-      client.resource(queue(queue)).createOr(NonDeletingOperation::update);
+      cluster.client().resource(queue(queue)).createOr(NonDeletingOperation::update);
     }
-    operator.start();
-    operator.awaitReady();
+    cluster.start();
   }
 
   @AfterAll
   void end() {
-    agents.close();
-    operator.close();
     gpus.close();
-    seen.close();
-    client.close();
+    cluster.close();
   }
 
   @Test
@@ -113,10 +94,10 @@ final class CohortsScenario {
       Await.until(
           "all %d jobs have ended".formatted(all),
           PATIENCE,
-          () -> seen.phases() + " " + agents.failures(),
+          () -> cluster.seen().phases() + " " + cluster.agents().failures(),
           () -> {
             used.add((double) gpus.taken() / (COHORTS * QUEUES_OF_ONE * QUOTA));
-            return seen.count(times -> times.ended) >= all;
+            return cluster.seen().count(times -> times.ended) >= all;
           });
       for (Future<?> each : submitting) {
         each.get();
@@ -136,17 +117,17 @@ final class CohortsScenario {
                 jobs / seconds,
                 100 * used.stream().mapToDouble(Double::doubleValue).average().orElse(0),
                 work,
-                operator.cpuSeconds(),
-                operator.peakResidentMebibytes()));
-    assertThat(seen.in(Phase.Succeeded)).isEqualTo(jobs);
+                cluster.operator().cpuSeconds(),
+                cluster.operator().peakResidentMebibytes()));
+    assertThat(cluster.seen().in(Phase.Succeeded)).isEqualTo(jobs);
     assertThat(gpus.most().values()).allMatch(most -> most.gpus() <= PlayedNodes.GPUS);
-    submitted.clear(PATIENCE);
+    cluster.clear(PATIENCE);
   }
 
   private void submit(int queue, Kind kind) {
     try {
       for (int number = 0; number < count(kind); number++) {
-        submitted.create(job(queue, kind, number));
+        cluster.submitted().create(job(queue, kind, number));
         Thread.sleep(kind.everyMillis());
       }
     } catch (InterruptedException e) {

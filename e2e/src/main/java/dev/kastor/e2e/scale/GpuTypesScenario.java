@@ -2,18 +2,13 @@ package dev.kastor.e2e.scale;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.e2e.cluster.Shell;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Progress;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -45,53 +40,34 @@ final class GpuTypesScenario {
 
   private static final String SAME = "same";
   private static final String SMALL = "-small";
-  private static final String TEAM = "team-0";
   private static final int SIZE = 4;
   private static final long STEPS = 2_000_000;
   private static final Duration SOON = Duration.ofMinutes(3);
 
-  private final KubernetesClient client = new KubernetesClientBuilder().build();
-  // Before whoever watches TrainingJobs: it brings their definition.
-  private final Installed chart = new Installed(client);
-  private final JobsSeen seen = new JobsSeen(client);
-  private final Submitted submitted = new Submitted(client, seen);
-  private final PlayedNodes nodes = new PlayedNodes(client);
-  private final PlayedAgents agents =
-      new PlayedAgents(
-          client,
-          job -> STEPS,
-          PlayedAgent.Manner.honest((job, type) -> job.equals(GAINS) && type.equals(SLOW) ? 2 : 1));
-  private final OperatorProcess operator;
+  private final PlayedCluster cluster;
 
   GpuTypesScenario() throws Exception {
-    operator =
-        new OperatorProcess(
-            chart,
-            client.getConfiguration(),
-            client.getConfiguration().getMasterUrl(),
-            Size.heap(),
-            Map.of());
+    cluster =
+        new PlayedCluster(
+            job -> STEPS,
+            PlayedAgent.Manner.honest(
+                (job, type) -> job.equals(GAINS) && type.equals(SLOW) ? 2 : 1));
   }
 
   @BeforeAll
   void begin() throws Exception {
-    nodes.put(FAST_NODE, FAST, 2 * SIZE);
-    nodes.put(SLOW_NODE, SLOW, 2 * SIZE);
-    submitted.makeTeams();
-    operator.start();
-    operator.awaitReady();
+    cluster.nodes().put(FAST_NODE, FAST, 2 * SIZE);
+    cluster.nodes().put(SLOW_NODE, SLOW, 2 * SIZE);
+    cluster.start();
   }
 
   @AfterAll
   void end() {
-    agents.close();
-    operator.close();
-    seen.close();
     for (String node : List.of(FAST_NODE, SLOW_NODE)) {
-      client.nodes().withName(node).delete();
-      client.nodes().withName(node + SMALL).delete();
+      cluster.nodes().remove(node);
+      cluster.nodes().remove(node + SMALL);
     }
-    client.close();
+    cluster.close();
   }
 
   @Test
@@ -99,8 +75,8 @@ final class GpuTypesScenario {
   @DisplayName("a job is measured on each GPU type apart")
   void measures() throws Exception {
     open(SLOW_NODE);
-    submitted.create(job(GAINS));
-    submitted.create(job(SAME));
+    cluster.create(GAINS, SIZE, STEPS);
+    cluster.create(SAME, SIZE, STEPS);
     until("both train on " + SLOW, () -> trainsOn(GAINS, SLOW) && trainsOn(SAME, SLOW));
     suspend(true);
     open(FAST_NODE);
@@ -118,11 +94,13 @@ final class GpuTypesScenario {
   void assigns() throws Exception {
     suspend(true);
     // One of the two jobs fits on each.
-    nodes.put(FAST_NODE + SMALL, FAST, SIZE);
-    nodes.put(SLOW_NODE + SMALL, SLOW, SIZE);
+    cluster.nodes().put(FAST_NODE + SMALL, FAST, SIZE);
+    cluster.nodes().put(SLOW_NODE + SMALL, SLOW, SIZE);
     open("no node of the first step");
     suspend(SAME, false);
-    until("the other job trains", () -> training(SAME).isPresent() && allocated(SAME));
+    until(
+        "the other job trains",
+        () -> training(SAME).isPresent() && cluster.allocated(SAME, SIZE));
     suspend(GAINS, false);
     until("each has its type", () -> trainsOn(GAINS, FAST) && trainsOn(SAME, SLOW));
   }
@@ -140,7 +118,7 @@ final class GpuTypesScenario {
                     "why",
                     GAINS,
                     "-n",
-                    TEAM,
+                    cluster.team(),
                     "--kubeconfig",
                     System.getenv("KUBECONFIG")))
             .good();
@@ -152,30 +130,22 @@ final class GpuTypesScenario {
   @Order(4)
   @DisplayName("jobs that are deleted leave nothing behind")
   void leavesNothing() throws Exception {
-    submitted.clear(SOON);
+    cluster.clear(SOON);
   }
 
   private void until(String what, Callable<Boolean> condition) throws Exception {
     Await.until(
         what,
         SOON,
-        () -> "%s: %s; %s: %s".formatted(GAINS, status(GAINS), SAME, status(SAME)),
+        () ->
+            "%s: %s; %s: %s"
+                .formatted(GAINS, cluster.status(GAINS), SAME, cluster.status(SAME)),
         condition);
   }
 
   private boolean trainsOn(String job, String type) {
-    return allocated(job)
-        && training(job)
-            .filter(training -> type.equals(training.gpuType()))
-            .filter(training -> training.globalBatch() > 0)
-            .isPresent();
-  }
-
-  private boolean allocated(String job) {
-    return status(job)
-        .map(TrainingJobStatus::allocation)
-        .filter(allocation -> allocation.replicas() == SIZE)
-        .isPresent();
+    return cluster.trains(job, SIZE)
+        && training(job).filter(training -> type.equals(training.gpuType())).isPresent();
   }
 
   private Map<String, Double> types(String job) {
@@ -188,21 +158,13 @@ final class GpuTypesScenario {
   }
 
   private Optional<TrainingStatus> training(String job) {
-    return status(job).map(TrainingJobStatus::training);
-  }
-
-  private Optional<TrainingJobStatus> status(String job) {
-    return Optional.ofNullable(resource(job).get()).map(TrainingJob::getStatus);
-  }
-
-  private Resource<TrainingJob> resource(String job) {
-    return client.resources(TrainingJob.class).inNamespace(TEAM).withName(job);
+    return cluster.status(job).map(TrainingJobStatus::training);
   }
 
   /** Leaves one of the first two nodes to new pods. */
   private void open(String name) {
     for (String node : List.of(FAST_NODE, SLOW_NODE)) {
-      client.nodes().withName(node).edit(found -> cordoned(found, !node.equals(name)));
+      cluster.client().nodes().withName(node).edit(found -> cordoned(found, !node.equals(name)));
     }
   }
 
@@ -220,9 +182,10 @@ final class GpuTypesScenario {
       until(
           "no pod is left",
           () ->
-              client
+              cluster
+                  .client()
                   .pods()
-                  .inNamespace(TEAM)
+                  .inNamespace(cluster.team())
                   .withLabel("kastor.dev/job")
                   .list()
                   .getItems()
@@ -231,28 +194,10 @@ final class GpuTypesScenario {
   }
 
   private void suspend(String job, boolean suspend) {
-    resource(job)
+    cluster
+        .job(job)
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
             "{\"spec\": {\"suspend\": %s}}".formatted(suspend));
-  }
-
-  private static TrainingJob job(String name) {
-    return Serialization.unmarshal(
-        """
-        apiVersion: kastor.dev/v1alpha1
-        kind: TrainingJob
-        metadata: {name: %s, namespace: %s}
-        spec:
-          program: {name: glyph-mlp}
-          elastic: {minReplicas: %d, maxReplicas: %d}
-          goodput:
-            mode: Fixed
-            batchSize: {initial: 64, perDevice: {min: 16, max: 64}}
-            learningRate: {base: "0.05"}
-            work: {steps: %d}
-        """
-            .formatted(name, TEAM, SIZE, SIZE, STEPS),
-        TrainingJob.class);
   }
 }

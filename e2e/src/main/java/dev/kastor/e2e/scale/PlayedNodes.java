@@ -34,6 +34,11 @@ record PlayedNodes(KubernetesClient client) {
     put(name, gpuType, gpus, 0);
   }
 
+  /** Removes a node, if it is there. */
+  void remove(String name) {
+    client.nodes().withName(name).delete();
+  }
+
   private void put(String name, String gpuType, int gpus, int number) {
     client
         .nodes()
