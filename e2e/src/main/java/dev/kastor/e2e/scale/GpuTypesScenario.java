@@ -99,8 +99,7 @@ final class GpuTypesScenario {
     open("no node of the first step");
     suspend(SAME, false);
     until(
-        "the other job trains",
-        () -> training(SAME).isPresent() && cluster.allocated(SAME, SIZE));
+        "the other job trains", () -> training(SAME).isPresent() && cluster.allocated(SAME, SIZE));
     suspend(GAINS, false);
     until("each has its type", () -> trainsOn(GAINS, FAST) && trainsOn(SAME, SLOW));
   }
@@ -137,9 +136,7 @@ final class GpuTypesScenario {
     Await.until(
         what,
         SOON,
-        () ->
-            "%s: %s; %s: %s"
-                .formatted(GAINS, cluster.status(GAINS), SAME, cluster.status(SAME)),
+        () -> "%s: %s; %s: %s".formatted(GAINS, cluster.status(GAINS), SAME, cluster.status(SAME)),
         condition);
   }
 

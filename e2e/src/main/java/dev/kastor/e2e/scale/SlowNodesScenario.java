@@ -43,8 +43,7 @@ final class SlowNodesScenario {
   SlowNodesScenario() throws Exception {
     cluster =
         new PlayedCluster(
-            job -> STEPS,
-            PlayedAgent.Manner.onNodes(node -> throttled.contains(node) ? 2 : 1));
+            job -> STEPS, PlayedAgent.Manner.onNodes(node -> throttled.contains(node) ? 2 : 1));
   }
 
   @BeforeAll
