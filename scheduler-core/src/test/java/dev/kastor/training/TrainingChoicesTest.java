@@ -70,7 +70,9 @@ class TrainingChoicesTest {
         Map.of("gradients", Map.of("clip", Map.of())), "training.gradients must be a list");
     assertRefused(gradients(Map.of("a", Map.of(), "b", Map.of())), "training.gradients[0] must be");
     assertRefused(gradients(Map.of("clip", 1)), "training.gradients[0] must be one stage");
-    assertRefused(gradients((Object) null), "training.gradients[0] must be one stage");
+    assertRefused(
+        Map.of("gradients", Collections.singletonList(null)),
+        "training.gradients[0] must be one stage");
     assertRefused(
         gradients(Map.of("clip", Map.of("norm", List.of(1)))),
         "training.gradients[0].clip.norm must be a number or a text");
