@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
@@ -25,9 +26,10 @@ class TrainingMethodTest {
 
   /** A stage that makes no sense beside the example's. */
   private static final String SIGN =
-      """
+"""
       package com.example;
-      import dev.kastor.engine.train.GradientStage;
+      import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.train.GradientStage;
       import dev.kastor.engine.train.GradientStagePlugin;
       import dev.kastor.plugin.Options;
       import java.util.Set;
@@ -42,6 +44,21 @@ class TrainingMethodTest {
             }
           };
         }
+      }
+""";
+
+  /** A pass that changes nothing. */
+  private static final String SAME =
+      """
+      package com.example;
+      import dev.kastor.engine.graph.Node;
+      import dev.kastor.engine.graph.pass.GraphPass;
+      import java.util.List;
+      public final class Same implements GraphPass {
+        public String name() { return "same"; }
+        public String description() { return "Changes nothing."; }
+        public Stage stage() { return Stage.BEFORE_COMPILATION; }
+        public List<Node> apply(List<Node> results) { return results; }
       }
       """;
 
@@ -129,6 +146,24 @@ class TrainingMethodTest {
   void passesAreSwitched() throws Exception {
     assertThat(method(Map.of("passes", Map.of("tableProducts", "off"))).passes().switches())
         .isEqualTo(Map.of("tableProducts", false));
+  }
+
+  @Test
+  void aPassOfAJarIsThereIfItIsNamedAndNotOtherwise() throws Exception {
+    Path source = Files.writeString(folder.resolve("Same.java"), SAME);
+    SourceJar.make(
+        folder.resolve("same.jar"),
+        List.of(source),
+        GraphPass.class.getName(),
+        List.of("com.example.Same"));
+    assertThat(passes(Map.of("tableProducts", "on"))).containsExactly("tableProducts");
+    assertThat(passes(Map.of("same", "on"))).containsExactly("tableProducts", "same");
+  }
+
+  private List<String> passes(Map<String, ?> switches) throws ProgramException {
+    return method(Map.of("passes", switches)).passes().passes().stream()
+        .map(GraphPass::name)
+        .toList();
   }
 
   @Test
