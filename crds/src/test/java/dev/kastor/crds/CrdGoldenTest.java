@@ -127,6 +127,7 @@ class CrdGoldenTest {
             "A deep-learning training job that Kastor sizes, places and keeps alive.");
         byType(property(property(root, "status"), "conditions"));
         podTemplate(property(property(root, "spec"), "template"));
+        anything(property(property(root, "spec"), "training"));
       }
       case "ClusterTrainingProfile" -> {
         root.setDescription("What a platform team adds to the pods of the jobs that name it.");

@@ -58,6 +58,7 @@ public final class TestJobs {
         new TreeMap<>(Map.of("spec", Map.of("containers", List.of(container)))),
         null,
         null,
+        null,
         null);
   }
 

@@ -106,6 +106,10 @@ public final class Registry<P extends Plugin> {
    */
   public P get(String name) {
     P plugin = byName.get(name);
+    if (plugin == null && byName.isEmpty()) {
+      throw new IllegalArgumentException(
+          "there is no %s '%s', and no other one.".formatted(kind, name));
+    }
     if (plugin == null) {
       throw new IllegalArgumentException(
           "there is no %s '%s'. Use one of: %s%s"

@@ -6,6 +6,8 @@ import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.trainer.TrainingSettings;
 import dev.kastor.agent.trainer.Work;
 import dev.kastor.engine.optim.LearningRateRules;
+import dev.kastor.engine.train.GradientStage;
+import dev.kastor.training.TrainingChoices;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -27,6 +29,7 @@ import java.util.OptionalLong;
  * @param checkpointInterval time between checkpoints
  * @param keepLast checkpoints kept
  * @param warmStart whose parameters the job begins with; empty for fresh ones
+ * @param training features of training that the user chose
  */
 public record JobSettings(
     String program,
@@ -38,7 +41,8 @@ public record JobSettings(
     int firstAtomicBatch,
     Duration checkpointInterval,
     int keepLast,
-    Optional<WarmStartSetting> warmStart) {
+    Optional<WarmStartSetting> warmStart,
+    TrainingChoices training) {
   private static final Duration EVALUATION_INTERVAL = Duration.ofSeconds(10);
 
   /**
@@ -52,14 +56,28 @@ public record JobSettings(
   /** Stands in where there is none. */
   static final JobSettings NONE =
       new JobSettings(
-          "", Map.of(), 1, 1, "None", new Work.Steps(1), 1, Duration.ZERO, 2, Optional.empty());
+          "",
+          Map.of(),
+          1,
+          1,
+          "None",
+          new Work.Steps(1),
+          1,
+          Duration.ZERO,
+          2,
+          Optional.empty(),
+          TrainingChoices.NONE);
 
   public JobSettings {
     parameters = Map.copyOf(parameters);
   }
 
-  /** The part that the trainer needs. */
-  TrainingSettings training(long seed) {
+  /**
+   * The part that the trainer needs.
+   *
+   * @param gradientStages what is done to the mean gradient
+   */
+  TrainingSettings settings(long seed, List<GradientStage> gradientStages) {
     return new TrainingSettings(
         initialBatch,
         baseLearningRate,
@@ -67,13 +85,15 @@ public record JobSettings(
         work,
         seed,
         checkpointInterval,
-        EVALUATION_INTERVAL);
+        EVALUATION_INTERVAL,
+        gradientStages);
   }
 
   /**
    * Reads a spec.
    *
-   * @throws IllegalArgumentException naming every field that is missing or wrong
+   * @throws IllegalArgumentException naming every field that is missing or wrong, or saying what is
+   *     wrong with the features of training
    */
   static JobSettings parse(String json) {
     JsonNode spec;
@@ -116,7 +136,8 @@ public record JobSettings(
         Math.clamp(share, least, most),
         Duration.ofSeconds(interval),
         keepLast,
-        warmStart);
+        warmStart,
+        TrainingChoices.parse(WireJson.freeForm(fields.at("training"))));
   }
 
   /** Looks fields up by path and remembers what is wrong. */

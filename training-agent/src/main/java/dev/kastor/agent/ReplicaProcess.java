@@ -10,10 +10,12 @@ import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.trainer.ElasticTrainer;
 import dev.kastor.agent.trainer.Surroundings;
+import dev.kastor.agent.trainer.TrainingSettings;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.program.Programs;
 import dev.kastor.engine.program.SumsParameter;
+import dev.kastor.engine.program.TrainingMethod;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
@@ -68,21 +70,24 @@ final class ReplicaProcess implements AutoCloseable {
       Map<String, String> parameters = new HashMap<>(program.defaultParameters());
       parameters.putAll(spec.parameters());
       SumsParameter sums = SumsParameter.take(parameters);
+      TrainingMethod method = TrainingMethod.of(spec.training());
       Optimizer optimizer = program.optimizer(parameters);
-      try (Trainable model = program.load(parameters)) {
+      try (Trainable model = program.load(parameters, method.passes())) {
         if (spec.initialBatch() > model.trainingExamples()) {
           throw new PermanentException(
               "goodput.batchSize.initial (%d) is above the %d training examples that there are. Lower it."
                   .formatted(spec.initialBatch(), model.trainingExamples()));
         }
-        return train(model, optimizer, seed(parameters), GradientSums.maker(sums));
+        TrainingSettings settings = spec.settings(seed(parameters), method.gradients());
+        return train(model, optimizer, settings, GradientSums.maker(sums));
       }
     } catch (ProgramException e) {
       throw new PermanentException(String.valueOf(e.getMessage()), e);
     }
   }
 
-  private Outcome train(Trainable model, Optimizer optimizer, long seed, Sums.Maker sums)
+  private Outcome train(
+      Trainable model, Optimizer optimizer, TrainingSettings settings, Sums.Maker sums)
       throws IOException, InterruptedException {
     JobSettings spec = config.spec();
     CheckpointStore store =
@@ -101,8 +106,7 @@ final class ReplicaProcess implements AutoCloseable {
             spec.warmStart()
                 .map(other ->
                     new WarmStart(other.job(), other.step(), config.warmStart(), spec.program())));
-    try (ElasticTrainer training =
-        new ElasticTrainer(around, spec.training(seed), model, optimizer)) {
+    try (ElasticTrainer training = new ElasticTrainer(around, settings, model, optimizer)) {
       training.warmUp(spec.firstAtomicBatch());
       log.info(
           "{}: {} is ready with {}: {} parameters, {} examples",

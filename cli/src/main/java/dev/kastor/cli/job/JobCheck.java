@@ -2,6 +2,7 @@ package dev.kastor.cli.job;
 
 import dev.kastor.cli.manifest.ManifestFile;
 import dev.kastor.engine.program.ProgramCheck;
+import dev.kastor.engine.program.TrainingMethod;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -75,10 +76,25 @@ public final class JobCheck {
               .orElse(PROGRAM + ".name");
       lines.add(manifest.at(field, problem.message()));
     }
+    lines.addAll(training(manifest));
     lines.addAll(batch(manifest, "initial", check.mostExamples(), "Lower it, or give more data"));
     return new Findings(
         lines,
         batch(manifest, "max", check.mostExamples(), "A step then sees some of them repeatedly"));
+  }
+
+  /** The message begins with the field, which may be part of a list. */
+  private List<String> training(ManifestFile manifest) {
+    Object training = manifest.resource().get("spec", "training");
+    if (!(training instanceof Map<?, ?> given)) {
+      return List.of();
+    }
+    Map<String, Object> named = new LinkedHashMap<>();
+    given.forEach((name, value) -> named.put(String.valueOf(name), value));
+    return TrainingMethod.problem(named, plugins)
+        .map(problem -> manifest.at("spec.training", problem))
+        .stream()
+        .toList();
   }
 
   private static List<String> batch(

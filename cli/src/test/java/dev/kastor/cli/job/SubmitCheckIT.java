@@ -98,6 +98,17 @@ final class SubmitCheckIT {
   }
 
   @Test
+  void featuresOfTrainingAreCheckedLikeParameters() throws Exception {
+    String job = JOB + "  training: {passes: {tableProduct: off}}\n";
+    refused(job, "job.yaml:16: spec.training: ", "no graph pass 'tableProduct'", "tableProducts");
+    refused(JOB + "  training: {gradients: [clip: {norm: 1.0}]}\n", "no gradient stage 'clip'");
+    assertThat(submit(JOB + "  training: {passes: {tableProducts: off}}\n").code())
+        .isEqualTo(ExitCode.OK);
+    assertThat(stored().getFirst().getSpec().training())
+        .isEqualTo(Map.of("passes", Map.of("tableProducts", false)));
+  }
+
+  @Test
   void aGoodJobGetsInWithThePathOfItsDataAndTextsWhereTextsBelong() throws Exception {
     assertThat(submit(JOB, "--dry-run"))
         .isEqualTo(new Result(ExitCode.OK, "table would be accepted\n"));

@@ -34,7 +34,8 @@ public final class SpecDefaults {
         spec.template(),
         spec.profile(),
         lifecycle(or(spec.lifecycle(), LifecycleSpec.UNBOUNDED)),
-        or(spec.managedBy(), TrainingJobSpec.OPERATOR));
+        or(spec.managedBy(), TrainingJobSpec.OPERATOR),
+        spec.training());
   }
 
   private static ProgramSpec program(ProgramSpec given) {

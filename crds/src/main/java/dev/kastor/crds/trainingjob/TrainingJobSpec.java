@@ -66,6 +66,13 @@ import org.jspecify.annotations.Nullable;
     value = Unchanging.TEMPLATE,
     message = "template cannot change after creation: submit a new job")
 @ValidationRule(
+    value = Unchanging.TRAINING,
+    message = "training cannot change after creation: submit a new job")
+@ValidationRule(
+    value = "!has(self.training) || has(self.program)",
+    fieldPath = ".training",
+    message = "features of training are for a program: a template trains by its own code")
+@ValidationRule(
     value = Unchanging.FAMILY,
     message = "family cannot change after creation: submit a new job")
 @ValidationRule(
@@ -163,7 +170,11 @@ public record TrainingJobSpec(
         @Pattern("^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$")
         @Size(max = 63)
         @Default(TrainingJobSpec.OPERATOR)
-        @Nullable String managedBy) {
+        @Nullable String managedBy,
+    @JsonPropertyDescription(
+            "Features of training, for a program: passes, by name on or off, and gradients, a list"
+                + " of what is done to the gradient.")
+        @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";
 
@@ -188,6 +199,7 @@ public record TrainingJobSpec(
         checkpoint,
         faultTolerance,
         program,
+        null,
         null,
         null,
         null,
@@ -256,7 +268,8 @@ public record TrainingJobSpec(
         template,
         profile,
         lifecycle,
-        managedBy);
+        managedBy,
+        training);
   }
 
   /** The same without the template. */
@@ -274,7 +287,8 @@ public record TrainingJobSpec(
         null,
         profile,
         lifecycle,
-        managedBy);
+        managedBy,
+        training);
   }
 
   /** The same, with all defaults, where at most so many examples fit a device in one pass. */
@@ -298,7 +312,8 @@ public record TrainingJobSpec(
         complete.template,
         complete.profile,
         complete.lifecycle,
-        complete.managedBy);
+        complete.managedBy,
+        complete.training);
   }
 
   /** The goodput section of a job that has one. */

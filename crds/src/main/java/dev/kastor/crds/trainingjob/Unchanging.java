@@ -8,6 +8,8 @@ final class Unchanging {
       "has(self.goodput) == has(oldSelf.goodput) && (!has(self.goodput) || self.goodput == oldSelf.goodput)";
   static final String TEMPLATE =
       "has(self.template) == has(oldSelf.template) && (!has(self.template) || self.template == oldSelf.template)";
+  static final String TRAINING =
+      "has(self.training) == has(oldSelf.training) && (!has(self.training) || self.training == oldSelf.training)";
   static final String FAMILY =
       "has(self.family) == has(oldSelf.family) && (!has(self.family) || self.family == oldSelf.family)";
   static final String PROFILE =

@@ -1,6 +1,7 @@
 package dev.kastor.engine.backend;
 
 import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.pass.GraphPass;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SegmentAllocator;
 
@@ -17,11 +18,8 @@ public interface Backend {
    */
   Executable compile(Graph graph, SegmentAllocator memory);
 
-  /**
-   * Whether adding values into rows costs little enough to multiply tables before their rows are
-   * gathered.
-   */
-  default boolean tablesFirst() {
+  /** Whether a graph pass saves work here; one that does not is applied only if a user says so. */
+  default boolean pays(GraphPass pass) {
     return true;
   }
 

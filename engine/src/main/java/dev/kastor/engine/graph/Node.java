@@ -127,7 +127,7 @@ public final class Node {
   }
 
   /** The same op with other inputs; this itself if they are no others. */
-  Node with(List<Node> inputs, List<Node> after) {
+  public Node with(List<Node> inputs, List<Node> after) {
     return inputs.equals(this.inputs) && after.equals(this.after)
         ? this
         : new Node(op, inputs, after, place);

@@ -5,8 +5,9 @@ import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
-import dev.kastor.engine.graph.TableProducts;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
@@ -45,7 +46,8 @@ final class CompiledPass implements AutoCloseable {
    * Outputs: mean loss, the gradients of the parameters, the last one first as they are found, the
    * batch's value of each statistic.
    */
-  static CompiledPass training(Network network, Backend backend, int examples) {
+  static CompiledPass training(
+      Network network, Backend backend, PassPipeline passes, int examples) {
     Layers layers = new Layers(true);
     Node features = features(network, examples);
     Node targets = targets(network, examples);
@@ -53,26 +55,32 @@ final class CompiledPass implements AutoCloseable {
     List<Node> wanted = new ArrayList<>();
     wanted.add(losses.mean(0, 1));
     layers.statistics().forEach(statistic -> wanted.add(statistic.batch()));
-    List<Node> results = backend.tablesFirst() ? TableProducts.early(wanted) : wanted;
+    List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, backend::pays);
     Node loss = results.getFirst();
     List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
     List<Node> outputs = new ArrayList<>();
     outputs.add(loss);
     outputs.addAll(Gradients.of(loss, weights).reversed());
     outputs.addAll(results.subList(1, results.size()));
-    Executable executable = backend.compile(new Graph(outputs));
+    Executable executable = compile(outputs, backend, passes);
     return new CompiledPass(executable, features, targets, weights, List.of());
   }
 
   /** Outputs: the loss of each position, the logits. */
-  static CompiledPass inference(Network network, Backend backend, int examples) {
+  static CompiledPass inference(
+      Network network, Backend backend, PassPipeline passes, int examples) {
     Forward forward = Forward.of(network, examples);
     Node targets = targets(network, examples);
     List<Node> wanted = List.of(losses(forward.logits(), targets), forward.logits());
-    List<Node> results = backend.tablesFirst() ? TableProducts.early(wanted) : wanted;
-    Executable executable = backend.compile(new Graph(results));
+    List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, backend::pays);
+    Executable executable = compile(results, backend, passes);
     return new CompiledPass(
         executable, forward.features(), targets, forward.parameters(), forward.statistics());
+  }
+
+  private static Executable compile(List<Node> results, Backend backend, PassPipeline passes) {
+    return backend.compile(
+        new Graph(passes.apply(GraphPass.Stage.BEFORE_COMPILATION, results, backend::pays)));
   }
 
   static Node features(Network network, int examples) {

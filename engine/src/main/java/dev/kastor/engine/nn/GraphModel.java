@@ -1,6 +1,7 @@
 package dev.kastor.engine.nn;
 
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -26,14 +27,25 @@ public final class GraphModel implements AutoCloseable {
 
   private final Network network;
   private final Backend backend;
+  private final PassPipeline graphPasses;
   private final float[] parameters;
   private final float[] statistics;
   private final Map<Key, CompiledPass> passes = new LinkedHashMap<>(16, 0.75f, true);
 
   /** A model whose parameters are drawn from the generator L64X128MixRandom with this seed. */
   public GraphModel(Network network, Backend backend, long seed) {
+    this(network, backend, PassPipeline.USUAL, seed);
+  }
+
+  /**
+   * The same with other graph passes.
+   *
+   * @param graphPasses rewrites of the graphs that are compiled
+   */
+  public GraphModel(Network network, Backend backend, PassPipeline graphPasses, long seed) {
     this.network = network;
     this.backend = backend;
+    this.graphPasses = graphPasses;
     Layers layers = new Layers(true);
     network.logits(layers, CompiledPass.features(network, 1));
     this.parameters = draw(layers.weights(), seed);
@@ -168,8 +180,8 @@ public final class GraphModel implements AutoCloseable {
     }
     CompiledPass made =
         key.training()
-            ? CompiledPass.training(network, backend, key.examples())
-            : CompiledPass.inference(network, backend, key.examples());
+            ? CompiledPass.training(network, backend, graphPasses, key.examples())
+            : CompiledPass.inference(network, backend, graphPasses, key.examples());
     passes.put(key, made);
     return made;
   }

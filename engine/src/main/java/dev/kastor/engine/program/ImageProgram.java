@@ -3,6 +3,7 @@ package dev.kastor.engine.program;
 import dev.kastor.engine.data.DataException;
 import dev.kastor.engine.data.Glance;
 import dev.kastor.engine.data.ImageShape;
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.ConvNet;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
@@ -158,6 +159,11 @@ final class ImageProgram implements Program {
 
   @Override
   public Trainable load(Map<String, String> given) throws ProgramException {
+    return load(given, PassPipeline.USUAL);
+  }
+
+  @Override
+  public Trainable load(Map<String, String> given, PassPipeline passes) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
     parameters.checkShared();
     ImageSource.Images images;
@@ -168,7 +174,7 @@ final class ImageProgram implements Program {
     }
     Network network = architecture.build(parameters, images.form().shape());
     return new ClassifierTrainable(
-        new GraphModel(network, BackendParameter.choose(parameters), parameters.seed()),
+        new GraphModel(network, BackendParameter.choose(parameters), passes, parameters.seed()),
         images.training(),
         images.heldOut());
   }

@@ -2,6 +2,7 @@ package dev.kastor.engine.program;
 
 import dev.kastor.engine.data.Examples;
 import dev.kastor.engine.data.Inputs;
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
@@ -117,11 +118,18 @@ public abstract class NetworkProgram implements Program {
 
   @Override
   public final Trainable load(Map<String, String> given) throws ProgramException {
+    return load(given, PassPipeline.USUAL);
+  }
+
+  @Override
+  public final Trainable load(Map<String, String> given, PassPipeline passes)
+      throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
     parameters.checkShared();
     Task task = task(parameters);
     return new ClassifierTrainable(
-        new GraphModel(task.network(), BackendParameter.choose(parameters), parameters.seed()),
+        new GraphModel(
+            task.network(), BackendParameter.choose(parameters), passes, parameters.seed()),
         task.training(),
         task.heldOut());
   }

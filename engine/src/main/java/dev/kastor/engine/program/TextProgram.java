@@ -5,6 +5,7 @@ import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.data.PlainTextDataset;
 import dev.kastor.engine.data.Stories;
 import dev.kastor.engine.data.Text;
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
@@ -160,6 +161,11 @@ final class TextProgram implements Program {
 
   @Override
   public Trainable load(Map<String, String> given) throws ProgramException {
+    return load(given, PassPipeline.USUAL);
+  }
+
+  @Override
+  public Trainable load(Map<String, String> given, PassPipeline passes) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
     Settings settings = Settings.of(parameters);
     Text text;
@@ -169,7 +175,8 @@ final class TextProgram implements Program {
       throw parameters.unusable(e);
     }
     return new TextTrainable(
-        new GraphModel(settings.network, BackendParameter.choose(parameters), parameters.seed()),
+        new GraphModel(
+            settings.network, BackendParameter.choose(parameters), passes, parameters.seed()),
         text,
         settings.context,
         settings.stride);

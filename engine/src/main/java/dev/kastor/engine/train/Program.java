@@ -1,5 +1,6 @@
 package dev.kastor.engine.train;
 
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.plugin.Plugin;
 import java.util.Map;
 import java.util.Optional;
@@ -52,6 +53,23 @@ public interface Program extends Plugin {
    * @throws ProgramException if a parameter or a data file is bad; the message names it
    */
   Trainable load(Map<String, String> parameters) throws ProgramException;
+
+  /**
+   * The same with graph passes that the user switched. A program whose model has no graph refuses
+   * them.
+   *
+   * @param passes rewrites of the graphs of the model
+   * @throws ProgramException as above, or if a pass is switched and the program has no graph
+   */
+  default Trainable load(Map<String, String> parameters, PassPipeline passes)
+      throws ProgramException {
+    if (!passes.switches().isEmpty()) {
+      throw new ProgramException(
+          "Program %s has no graph that passes rewrite. Leave spec.training.passes out."
+              .formatted(name()));
+    }
+    return load(parameters);
+  }
 
   /** The optimizer of these parameters. */
   Optimizer optimizer(Map<String, String> parameters) throws ProgramException;

@@ -17,14 +17,15 @@ import java.util.SplittableRandom;
  * One or more applications of every op to random shapes, which the contract tests run over. An op
  * without a case here fails {@code OpContractTest}.
  */
-final class OpCases {
+public final class OpCases {
   /**
    * An op applied to leaves.
    *
    * @param low and {@code high} bound the values of its float leaves
    * @param rows exclusive bound of its integer leaves
    */
-  record Case(String label, Node node, List<Node> leaves, double low, double high, int rows) {
+  public record Case(
+      String label, Node node, List<Node> leaves, double low, double high, int rows) {
     @Override
     public String toString() {
       return label;
@@ -38,7 +39,8 @@ final class OpCases {
     this.random = new SplittableRandom(seed);
   }
 
-  static List<Case> all(long seed) {
+  /** All cases with shapes drawn from a seed. */
+  public static List<Case> all(long seed) {
     OpCases cases = new OpCases(seed);
     cases.leaves();
     cases.elementwise();

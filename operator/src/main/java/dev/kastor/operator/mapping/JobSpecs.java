@@ -14,6 +14,7 @@ import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.model.AllowedReplicas;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.training.TrainingChoices;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -38,7 +39,7 @@ public final class JobSpecs {
    * The scheduler's view of the job.
    *
    * @throws IllegalArgumentException if the spec contradicts itself, which the CRD's rules prevent,
-   *     or its name is too long
+   *     its name is too long, or its features of training have no valid form
    */
   public static JobSpec of(TrainingJob job) {
     String name = job.getMetadata().getName();
@@ -59,6 +60,7 @@ public final class JobSpecs {
           "program.parameters have %d characters together, names and values, but may have %d. Shorten them, or put what is long into a file."
               .formatted(characters, ProgramSpec.MOST_CHARACTERS));
     }
+    TrainingChoices.parse(spec.training());
     JobSpec unqueued =
         new JobSpec(
             Labels.id(job),

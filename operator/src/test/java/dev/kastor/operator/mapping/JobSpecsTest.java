@@ -8,12 +8,14 @@ import dev.kastor.crds.trainingjob.ElasticSpec;
 import dev.kastor.crds.trainingjob.GoodputSpec;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.AllowedReplicas;
 import dev.kastor.scheduler.model.BatchChoice;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobSpec;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -36,6 +38,47 @@ class JobSpecsTest {
         .withMessage(
             "program.parameters have 16385 characters together, names and values, but may have"
                 + " 16384. Shorten them, or put what is long into a file.");
+  }
+
+  /** What the names stand for is known to the agent alone. */
+  @Test
+  void featuresOfTrainingHaveAFormAndAnyName() {
+    assertThatCode(() ->
+            JobSpecs.of(
+                training(
+                    Map.of(
+                        "passes",
+                        Map.of("own", "off"),
+                        "gradients",
+                        List.of(Map.of("clip", Map.of("norm", 1.0)))))))
+        .doesNotThrowAnyException();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> JobSpecs.of(training(Map.of("gradient", List.of()))))
+        .withMessage(
+            "training has no field 'gradient'. Use one of: passes, gradients. Did you mean"
+                + " gradients?");
+  }
+
+  private static TrainingJob training(Map<String, Object> training) {
+    TrainingJob job = job(Map.of());
+    TrainingJobSpec spec = job.getSpec();
+    job.setSpec(
+        new TrainingJobSpec(
+            spec.suspend(),
+            spec.queue(),
+            spec.priority(),
+            spec.family(),
+            spec.elastic(),
+            spec.goodput(),
+            spec.checkpoint(),
+            spec.faultTolerance(),
+            spec.program(),
+            spec.template(),
+            spec.profile(),
+            spec.lifecycle(),
+            spec.managedBy(),
+            training));
+    return job;
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.kastor.agent.trainer;
 import dev.kastor.engine.checkpoint.TrainedParameters;
 import dev.kastor.engine.train.AuditDigest;
 import dev.kastor.engine.train.ElasticSampler;
+import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Trainable;
@@ -280,6 +281,10 @@ final class Replica {
     Optional<GradientStats> stats = noise.stats();
     double rate =
         settings.baseLearningRate() * settings.learningRateRule().factor(batchScale, stats);
+    GradientStage.StepView view = new GradientStage.StepView(step, globalBatch, loss / replicas);
+    for (GradientStage stage : settings.gradientStages()) {
+      stage.change(gradient, view);
+    }
     optimizer.apply(model.parameters(), gradient, optimizerState, rate, step);
     model.applyStatistics(batchStatistics);
     learningRate = rate;

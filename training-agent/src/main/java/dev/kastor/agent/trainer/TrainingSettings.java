@@ -1,7 +1,9 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.LearningRateRule;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * What the job's spec says about training.
@@ -13,6 +15,7 @@ import java.time.Duration;
  * @param seed of the order of examples
  * @param checkpointInterval time between checkpoints
  * @param evaluationInterval least time of training between evaluations on held-out data
+ * @param gradientStages what is done to the mean gradient before the optimizer, in this order
  */
 public record TrainingSettings(
     int initialBatch,
@@ -21,4 +24,29 @@ public record TrainingSettings(
     Work work,
     long seed,
     Duration checkpointInterval,
-    Duration evaluationInterval) {}
+    Duration evaluationInterval,
+    List<GradientStage> gradientStages) {
+  public TrainingSettings {
+    gradientStages = List.copyOf(gradientStages);
+  }
+
+  /** Settings of a job whose optimizer takes the gradient as it is. */
+  public TrainingSettings(
+      int initialBatch,
+      double baseLearningRate,
+      LearningRateRule learningRateRule,
+      Work work,
+      long seed,
+      Duration checkpointInterval,
+      Duration evaluationInterval) {
+    this(
+        initialBatch,
+        baseLearningRate,
+        learningRateRule,
+        work,
+        seed,
+        checkpointInterval,
+        evaluationInterval,
+        List.of());
+  }
+}

@@ -3,6 +3,8 @@ package dev.kastor.engine.backend.cuda;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.graph.pass.TableProducts;
 import java.lang.foreign.SegmentAllocator;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -189,10 +191,13 @@ public final class CudaBackend implements Backend {
     return gpu.name();
   }
 
-  /** Each of the sums looks at all numbers of rows, of which a wider table has more. */
+  /**
+   * All but that of tables: adding values into rows costs too much for it, as each of the sums
+   * looks at all numbers of rows, of which a wider table has more.
+   */
   @Override
-  public boolean tablesFirst() {
-    return false;
+  public boolean pays(GraphPass pass) {
+    return !(pass instanceof TableProducts);
   }
 
   @Override

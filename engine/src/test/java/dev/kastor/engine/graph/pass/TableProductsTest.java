@@ -1,4 +1,4 @@
-package dev.kastor.engine.graph;
+package dev.kastor.engine.graph.pass;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -10,6 +10,10 @@ import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.cuda.InterpretedGpu;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
 import java.util.ArrayList;
@@ -41,7 +45,7 @@ class TableProductsTest {
   void theSameResultsAndGradientsInFewerProducts() {
     Node numbers = numbers(2, 6);
     Node plain = loss(layer(numbers));
-    Node early = TableProducts.early(List.of(plain)).getFirst();
+    Node early = new TableProducts().apply(List.of(plain)).getFirst();
     assertThat(multiplied(plain)).containsExactly(12);
     assertThat(multiplied(early)).containsExactly(ROWS);
     Map<Node, double[]> values = values(numbers);
@@ -52,7 +56,7 @@ class TableProductsTest {
   @Test
   void everyBackendAgrees() {
     Node numbers = numbers(2, 6);
-    Graph early = all(TableProducts.early(List.of(loss(layer(numbers)))).getFirst());
+    Graph early = all(new TableProducts().apply(List.of(loss(layer(numbers)))).getFirst());
     Map<Node, double[]> values = values(numbers);
     List<double[]> wanted = reference.evaluate(early, values);
     assertClose(run(InterpretedGpu.backend(), early, values), wanted, 1e-4);
@@ -66,7 +70,7 @@ class TableProductsTest {
   void whoElseReadsTheRowsStillDoes() {
     Node rows = table.gather(numbers(12));
     Node both = rows.matMul(weight).add(bias).sum(0, 2).add(rows.exp().sum(0, 2));
-    Node early = TableProducts.early(List.of(both)).getFirst();
+    Node early = new TableProducts().apply(List.of(both)).getFirst();
     assertThat(multiplied(early)).containsExactly(ROWS);
     Map<Node, double[]> values = values(rows.input(1));
     assertClose(
@@ -78,16 +82,16 @@ class TableProductsTest {
   @Test
   void fewRowsAreGatheredFirst() {
     Node few = loss(layer(numbers(3, 3)));
-    assertThat(TableProducts.early(List.of(few)).getFirst()).isSameAs(few);
+    assertThat(new TableProducts().apply(List.of(few)).getFirst()).isSameAs(few);
   }
 
   @Test
   void whatHasAPlaceOrAnOrderStaysAsItIs() {
     Node rows = table.gather(numbers(12));
     Node placed = rows.matMul(weight).at("gpu:0");
-    assertThat(TableProducts.early(List.of(placed)).getFirst()).isSameAs(placed);
+    assertThat(new TableProducts().apply(List.of(placed)).getFirst()).isSameAs(placed);
     Node ordered = Node.of(placed.op(), List.of(rows, weight), List.of(placed));
-    assertThat(TableProducts.early(List.of(ordered)).getFirst()).isSameAs(ordered);
+    assertThat(new TableProducts().apply(List.of(ordered)).getFirst()).isSameAs(ordered);
   }
 
   @Test
@@ -96,7 +100,7 @@ class TableProductsTest {
     Node turned = rows.permute(1, 0).matMul(Node.parameter("other", Shape.of(12, 2)));
     Node folded = rows.reshape(6, 6).matMul(Node.parameter("wide", Shape.of(6, 2)));
     List<Node> results = List.of(turned, folded);
-    assertThat(TableProducts.early(results)).isEqualTo(results);
+    assertThat(new TableProducts().apply(results)).isEqualTo(results);
   }
 
   private static Node loss(Node values) {

@@ -1,0 +1,142 @@
+package dev.kastor.engine.program;
+
+import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.graph.pass.GraphPasses;
+import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.train.GradientStage;
+import dev.kastor.engine.train.GradientStagePlugin;
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.plugin.Plugin;
+import dev.kastor.plugin.Registry;
+import dev.kastor.plugin.Selection;
+import dev.kastor.training.Feature;
+import dev.kastor.training.TrainingChoices;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Features of training that a job uses, made from its {@code spec.training}.
+ *
+ * @param passes rewrites of the graphs of its model
+ * @param gradients what is done to its mean gradient, in this order
+ */
+public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients) {
+  /** Training of a job that chooses nothing. */
+  public static final TrainingMethod USUAL = new TrainingMethod(PassPipeline.USUAL, List.of());
+
+  /** Gradient stages are in jars alone. */
+  private static final Registry<GradientStagePlugin> STAGES =
+      Registry.of("gradient stage", List.of());
+
+  public TrainingMethod {
+    gradients = List.copyOf(gradients);
+  }
+
+  /**
+   * The method of some choices, with the plug-ins in the folder of the jars of programs.
+   *
+   * @throws ProgramException if a feature or an option is unknown, a value is not valid, or two
+   *     features make no sense together; the message lists what there is
+   */
+  public static TrainingMethod of(TrainingChoices choices) throws ProgramException {
+    return of(choices, PluginJars.folder());
+  }
+
+  static TrainingMethod of(TrainingChoices choices, Path folder) throws ProgramException {
+    if (choices.equals(TrainingChoices.NONE)) {
+      return USUAL;
+    }
+    List<Feature> chosen = new ArrayList<>();
+    PassPipeline passes = passes(choices.passes(), folder, chosen);
+    List<GradientStage> stages = stages(choices.gradients(), folder, chosen);
+    try {
+      Feature.checkTogether(chosen);
+    } catch (IllegalArgumentException e) {
+      throw new ProgramException("training: " + e.getMessage(), e);
+    }
+    return new TrainingMethod(passes, stages);
+  }
+
+  /** A pass of a jar is applied where it is switched on, and nowhere else. */
+  private static PassPipeline passes(
+      Map<String, Boolean> switches, Path folder, List<Feature> chosen) throws ProgramException {
+    try {
+      Registry<GraphPass> known =
+          registry(switches.keySet(), GraphPasses.BUILT_IN, GraphPass.class, folder);
+      List<GraphPass> used = new ArrayList<>(GraphPasses.BUILT_IN.all());
+      for (String name : switches.keySet()) {
+        GraphPass pass = known.get(name);
+        if (!used.contains(pass)) {
+          used.add(pass);
+        }
+        if (switches.getOrDefault(name, false)) {
+          chosen.add(pass);
+        }
+      }
+      return new PassPipeline(used, switches);
+    } catch (IllegalArgumentException e) {
+      throw unusable("training.passes", e, folder);
+    }
+  }
+
+  private static List<GradientStage> stages(
+      List<Selection> selections, Path folder, List<Feature> chosen) throws ProgramException {
+    List<GradientStage> stages = new ArrayList<>();
+    try {
+      List<String> names = selections.stream().map(Selection::name).toList();
+      Registry<GradientStagePlugin> known =
+          registry(names, STAGES, GradientStagePlugin.class, folder);
+      for (Selection selection : selections) {
+        Chosen<GradientStagePlugin> stage = known.choose(selection);
+        chosen.add(stage.plugin());
+        stages.add(stage.plugin().create(stage.options()));
+      }
+      return stages;
+    } catch (IllegalArgumentException e) {
+      throw unusable("training.gradients", e, folder);
+    }
+  }
+
+  private static <P extends Plugin> Registry<P> registry(
+      Collection<String> names, Registry<P> builtIn, Class<P> type, Path folder)
+      throws ProgramException {
+    for (String name : names) {
+      if (!builtIn.names().contains(name)) {
+        return PluginJars.registry(name, builtIn, type, folder);
+      }
+    }
+    return builtIn;
+  }
+
+  private static ProgramException unusable(String field, IllegalArgumentException e, Path folder) {
+    String message = String.valueOf(e.getMessage());
+    return new ProgramException(
+        "%s: %s%s Jars are looked for in %s."
+            .formatted(field, message, message.matches(".*[.?]") ? "" : ".", folder),
+        e);
+  }
+
+  /**
+   * The first problem of a job's choices on the machine that has the jars, before it is stored.
+   *
+   * @param training {@code spec.training} in its free form
+   * @param plugins folder of the jars
+   * @return a message that begins with the path below {@code spec}; empty if there is none
+   */
+  public static Optional<String> problem(Map<String, ?> training, Path plugins) {
+    try {
+      of(TrainingChoices.parse(training), plugins);
+      return Optional.empty();
+    } catch (ProgramException | IllegalArgumentException e) {
+      return Optional.of(String.valueOf(e.getMessage()));
+    } catch (RuntimeException | LinkageError e) {
+      // Of somebody else's class.
+      return Optional.of("training cannot be checked: " + e);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.kastor.engine.train;
+
+/**
+ * Change of the mean gradient of a step before the optimizer sees it.
+ *
+ * <p>All replicas apply it to the same bits and must come to the same ones: no clock, no
+ * randomness, no order of a hash table. It has no state of its own. What the noise scale is
+ * estimated from, and what tells that training diverged, is the gradient before all stages. One
+ * thread calls it.
+ */
+@FunctionalInterface
+public interface GradientStage {
+  /**
+   * Changes a gradient, which is finite.
+   *
+   * @param gradient mean over the global batch, one number for each parameter
+   * @param step what is known of the step, the same on all replicas
+   */
+  void change(float[] gradient, StepView step);
+
+  /**
+   * Step in progress.
+   *
+   * @param step steps applied before it
+   * @param globalBatchSize examples of it
+   * @param loss mean loss over them
+   */
+  record StepView(long step, int globalBatchSize, double loss) {}
+}

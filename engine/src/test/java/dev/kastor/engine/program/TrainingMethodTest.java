@@ -1,0 +1,177 @@
+package dev.kastor.engine.program;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.train.GradientStage;
+import dev.kastor.engine.train.GradientStagePlugin;
+import dev.kastor.engine.train.ProgramException;
+import dev.kastor.testkit.SourceJar;
+import dev.kastor.training.TrainingChoices;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Features that {@code spec.training} names, of Kastor's own and of the example's jar. */
+class TrainingMethodTest {
+  private static final Path EXAMPLE =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/gradient-stage/src/main");
+  private static final GradientStage.StepView STEP = new GradientStage.StepView(0, 8, 1);
+
+  /** A stage that makes no sense beside the example's. */
+  private static final String SIGN =
+"""
+      package com.example;
+      import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.train.GradientStage;
+      import dev.kastor.engine.train.GradientStagePlugin;
+      import dev.kastor.plugin.Options;
+      import java.util.Set;
+      public final class Sign implements GradientStagePlugin {
+        public String name() { return "sign"; }
+        public String description() { return "Keeps the signs alone."; }
+        public Set<String> excludes() { return Set.of("clip"); }
+        public GradientStage create(Options options) {
+          return (gradient, step) -> {
+            for (int i = 0; i < gradient.length; i++) {
+              gradient[i] = Math.signum(gradient[i]);
+            }
+          };
+        }
+      }
+""";
+
+  /** A pass that changes nothing. */
+  private static final String SAME =
+      """
+      package com.example;
+      import dev.kastor.engine.graph.Node;
+      import dev.kastor.engine.graph.pass.GraphPass;
+      import java.util.List;
+      public final class Same implements GraphPass {
+        public String name() { return "same"; }
+        public String description() { return "Changes nothing."; }
+        public Stage stage() { return Stage.BEFORE_COMPILATION; }
+        public List<Node> apply(List<Node> results) { return results; }
+      }
+      """;
+
+  @TempDir private Path folder;
+
+  private TrainingMethod method(Map<String, ?> training) throws ProgramException {
+    return TrainingMethod.of(TrainingChoices.parse(training), folder);
+  }
+
+  private static Map<String, ?> gradients(Object... stages) {
+    return Map.of("gradients", List.of(stages));
+  }
+
+  private void addExample() throws IOException {
+    SourceJar.make(
+        folder.resolve("clip.jar"),
+        List.of(EXAMPLE.resolve("java/com/example/ClipByNorm.java")),
+        GradientStagePlugin.class.getName(),
+        Files.readAllLines(
+            EXAMPLE.resolve("resources/META-INF/services/" + GradientStagePlugin.class.getName())));
+  }
+
+  @Test
+  void nothingChosenIsTrainingAsItWas() throws Exception {
+    assertThat(method(Map.of())).isSameAs(TrainingMethod.USUAL);
+    assertThat(TrainingMethod.USUAL.gradients()).isEmpty();
+    assertThat(TrainingMethod.USUAL.passes().switches()).isEmpty();
+  }
+
+  @Test
+  void theExampleShortensWhatIsLongerThanItsNorm() throws Exception {
+    addExample();
+    GradientStage clip =
+        method(gradients(Map.of("clip", Map.of("norm", 2)))).gradients().getFirst();
+    float[] longer = {3, 0, -4};
+    clip.change(longer, STEP);
+    assertThat(longer).containsExactly(new float[] {1.2f, 0, -1.6f}, within(1e-6f));
+    float[] shorter = {1, 0, -1};
+    clip.change(shorter, STEP);
+    assertThat(shorter).containsExactly(1, 0, -1);
+  }
+
+  @Test
+  void optionsAreCheckedByTheStage() throws Exception {
+    addExample();
+    assertThatThrownBy(() -> method(gradients(Map.of("clip", Map.of("norm", 0)))))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining(
+            "training.gradients: gradient stage clip: norm must be a number above 0");
+    assertThatThrownBy(() -> method(gradients(Map.of("clip", Map.of("nrom", 1)))))
+        .hasMessageContaining("gradient stage clip has no option 'nrom'. Use one of: norm");
+  }
+
+  @Test
+  void unknownNamesAreAnsweredWithThoseThatThereAre() throws Exception {
+    assertThatThrownBy(() -> method(gradients("clip")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("there is no gradient stage 'clip', and no other one.")
+        .hasMessageContaining(folder.toString());
+    addExample();
+    assertThatThrownBy(() -> method(gradients("clip", "clop")))
+        .hasMessageContaining("there is no gradient stage 'clop'. Use one of: clip");
+    assertThatThrownBy(() -> method(Map.of("passes", Map.of("tableProduct", "off"))))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("training.passes: there is no graph pass 'tableProduct'")
+        .hasMessageContaining("Use one of: tableProducts");
+  }
+
+  @Test
+  void aPairThatMakesNoSenseIsRefusedWithBothNames() throws Exception {
+    addExample();
+    Path source = Files.writeString(folder.resolve("Sign.java"), SIGN);
+    SourceJar.make(
+        folder.resolve("sign.jar"),
+        List.of(source),
+        GradientStagePlugin.class.getName(),
+        List.of("com.example.Sign"));
+    assertThat(method(gradients("sign")).gradients()).hasSize(1);
+    assertThatThrownBy(() -> method(gradients("clip", "sign")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessage("training: clip and sign make no sense together. Choose one of them.");
+  }
+
+  @Test
+  void passesAreSwitched() throws Exception {
+    assertThat(method(Map.of("passes", Map.of("tableProducts", "off"))).passes().switches())
+        .isEqualTo(Map.of("tableProducts", false));
+  }
+
+  @Test
+  void aPassOfAJarIsThereIfItIsNamedAndNotOtherwise() throws Exception {
+    Path source = Files.writeString(folder.resolve("Same.java"), SAME);
+    SourceJar.make(
+        folder.resolve("same.jar"),
+        List.of(source),
+        GraphPass.class.getName(),
+        List.of("com.example.Same"));
+    assertThat(passes(Map.of("tableProducts", "on"))).containsExactly("tableProducts");
+    assertThat(passes(Map.of("same", "on"))).containsExactly("tableProducts", "same");
+  }
+
+  private List<String> passes(Map<String, ?> switches) throws ProgramException {
+    return method(Map.of("passes", switches)).passes().passes().stream()
+        .map(GraphPass::name)
+        .toList();
+  }
+
+  @Test
+  void whoSubmitsIsToldTheFirstProblem() {
+    assertThat(TrainingMethod.problem(Map.of(), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(gradients("clip"), folder).orElseThrow())
+        .contains("there is no gradient stage 'clip'");
+    assertThat(TrainingMethod.problem(Map.of("pases", Map.of()), folder).orElseThrow())
+        .contains("Did you mean passes?");
+  }
+}

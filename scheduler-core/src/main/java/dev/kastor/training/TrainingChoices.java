@@ -1,0 +1,135 @@
+package dev.kastor.training;
+
+import dev.kastor.plugin.Nearest;
+import dev.kastor.plugin.Selection;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Features of training that a TrainingJob chooses under {@code spec.training}.
+ *
+ * <p>The form is checked here, and by all who read a job; names and options of features are checked
+ * by those who have the features: who submits a job, and the agent.
+ *
+ * @param passes by name whether a graph pass is on
+ * @param gradients what is done to the mean gradient, in this order
+ */
+public record TrainingChoices(SequencedMap<String, Boolean> passes, List<Selection> gradients) {
+  /** No choice: training as it is without {@code spec.training}. */
+  public static final TrainingChoices NONE = new TrainingChoices(new LinkedHashMap<>(), List.of());
+
+  /** Characters of all names and values: the spec reaches a replica in one variable of 128 KiB. */
+  private static final int MOST_CHARACTERS = 4096;
+
+  private static final String PASSES = "passes";
+  private static final String GRADIENTS = "gradients";
+  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS);
+
+  public TrainingChoices {
+    passes = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(passes));
+    gradients = List.copyOf(gradients);
+  }
+
+  /**
+   * Choices from their free form, as YAML or JSON gives it.
+   *
+   * @throws IllegalArgumentException if a field is unknown, a value has another form or a feature
+   *     is chosen twice; the message begins with the path below {@code spec}
+   */
+  public static TrainingChoices parse(@Nullable Map<String, ?> training) {
+    if (training == null) {
+      return NONE;
+    }
+    int characters = String.valueOf(training).length();
+    if (characters > MOST_CHARACTERS) {
+      throw new IllegalArgumentException(
+          "training has %d characters but may have %d. Shorten it."
+              .formatted(characters, MOST_CHARACTERS));
+    }
+    for (String field : training.keySet()) {
+      if (!FIELDS.contains(field)) {
+        throw new IllegalArgumentException(
+            "training has no field '%s'. Use one of: %s%s"
+                .formatted(field, String.join(", ", FIELDS), Nearest.question(field, FIELDS)));
+      }
+    }
+    return new TrainingChoices(passes(training.get(PASSES)), gradients(training.get(GRADIENTS)));
+  }
+
+  private static SequencedMap<String, Boolean> passes(@Nullable Object given) {
+    SequencedMap<String, Boolean> passes = new LinkedHashMap<>();
+    if (given == null) {
+      return passes;
+    }
+    if (!(given instanceof Map<?, ?> map)) {
+      throw new IllegalArgumentException(
+          "training.passes must be a map of names to on or off, such as {tableProducts: off}");
+    }
+    map.forEach((name, value) -> passes.put(String.valueOf(name), isOn(name, value)));
+    return passes;
+  }
+
+  /** YAML 1.1 reads the words on and off as true and false. */
+  private static boolean isOn(Object name, @Nullable Object value) {
+    return switch (String.valueOf(value)) {
+      case "on", "true" -> true;
+      case "off", "false" -> false;
+      default ->
+          throw new IllegalArgumentException(
+              "training.passes.%s must be on or off but is '%s'".formatted(name, value));
+    };
+  }
+
+  private static List<Selection> gradients(@Nullable Object given) {
+    if (given == null) {
+      return List.of();
+    }
+    if (!(given instanceof List<?> list)) {
+      throw wrongStage("training.gradients", "a list of stages with their options");
+    }
+    List<Selection> stages = new ArrayList<>();
+    for (Object each : list) {
+      Selection stage = stage("training.gradients[%d]".formatted(stages.size()), each);
+      if (stages.stream().anyMatch(other -> other.name().equals(stage.name()))) {
+        throw new IllegalArgumentException(
+            "training.gradients has %s and %s: a stage can be used once. Take one of them out."
+                .formatted(stage.name(), stage.name()));
+      }
+      stages.add(stage);
+    }
+    return stages;
+  }
+
+  private static Selection stage(String path, @Nullable Object given) {
+    if (given instanceof String name) {
+      return new Selection(name, new LinkedHashMap<>());
+    }
+    if (!(given instanceof Map<?, ?> map) || map.size() != 1) {
+      throw wrongStage(path, "one stage with its options");
+    }
+    Map.Entry<?, ?> stage = map.entrySet().iterator().next();
+    SequencedMap<String, String> options = new LinkedHashMap<>();
+    if (stage.getValue() instanceof Map<?, ?> values) {
+      values.forEach((name, value) -> {
+        if (value == null || value instanceof Map || value instanceof List) {
+          throw new IllegalArgumentException(
+              "%s.%s.%s must be a number or a text".formatted(path, stage.getKey(), name));
+        }
+        options.put(String.valueOf(name), value.toString());
+      });
+    } else if (stage.getValue() != null) {
+      throw wrongStage(path, "one stage with its options");
+    }
+    return new Selection(String.valueOf(stage.getKey()), options);
+  }
+
+  private static IllegalArgumentException wrongStage(String path, String rule) {
+    return new IllegalArgumentException(
+        "%s must be %s, such as clip: {norm: 1.0}".formatted(path, rule));
+  }
+}

@@ -1,0 +1,108 @@
+package dev.kastor.training;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.plugin.Selection;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class TrainingChoicesTest {
+  /** A feature that cannot be used beside another one. */
+  private record Named(String name, Set<String> excludes) implements Feature {
+    @Override
+    public String description() {
+      return "Does nothing.";
+    }
+  }
+
+  private static void assertRefused(Map<String, ?> training, String message) {
+    assertThatThrownBy(() -> TrainingChoices.parse(training))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(message);
+  }
+
+  private static Map<String, Object> gradients(Object... stages) {
+    return Map.of("gradients", Arrays.asList(stages));
+  }
+
+  @Test
+  void nothingIsNoChoice() {
+    assertThat(TrainingChoices.parse(null)).isEqualTo(TrainingChoices.NONE);
+    assertThat(TrainingChoices.parse(Map.of())).isEqualTo(TrainingChoices.NONE);
+    assertThat(TrainingChoices.parse(Map.of("passes", Map.of(), "gradients", List.of())))
+        .isEqualTo(TrainingChoices.NONE);
+  }
+
+  @Test
+  void aPassIsOnOrOffInTheWordsOfYamlAndJson() {
+    assertThat(
+            TrainingChoices.parse(
+                    Map.of("passes", Map.of("a", "on", "b", "off", "c", true, "d", false)))
+                .passes())
+        .isEqualTo(Map.of("a", true, "b", false, "c", true, "d", false));
+    assertRefused(
+        Map.of("passes", Map.of("a", "yes")), "training.passes.a must be on or off but is 'yes'");
+    assertRefused(
+        Map.of("passes", Collections.singletonMap("a", null)),
+        "training.passes.a must be on or off but is 'null'");
+    assertRefused(Map.of("passes", List.of("a")), "training.passes must be a map");
+  }
+
+  @Test
+  void stagesKeepTheirOrderAndOptions() {
+    List<Selection> stages =
+        TrainingChoices.parse(gradients(Map.of("clip", Map.of("norm", 1.0)), "sign")).gradients();
+    assertThat(stages.stream().map(Selection::name)).containsExactly("clip", "sign");
+    assertThat(stages.getFirst().values()).isEqualTo(Map.of("norm", "1.0"));
+    assertThat(TrainingChoices.parse(gradients(Collections.singletonMap("clip", null))).gradients())
+        .hasSize(1);
+  }
+
+  @Test
+  void otherFormsOfStagesAreRefused() {
+    assertRefused(
+        Map.of("gradients", Map.of("clip", Map.of())), "training.gradients must be a list");
+    assertRefused(gradients(Map.of("a", Map.of(), "b", Map.of())), "training.gradients[0] must be");
+    assertRefused(gradients(Map.of("clip", 1)), "training.gradients[0] must be one stage");
+    assertRefused(
+        Map.of("gradients", Collections.singletonList(null)),
+        "training.gradients[0] must be one stage");
+    assertRefused(
+        gradients(Map.of("clip", Map.of("norm", List.of(1)))),
+        "training.gradients[0].clip.norm must be a number or a text");
+    assertRefused(gradients("clip", "clip"), "training.gradients has clip and clip");
+  }
+
+  @Test
+  void anUnknownFieldIsAnsweredWithThoseThatThereAre() {
+    assertRefused(
+        Map.of("gradient", List.of()),
+        "training has no field 'gradient'. Use one of: passes, gradients. Did you mean gradients?");
+  }
+
+  @Test
+  void whatIsTooLongForAPodIsRefused() {
+    assertRefused(Map.of("passes", Map.of("a".repeat(5000), "on")), "characters but may have 4096");
+  }
+
+  @Test
+  void featuresThatMakeNoSenseTogetherAreBothNamed() {
+    Feature one = new Named("one", Set.of());
+    Feature two = new Named("two", Set.of("one"));
+    Feature three = new Named("three", Set.of());
+    assertThatCode(() -> Feature.checkTogether(List.of(one, three))).doesNotThrowAnyException();
+    for (List<Feature> pair : List.of(List.of(one, three, two), List.of(two, one))) {
+      assertThatThrownBy(() -> Feature.checkTogether(pair))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("one")
+          .hasMessageContaining("two")
+          .hasMessageContaining("make no sense together");
+    }
+  }
+}
