@@ -4,7 +4,6 @@ import dev.kastor.engine.data.DataException;
 import dev.kastor.engine.data.Glance;
 import dev.kastor.engine.data.ImageShape;
 import dev.kastor.engine.nn.ConvNet;
-import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
@@ -168,9 +167,7 @@ final class ImageProgram implements Program {
     }
     Network network = architecture.build(parameters, images.form().shape());
     return new ClassifierTrainable(
-        new GraphModel(network, BackendParameter.choose(parameters), parameters.seed()),
-        images.training(),
-        images.heldOut());
+        BackendParameter.model(network, parameters), images.training(), images.heldOut());
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.kastor.engine.program;
 
 import dev.kastor.engine.data.Examples;
 import dev.kastor.engine.data.Inputs;
-import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
@@ -121,9 +120,7 @@ public abstract class NetworkProgram implements Program {
     parameters.checkShared();
     Task task = task(parameters);
     return new ClassifierTrainable(
-        new GraphModel(task.network(), BackendParameter.choose(parameters), parameters.seed()),
-        task.training(),
-        task.heldOut());
+        BackendParameter.model(task.network(), parameters), task.training(), task.heldOut());
   }
 
   @Override
