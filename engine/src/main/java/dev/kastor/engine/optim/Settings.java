@@ -35,6 +35,23 @@ final class Settings {
     return slots;
   }
 
+  /**
+   * Whether a tensor has a rate of its own and decays: matrices and kernels do, vectors such as
+   * biases and scales of normalisation do not.
+   */
+  static boolean isAdapted(Layout.Entry entry) {
+    return entry.shape().rank() > 1;
+  }
+
+  /** The Euclidean norm of a tensor within a vector. */
+  static double norm(float[] vector, Layout.Entry entry) {
+    double sum = 0;
+    for (int i = entry.offset(); i < entry.end(); i++) {
+      sum += (double) vector[i] * vector[i];
+    }
+    return Math.sqrt(sum);
+  }
+
   static void checkMomentum(double value) {
     if (!(value >= 0 && value < 1)) {
       throw new IllegalArgumentException(
