@@ -1,10 +1,15 @@
 package com.example;
 
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.OptimizerPlugin;
+import dev.kastor.engine.train.Update;
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
 
 /** Lion (Chen et al., NeurIPS 2023, algorithm 2), without weight decay. */
 public final class Lion implements OptimizerPlugin {
@@ -31,28 +36,30 @@ public final class Lion implements OptimizerPlugin {
 
   @Override
   public Optimizer create(Options options) {
-    return new Update(options.get(BETA2).floatValue());
+    return new Signed(options.get(BETA2).floatValue());
   }
 
-  /** State: the momentum of each parameter. */
-  private record Update(float beta2) implements Optimizer {
+  /** Slot: the momentum of each parameter. */
+  private record Signed(float beta2) implements Optimizer {
     @Override
     public String name() {
       return "lion";
     }
 
     @Override
-    public int stateLength(int parameters) {
-      return parameters;
+    public SequencedMap<String, Integer> slots(Layout layout) {
+      return new LinkedHashMap<>(Map.of("momentum", layout.elements()));
     }
 
     @Override
-    public void apply(
-        float[] parameters, float[] gradient, float[] state, double learningRate, long step) {
+    public void apply(Update update) {
+      float[] parameters = update.parameters();
+      float[] gradient = update.gradient();
+      float[] momentum = update.slot("momentum");
       for (int i = 0; i < parameters.length; i++) {
-        float mix = BETA1 * state[i] + (1 - BETA1) * gradient[i];
-        parameters[i] -= (float) learningRate * Math.signum(mix);
-        state[i] = beta2 * state[i] + (1 - beta2) * gradient[i];
+        float mix = BETA1 * momentum[i] + (1 - BETA1) * gradient[i];
+        parameters[i] -= (float) update.learningRate() * Math.signum(mix);
+        momentum[i] = beta2 * momentum[i] + (1 - beta2) * gradient[i];
       }
     }
   }

@@ -114,8 +114,8 @@ final class Export {
   private static TrainedParameters trained(
       Source source, Model model, ExportCommand.Options options) {
     Forward forward = Forward.of(model.network(), 1);
-    int parameters = Forward.elements(forward.parameters());
-    int statistics = Forward.elements(forward.statistics());
+    int parameters = forward.layout().elements();
+    int statistics = forward.statisticsLayout().elements();
     Long step = options.step();
     Path checkpoint = options.checkpoint();
     try {

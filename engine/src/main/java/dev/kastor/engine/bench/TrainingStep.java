@@ -9,7 +9,9 @@ import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.optim.Sgd;
 import dev.kastor.engine.profile.Profiler;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Update;
 import java.io.IOException;
+import java.util.SequencedMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -24,7 +26,7 @@ public final class TrainingStep implements AutoCloseable {
   private final Batch batch;
   private final float[] gradient;
   private final float[] statistics;
-  private final float[] state;
+  private final SequencedMap<String, float[]> slots;
   private long steps;
 
   TrainingStep(BenchModel bench, Backend backend) {
@@ -32,7 +34,7 @@ public final class TrainingStep implements AutoCloseable {
     batch = bench.batch(SEED);
     gradient = new float[parameters()];
     statistics = new float[model.statistics().length];
-    state = new float[optimizer.stateLength(parameters())];
+    slots = optimizer.newSlots(model.layout());
   }
 
   /** What happens to a gradient before it is applied. */
@@ -91,7 +93,8 @@ public final class TrainingStep implements AutoCloseable {
   public double run(IntConsumer ready, Exchange exchange) throws IOException {
     double loss = model.pass(batch, gradient, statistics, ready);
     exchange.happen();
-    optimizer.apply(model.parameters(), gradient, state, LEARNING_RATE, steps++);
+    optimizer.apply(
+        new Update(model.layout(), model.parameters(), gradient, slots, LEARNING_RATE, steps++));
     model.applyStatistics(statistics);
     return loss;
   }

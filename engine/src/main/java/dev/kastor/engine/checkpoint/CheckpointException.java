@@ -12,6 +12,11 @@ public final class CheckpointException extends IOException {
     this(message, false);
   }
 
+  CheckpointException(String message, Exception cause) {
+    super(message, cause);
+    this.otherModel = false;
+  }
+
   /**
    * @param otherModel whether they may hold a state, but not one of the model at hand
    */

@@ -1,8 +1,8 @@
 package dev.kastor.engine.checkpoint;
 
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -10,6 +10,10 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
 /**
@@ -21,12 +25,10 @@ import java.util.zip.CRC32C;
  * with holes is longer than what was ever written.
  */
 final class CheckpointFile {
-  private static final long MAGIC = 0x4b41_5354_4f52_434bL;
-  private static final int VERSION = 1;
-  private static final int HEADER_BYTES = 24;
-  private static final int TRAILER_BYTES = 4;
-  private static final int MAX_UID_BYTES = 1024;
-  private static final long CHUNK_BYTES = 16L << 20;
+  static final long MAGIC = 0x4b41_5354_4f52_434bL;
+  static final int HEADER_BYTES = 24;
+  static final int TRAILER_BYTES = 4;
+  static final int MAX_UID_BYTES = 1024;
   private static final int PIECE_BYTES = 1 << 20;
 
   private CheckpointFile() {}
@@ -38,184 +40,146 @@ final class CheckpointFile {
       throw new IllegalArgumentException(
           "The job uid may have at most %d bytes but has %d.".formatted(MAX_UID_BYTES, uid.length));
     }
-    long stateBytes = StateCodec.encodedBytes(state);
-    ByteBuffer header =
-        ByteBuffer.allocate(HEADER_BYTES + uid.length).order(ByteOrder.LITTLE_ENDIAN);
-    header.putLong(MAGIC).putInt(VERSION).putInt(uid.length).putLong(stateBytes).put(uid).flip();
+    byte[] table = StateCodec.table(state.forms());
+    ByteBuffer head =
+        ByteBuffer.allocate(HEADER_BYTES + uid.length + table.length)
+            .order(ByteOrder.LITTLE_ENDIAN);
+    head.putLong(MAGIC).putInt(StateCodec.VERSION).putInt(uid.length);
+    head.putLong(StateCodec.encodedBytes(state.forms())).put(uid).put(table);
     CRC32C crc = new CRC32C();
-    crc.update(header.duplicate());
-    try (Arena arena = Arena.ofConfined();
-        FileChannel channel =
-            FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      writeFully(channel, header);
-      MemorySegment payload = StateCodec.encode(state, arena);
-      for (long at = 0; at < stateBytes; at += CHUNK_BYTES) {
-        ByteBuffer chunk =
-            payload.asSlice(at, Math.min(CHUNK_BYTES, stateBytes - at)).asByteBuffer();
-        crc.update(chunk.duplicate());
-        writeFully(channel, chunk);
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      write(channel, head.flip(), crc);
+      ByteBuffer piece = ByteBuffer.allocateDirect(PIECE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      for (Section section : state.sections()) {
+        write(channel, section.values(), piece, crc);
       }
-      ByteBuffer trailer = ByteBuffer.allocate(TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-      writeFully(channel, trailer.putInt((int) crc.getValue()).flip());
+      write(channel, piece.clear().putInt((int) crc.getValue()).flip(), crc);
       channel.force(true);
       return channel.size();
+    }
+  }
+
+  private static void write(FileChannel channel, MemorySegment values, ByteBuffer piece, CRC32C crc)
+      throws IOException {
+    MemorySegment target = MemorySegment.ofBuffer(piece.clear());
+    for (long at = 0; at < values.byteSize(); at += PIECE_BYTES) {
+      int count = (int) Math.min(PIECE_BYTES, values.byteSize() - at);
+      MemorySegment.copy(values, at, target, 0, count);
+      write(channel, piece.clear().limit(count), crc);
+    }
+  }
+
+  private static void write(FileChannel channel, ByteBuffer bytes, CRC32C crc) throws IOException {
+    crc.update(bytes.duplicate());
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
     }
   }
 
   /**
    * Reads and checks a file.
    *
-   * @param modelBytes the size of the model's encoded state
+   * @param model sections of the model at hand
    * @throws CheckpointException if the file is not a whole checkpoint of this job; the message
    *     gives the reason, not the file's name
    * @throws IOException if it cannot be read
    */
-  static TrainingState read(Path file, String jobUid, long modelBytes) throws IOException {
-    try (Arena arena = Arena.ofConfined();
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      CRC32C crc = new CRC32C();
-      Header header = header(channel, crc);
-      long stateBytes = header.stateBytes();
-      String owner = header.owner();
-      if (stateBytes != modelBytes && owner.equals(jobUid)) {
-        throw new CheckpointException(
-            "its state has %d bytes and the model's %d: it belongs to another version of the program"
-                .formatted(stateBytes, modelBytes),
-            true);
+  static TrainingState read(Path file, String jobUid, List<Section.Form> model) throws IOException {
+    try (CheckpointReader reader = new CheckpointReader(file)) {
+      if (reader.stateBytes() != reader.stateBytes(model)) {
+        requireOwner(reader, jobUid);
+        throw other(told(reader, model));
       }
-      if (stateBytes != modelBytes) {
-        throw new CheckpointException(foreign(owner, jobUid));
+      List<Section.Form> held;
+      try {
+        held = reader.forms(model);
+      } catch (CheckpointException e) {
+        reader.requireWhole();
+        throw e;
       }
-      MemorySegment payload = arena.allocate(stateBytes, Long.BYTES);
-      for (long at = 0; at < stateBytes; at += CHUNK_BYTES) {
-        ByteBuffer chunk =
-            payload.asSlice(at, Math.min(CHUNK_BYTES, stateBytes - at)).asByteBuffer();
-        readFully(channel, chunk);
-        crc.update(chunk.flip());
+      Optional<String> difference = difference(held, model);
+      if (difference.isPresent()) {
+        // Damage would tell of a model that never was.
+        reader.requireWhole();
+        requireOwner(reader, jobUid);
+        throw other(difference.get());
       }
-      requireChecksum(channel, crc);
-      if (!owner.equals(jobUid)) {
-        throw new CheckpointException(foreign(owner, jobUid));
-      }
-      return StateCodec.decode(payload);
+      TrainingState state = read(reader, held, model);
+      reader.requireWhole();
+      requireOwner(reader, jobUid);
+      return state;
     }
   }
 
   /**
-   * Reads and checks a file, and takes the parameters and the statistics of its state alone.
+   * Reads and checks a file, and takes some of its sections alone.
    *
-   * @param parameters how many the model at hand has
-   * @param statistics how many the model at hand has
+   * @param wanted what the model at hand needs
    * @throws CheckpointException if the file is not a whole checkpoint of that job, or its state is
    *     of another model; the message gives the reason, not the file's name
    * @throws IOException if it cannot be read
    */
-  static TrainedParameters readParameters(Path file, String jobUid, int parameters, int statistics)
+  static TrainingState readPart(Path file, String jobUid, List<Section.Form> wanted)
       throws IOException {
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      CRC32C crc = new CRC32C();
-      Header header = header(channel, crc);
-      long start = channel.position();
-      ByteBuffer chunk = ByteBuffer.allocate(PIECE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-      // All of it before any: lengths of a damaged file would tell of a model that never was.
-      for (long left = header.stateBytes(); left > 0; left -= chunk.limit()) {
-        chunk.clear().limit((int) Math.min(PIECE_BYTES, left));
-        readFully(channel, chunk);
-        crc.update(chunk.flip());
+    try (CheckpointReader reader = new CheckpointReader(file)) {
+      // All of it before any: a damaged table would tell of a model that never was.
+      reader.requireWhole();
+      requireOwner(reader, jobUid);
+      reader.backToState();
+      List<Section.Form> held = reader.forms(wanted);
+      Set<String> names = wanted.stream().map(Section.Form::name).collect(Collectors.toSet());
+      Optional<String> difference =
+          difference(held.stream().filter(form -> names.contains(form.name())).toList(), wanted);
+      if (difference.isPresent()) {
+        throw new CheckpointException(difference.get(), true);
       }
-      requireChecksum(channel, crc);
-      if (!header.owner().equals(jobUid)) {
-        throw new CheckpointException(foreign(header.owner(), jobUid));
-      }
-      channel.position(start);
-      MemorySegment fixed = MemorySegment.ofArray(new byte[StateCodec.FIXED_BYTES]);
-      readFully(channel, fixed.asByteBuffer());
-      StateCodec.Shape shape = StateCodec.shape(fixed, header.stateBytes());
-      if (shape.parameters() != parameters || shape.statistics() != statistics) {
-        throw new CheckpointException(
-            "it holds %d parameters and %d statistics, the model has %d and %d"
-                .formatted(shape.parameters(), shape.statistics(), parameters, statistics),
-            true);
-      }
-      float[] trained = floats(channel, chunk, parameters);
-      channel.position(channel.position() + (long) Float.BYTES * shape.optimizerState());
-      return new TrainedParameters(shape.step(), trained, floats(channel, chunk, statistics));
+      return read(reader, held, wanted);
     }
   }
 
-  private static float[] floats(FileChannel channel, ByteBuffer chunk, int length)
+  private static TrainingState read(
+      CheckpointReader reader, List<Section.Form> held, List<Section.Form> wanted)
       throws IOException {
-    float[] values = new float[length];
-    int most = PIECE_BYTES / Float.BYTES;
-    for (int at = 0; at < length; at += most) {
-      int count = Math.min(most, length - at);
-      chunk.clear().limit(count * Float.BYTES);
-      readFully(channel, chunk);
-      chunk.flip().asFloatBuffer().get(values, at, count);
-    }
-    return values;
-  }
-
-  /** What stands before the state. */
-  private record Header(String owner, long stateBytes) {}
-
-  private static Header header(FileChannel channel, CRC32C crc) throws IOException {
-    long size = channel.size();
-    if (size < HEADER_BYTES + TRAILER_BYTES) {
-      throw new CheckpointException("it is truncated: only %d bytes".formatted(size));
-    }
-    ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    readFully(channel, header);
-    crc.update(header.flip().duplicate());
-    long magic = header.getLong();
-    int version = header.getInt();
-    int uidBytes = header.getInt();
-    long stateBytes = header.getLong();
-    if (magic != MAGIC) {
-      throw new CheckpointException("it does not begin as a checkpoint does");
-    }
-    if (version != VERSION) {
-      throw new CheckpointException(
-          "its format version is %d but only %d is known".formatted(version, VERSION));
-    }
-    if (uidBytes < 0 || uidBytes > MAX_UID_BYTES || stateBytes < 0) {
-      throw new CheckpointException("its header holds impossible lengths");
-    }
-    long expected = HEADER_BYTES + TRAILER_BYTES + uidBytes + stateBytes;
-    if (size != expected) {
-      throw new CheckpointException(
-          "%s: %d bytes instead of %d"
-              .formatted(size < expected ? "it is truncated" : "it is too long", size, expected));
-    }
-    ByteBuffer uid = ByteBuffer.allocate(uidBytes);
-    readFully(channel, uid);
-    crc.update(uid.flip().duplicate());
-    return new Header(StandardCharsets.UTF_8.decode(uid).toString(), stateBytes);
-  }
-
-  private static void requireChecksum(FileChannel channel, CRC32C crc) throws IOException {
-    ByteBuffer trailer = ByteBuffer.allocate(TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    readFully(channel, trailer);
-    if (trailer.flip().getInt() != (int) crc.getValue()) {
-      throw new CheckpointException("its checksum does not match its content");
-    }
-  }
-
-  private static String foreign(String owner, String jobUid) {
-    return "it belongs to the job with uid %s, not %s".formatted(owner, jobUid);
-  }
-
-  private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
-    while (bytes.hasRemaining()) {
-      channel.write(bytes);
-    }
-  }
-
-  private static void readFully(FileChannel channel, ByteBuffer bytes) throws IOException {
-    while (bytes.hasRemaining()) {
-      if (channel.read(bytes) < 0) {
-        throw new CheckpointException("it became shorter while it was read");
+    TrainingState state = TrainingState.zeros(wanted);
+    Set<String> names = wanted.stream().map(Section.Form::name).collect(Collectors.toSet());
+    for (Section.Form form : held) {
+      if (names.contains(form.name())) {
+        reader.read(state.section(form.name()).values());
+      } else {
+        reader.skip(form.bytes());
       }
+    }
+    return state;
+  }
+
+  /** Why the bytes of a state are more or fewer than those of the model. */
+  private static String told(CheckpointReader reader, List<Section.Form> model) throws IOException {
+    String bytes =
+        "its state has %d bytes and the model's %d"
+            .formatted(reader.stateBytes(), reader.stateBytes(model));
+    try {
+      return difference(reader.forms(model), model).orElse(bytes);
+    } catch (CheckpointException e) {
+      return bytes;
+    }
+  }
+
+  private static Optional<String> difference(List<Section.Form> held, List<Section.Form> model) {
+    return TrainingState.difference(
+        held.stream().filter(form -> !form.equals(FirstVersion.LENGTHS)).toList(), model);
+  }
+
+  private static CheckpointException other(String difference) {
+    return new CheckpointException(
+        difference + ": it belongs to another version of the program", true);
+  }
+
+  private static void requireOwner(CheckpointReader reader, String jobUid)
+      throws CheckpointException {
+    if (!reader.owner().equals(jobUid)) {
+      throw new CheckpointException(
+          "it belongs to the job with uid %s, not %s".formatted(reader.owner(), jobUid));
     }
   }
 }

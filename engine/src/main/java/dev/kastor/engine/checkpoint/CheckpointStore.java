@@ -1,5 +1,6 @@
 package dev.kastor.engine.checkpoint;
 
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.protocol.CheckpointInfo;
 import java.io.IOException;
@@ -85,7 +86,7 @@ public final class CheckpointStore {
     syncDirectory();
     verified.add(step);
     Instant saved = clock.instant();
-    applyRetention(step, saved, StateCodec.encodedBytes(state));
+    applyRetention(step, saved, state.forms());
     return new CheckpointInfo(step, bytes, saved.toEpochMilli());
   }
 
@@ -111,11 +112,11 @@ public final class CheckpointStore {
   /**
    * The newest checkpoint that is whole; each newer one that is not is logged with the reason.
    *
-   * @param modelBytes the size of the model's encoded state
+   * @param model sections of the state of the model at hand
    * @throws IOException if the directory cannot be listed, or if what is in it belongs to another
    *     model: to start from the beginning instead would lose it
    */
-  public Optional<Loaded> loadNewestValid(long modelBytes) throws IOException {
+  public Optional<Loaded> loadNewestValid(List<Section.Form> model) throws IOException {
     boolean otherModel = false;
     List<Long> seen = List.of();
     // A busy writer can retire every listed file before it is read; newer ones then exist.
@@ -124,7 +125,7 @@ public final class CheckpointStore {
       otherModel = false;
       for (long step : steps) {
         try {
-          return Optional.of(new Loaded(step, load(step, modelBytes)));
+          return Optional.of(new Loaded(step, load(step, model)));
         } catch (NoSuchFileException e) {
           LOG.debug("job {}: the checkpoint of step {} is gone", jobUid, step);
         } catch (IOException e) {
@@ -144,14 +145,14 @@ public final class CheckpointStore {
   /**
    * The checkpoint of one step.
    *
-   * @param modelBytes the size of the model's encoded state
+   * @param model sections of the state of the model at hand
    * @throws NoSuchFileException if there is none
    * @throws CheckpointException if it is damaged or belongs to another job; the message names it
    */
-  public TrainingState load(long step, long modelBytes) throws IOException {
+  public TrainingState load(long step, List<Section.Form> model) throws IOException {
     Path file = file(step);
     try {
-      TrainingState state = CheckpointFile.read(file, jobUid, modelBytes);
+      TrainingState state = CheckpointFile.read(file, jobUid, model);
       if (state.step() != step) {
         throw new CheckpointException("it holds step " + state.step());
       }
@@ -177,13 +178,14 @@ public final class CheckpointStore {
    * a damaged one never displaces a good one. Files of later steps stay: they may be another
    * process's.
    */
-  private void applyRetention(long savedStep, Instant now, long modelBytes) throws IOException {
+  private void applyRetention(long savedStep, Instant now, List<Section.Form> model)
+      throws IOException {
     int kept = 0;
     for (long step : steps()) {
       if (step > savedStep) {
         continue;
       }
-      if (kept < keepLast && isValid(step, modelBytes)) {
+      if (kept < keepLast && isValid(step, model)) {
         kept++;
       } else {
         Files.deleteIfExists(file(step));
@@ -198,12 +200,12 @@ public final class CheckpointStore {
     }
   }
 
-  private boolean isValid(long step, long modelBytes) throws IOException {
+  private boolean isValid(long step, List<Section.Form> model) throws IOException {
     if (verified.contains(step)) {
       return true;
     }
     try {
-      load(step, modelBytes);
+      load(step, model);
       return true;
     } catch (NoSuchFileException e) {
       return false;

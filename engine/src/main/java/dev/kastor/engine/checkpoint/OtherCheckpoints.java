@@ -1,5 +1,7 @@
 package dev.kastor.engine.checkpoint;
 
+import dev.kastor.engine.train.Section;
+import dev.kastor.engine.train.TrainingState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -70,8 +72,7 @@ public final class OtherCheckpoints {
   public TrainedParameters of(long step, int parameters, int statistics) throws IOException {
     try {
       TrainedParameters found =
-          CheckpointFile.readParameters(
-              CheckpointStore.file(directory, step), jobUid, parameters, statistics);
+          read(CheckpointStore.file(directory, step), jobUid, parameters, statistics);
       if (found.step() != step) {
         throw new CheckpointException("it holds step " + found.step());
       }
@@ -92,11 +93,27 @@ public final class OtherCheckpoints {
   public static TrainedParameters of(Path file, String jobUid, int parameters, int statistics)
       throws IOException {
     try {
-      return CheckpointFile.readParameters(file, jobUid, parameters, statistics);
+      return read(file, jobUid, parameters, statistics);
     } catch (CheckpointException e) {
       throw new CheckpointException(
           "%s cannot be used: %s".formatted(file, e.getMessage()), e.otherModel());
     }
+  }
+
+  private static TrainedParameters read(Path file, String jobUid, int parameters, int statistics)
+      throws IOException {
+    TrainingState state =
+        CheckpointFile.readPart(
+            file,
+            jobUid,
+            List.of(
+                new Section.Form(TrainingState.STEP, Section.Type.I64, 1),
+                new Section.Form(TrainingState.PARAMETERS, Section.Type.F32, parameters),
+                new Section.Form(TrainingState.STATISTICS, Section.Type.F32, statistics)));
+    return new TrainedParameters(
+        state.step(),
+        state.section(TrainingState.PARAMETERS).floats(),
+        state.section(TrainingState.STATISTICS).floats());
   }
 
   /** Steps for which a file exists, newest first; none where the job has no directory yet. */

@@ -1,162 +1,157 @@
 package dev.kastor.engine.checkpoint;
 
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
-import java.lang.foreign.ValueLayout;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The byte form of a training state, for checkpoints and for streaming it to a new replica.
  *
- * <p>Little-endian: step, scale-invariant steps (a double), cursor, audit count, audit digest (8
- * bytes each); the lengths of the four arrays (4 bytes each); the arrays. Bit patterns survive
- * unchanged, so a decoded replica is identical to the encoded one. The form carries no checksum:
- * the file or the connection around it does.
+ * <p>Little-endian: the length of the table (4 bytes); the table, for each section the length of
+ * its name (2), the name (UTF-8), the number of its type (1) and its elements (8); then the
+ * elements of the sections in the same order, without holes. Bit patterns survive unchanged, so a
+ * decoded replica is identical to the encoded one. The form carries no checksum: the file or the
+ * connection around it does.
  */
 public final class StateCodec {
-  /** Bytes before the arrays. */
-  public static final int FIXED_BYTES = 5 * Long.BYTES + 4 * Integer.BYTES;
+  /** Version of the form, which files and connections say. */
+  static final int VERSION = 2;
 
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfDouble DOUBLE =
-      ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  /** Longer tables than this are of no state. */
+  private static final int MOST_TABLE_BYTES = 1 << 20;
+
+  private static final int ENTRY_BYTES = Short.BYTES + 1 + Long.BYTES;
 
   private StateCodec() {}
 
-  /** Bytes that {@link #encode} writes. */
-  public static long encodedBytes(TrainingState state) {
-    return encodedBytes(
-        state.parameters().length,
-        state.optimizerState().length,
-        state.statistics().length,
-        state.noiseState().length);
+  /** Bytes that {@link #encode} writes for a state of these sections. */
+  public static long encodedBytes(List<Section.Form> forms) {
+    return tableBytes(forms) + elementBytes(forms);
   }
 
-  private static long encodedBytes(long parameters, long optimizer, long statistics, long noise) {
-    return FIXED_BYTES + Float.BYTES * (parameters + optimizer + statistics) + Double.BYTES * noise;
+  /** Bytes of the elements alone. */
+  static long elementBytes(List<Section.Form> forms) {
+    return forms.stream().mapToLong(Section.Form::bytes).reduce(0, Math::addExact);
   }
 
-  /** Encodes into a segment of exactly {@link #encodedBytes}, taken from the allocator. */
-  public static MemorySegment encode(TrainingState state, SegmentAllocator allocator) {
-    MemorySegment target = allocator.allocate(encodedBytes(state), Long.BYTES);
-    encode(state, target);
-    return target;
+  private static int tableBytes(List<Section.Form> forms) {
+    int bytes = Integer.BYTES;
+    for (Section.Form form : forms) {
+      bytes += ENTRY_BYTES + form.name().getBytes(StandardCharsets.UTF_8).length;
+    }
+    return bytes;
   }
 
-  /** Encodes into the first {@link #encodedBytes} of {@code target}. */
-  public static void encode(TrainingState state, MemorySegment target) {
-    target.set(LONG, 0, state.step());
-    target.set(DOUBLE, 8, state.scaleInvariantSteps());
-    target.set(LONG, 16, state.cursor());
-    target.set(LONG, 24, state.auditCount());
-    target.set(LONG, 32, state.auditDigest());
-    target.set(INT, 40, state.parameters().length);
-    target.set(INT, 44, state.optimizerState().length);
-    target.set(INT, 48, state.statistics().length);
-    target.set(INT, 52, state.noiseState().length);
-    long offset = FIXED_BYTES;
-    offset = put(state.parameters(), target, offset);
-    offset = put(state.optimizerState(), target, offset);
-    offset = put(state.statistics(), target, offset);
-    double[] noise = state.noiseState();
-    MemorySegment.copy(noise, 0, target, DOUBLE, offset, noise.length);
+  /** What stands before the elements. */
+  static byte[] table(List<Section.Form> forms) {
+    int bytes = tableBytes(forms);
+    ByteBuffer table = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    table.putInt(bytes - Integer.BYTES);
+    for (Section.Form form : forms) {
+      byte[] name = form.name().getBytes(StandardCharsets.UTF_8);
+      table.putShort((short) name.length).put(name);
+      table.put((byte) form.type().number()).putLong(form.length());
+    }
+    return table.array();
   }
 
   /**
-   * Decodes a whole segment.
+   * Bytes of the table behind its length.
    *
-   * <p>The array lengths are held against the segment's size before anything is allocated, so
-   * corrupt bytes cost no more memory than they occupy.
+   * @param told its length as it was read
+   * @param stateBytes of the whole state
+   * @throws CheckpointException if no table is so long
+   */
+  static int tableLength(int told, long stateBytes) throws CheckpointException {
+    if (told < 0 || told > MOST_TABLE_BYTES || told > stateBytes - Integer.BYTES) {
+      throw new CheckpointException(
+          "the table of its sections is said to have %d bytes".formatted(told));
+    }
+    return told;
+  }
+
+  /**
+   * The sections of a table.
+   *
+   * @param table without its length
+   * @param stateBytes of the whole state
+   * @throws CheckpointException if it is no table, or its sections do not make so many bytes
+   */
+  static List<Section.Form> forms(ByteBuffer table, long stateBytes) throws CheckpointException {
+    table.order(ByteOrder.LITTLE_ENDIAN);
+    long elements = stateBytes - Integer.BYTES - table.remaining();
+    List<Section.Form> forms = new ArrayList<>();
+    try {
+      while (table.hasRemaining()) {
+        byte[] name = new byte[Short.toUnsignedInt(table.getShort())];
+        table.get(name);
+        Section.Type type = type(table.get());
+        forms.add(
+            new Section.Form(new String(name, StandardCharsets.UTF_8), type, table.getLong()));
+      }
+      if (elementBytes(forms) == elements) {
+        return forms;
+      }
+    } catch (BufferUnderflowException | IllegalArgumentException | ArithmeticException e) {
+      throw new CheckpointException(
+          "the table of its sections cannot be read: " + e.getMessage(), e);
+    }
+    throw new CheckpointException(
+        "its sections have %d bytes together and not %d".formatted(elementBytes(forms), elements));
+  }
+
+  private static Section.Type type(int number) throws CheckpointException {
+    for (Section.Type type : Section.Type.values()) {
+      if (type.number() == number) {
+        return type;
+      }
+    }
+    throw new CheckpointException("a section is of type %d, which is unknown".formatted(number));
+  }
+
+  /** Encodes into a segment taken from the allocator. */
+  public static MemorySegment encode(TrainingState state, SegmentAllocator allocator) {
+    byte[] table = table(state.forms());
+    MemorySegment target = allocator.allocate(encodedBytes(state.forms()), Long.BYTES);
+    MemorySegment.copy(MemorySegment.ofArray(table), 0, target, 0, table.length);
+    long at = table.length;
+    for (Section section : state.sections()) {
+      MemorySegment.copy(section.values(), 0, target, at, section.values().byteSize());
+      at += section.values().byteSize();
+    }
+    return target;
+  }
+
+  /**
+   * Decodes a whole segment without a copy: the sections are parts of it.
    *
    * @throws CheckpointException if the bytes are not one state
    */
   public static TrainingState decode(MemorySegment source) throws CheckpointException {
-    if (source.byteSize() < FIXED_BYTES) {
-      throw new CheckpointException(
-          "A training state has at least %d bytes but there are %d."
-              .formatted(FIXED_BYTES, source.byteSize()));
+    long bytes = source.byteSize();
+    if (bytes < Integer.BYTES) {
+      throw new CheckpointException("a training state has more than %d bytes".formatted(bytes));
     }
-    Shape shape = shape(source, source.byteSize());
-    long offset = FIXED_BYTES;
-    float[] parameterArray = floats(source, offset, shape.parameters());
-    offset += (long) Float.BYTES * shape.parameters();
-    float[] optimizerArray = floats(source, offset, shape.optimizerState());
-    offset += (long) Float.BYTES * shape.optimizerState();
-    float[] statisticsArray = floats(source, offset, shape.statistics());
-    offset += (long) Float.BYTES * shape.statistics();
-    double[] noiseArray = new double[shape.noiseState()];
-    MemorySegment.copy(source, DOUBLE, offset, noiseArray, 0, shape.noiseState());
-    return new TrainingState(
-        shape.step(),
-        source.get(DOUBLE, 8),
-        source.get(LONG, 16),
-        source.get(LONG, 24),
-        source.get(LONG, 32),
-        parameterArray,
-        optimizerArray,
-        statisticsArray,
-        noiseArray);
-  }
-
-  /** The step of a state and the lengths of its arrays. */
-  record Shape(long step, int parameters, int optimizerState, int statistics, int noiseState) {}
-
-  /**
-   * Reads what stands before the arrays.
-   *
-   * @param bytes of the whole state
-   * @throws CheckpointException if these lengths do not make so many bytes
-   */
-  static Shape shape(MemorySegment source, long bytes) throws CheckpointException {
-    int parameters = length(source, 40, "parameters");
-    int optimizer = length(source, 44, "optimizer state");
-    int statistics = length(source, 48, "statistics");
-    int noise = length(source, 52, "noise state");
-    long expected = encodedBytes(parameters, optimizer, statistics, noise);
-    if (expected != bytes) {
-      throw new CheckpointException(
-          "The lengths in a training state add up to %d bytes but there are %d."
-              .formatted(expected, bytes));
+    ByteBuffer first = source.asSlice(0, Integer.BYTES).asByteBuffer();
+    int length = tableLength(first.order(ByteOrder.LITTLE_ENDIAN).getInt(), bytes);
+    MemorySegment table = source.asSlice(Integer.BYTES, length);
+    long at = (long) Integer.BYTES + length;
+    List<Section> sections = new ArrayList<>();
+    for (Section.Form form : forms(table.asByteBuffer(), bytes)) {
+      sections.add(new Section(form.name(), form.type(), source.asSlice(at, form.bytes())));
+      at += form.bytes();
     }
-    return new Shape(source.get(LONG, 0), parameters, optimizer, statistics, noise);
-  }
-
-  /** Convenience form of {@link #encode(TrainingState, MemorySegment)} for states below 2 GiB. */
-  public static byte[] toBytes(TrainingState state) {
-    byte[] bytes = new byte[Math.toIntExact(encodedBytes(state))];
-    encode(state, MemorySegment.ofArray(bytes));
-    return bytes;
-  }
-
-  /** Decodes bytes of {@link #toBytes}. */
-  public static TrainingState fromBytes(byte[] bytes) throws CheckpointException {
-    return decode(MemorySegment.ofArray(bytes));
-  }
-
-  private static int length(MemorySegment source, long offset, String what)
-      throws CheckpointException {
-    int length = source.get(INT, offset);
-    if (length < 0) {
-      throw new CheckpointException(
-          "The length of the %s in a training state is negative (%d).".formatted(what, length));
+    try {
+      return new TrainingState(sections);
+    } catch (IllegalArgumentException e) {
+      throw new CheckpointException(String.valueOf(e.getMessage()), e);
     }
-    return length;
-  }
-
-  private static long put(float[] values, MemorySegment target, long offset) {
-    MemorySegment.copy(values, 0, target, FLOAT, offset, values.length);
-    return offset + (long) Float.BYTES * values.length;
-  }
-
-  private static float[] floats(MemorySegment source, long offset, int length) {
-    float[] values = new float[length];
-    MemorySegment.copy(source, FLOAT, offset, values, 0, length);
-    return values;
   }
 }

@@ -1,8 +1,8 @@
 package dev.kastor.engine.export;
 
 import dev.kastor.engine.checkpoint.TrainedParameters;
-import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.nn.Forward;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Model;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -45,8 +45,8 @@ public record TrainedModel(
       throws ExportException {
     Forward forward = Forward.of(model.network(), 1);
     List<NamedTensor> tensors = new ArrayList<>();
-    add(forward.parameters(), trained.parameters(), tensors);
-    add(forward.statistics(), trained.statistics(), tensors);
+    add(forward.layout(), trained.parameters(), tensors);
+    add(forward.statisticsLayout(), trained.statistics(), tensors);
     Set<String> names = new HashSet<>();
     for (NamedTensor tensor : tensors) {
       if (!NAME.matcher(tensor.name()).matches()) {
@@ -69,15 +69,14 @@ public record TrainedModel(
     return new TrainedModel(model, tensors, facts);
   }
 
-  private static void add(List<Node> leaves, float[] values, List<NamedTensor> tensors) {
-    int at = 0;
-    for (Node leaf : leaves) {
-      tensors.add(new NamedTensor(Forward.name(leaf), leaf.shape(), values, at));
-      at += leaf.shape().elements();
-    }
-    if (at != values.length) {
+  private static void add(Layout layout, float[] values, List<NamedTensor> tensors) {
+    if (layout.elements() != values.length) {
       throw new IllegalArgumentException(
-          "the network has %d values and the checkpoint %d".formatted(at, values.length));
+          "the network has %d values and the checkpoint %d"
+              .formatted(layout.elements(), values.length));
+    }
+    for (Layout.Entry entry : layout.entries()) {
+      tensors.add(new NamedTensor(entry.name(), entry.shape(), values, entry.offset()));
     }
   }
 

@@ -10,6 +10,7 @@ import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.op.SoftmaxCrossEntropy;
 import dev.kastor.engine.tensor.DType;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.ArrayList;
@@ -25,8 +26,7 @@ final class CompiledPass implements AutoCloseable {
   private final List<Tensor> statistics;
   private final int[] tokens;
 
-  /** Where each parameter begins among all. */
-  private final int[] offsets;
+  private final Layout layout;
 
   private CompiledPass(
       Executable executable, Node features, Node targets, List<Node> weights, List<Node> running) {
@@ -36,10 +36,7 @@ final class CompiledPass implements AutoCloseable {
     this.parameters = weights.stream().map(executable::input).toList();
     this.statistics = running.stream().map(executable::input).toList();
     this.tokens = new int[features.isFloat() ? 0 : features.shape().elements()];
-    offsets = new int[weights.size()];
-    for (int i = 1; i < offsets.length; i++) {
-      offsets[i] = offsets[i - 1] + weights.get(i - 1).shape().elements();
-    }
+    this.layout = Forward.layout(weights);
   }
 
   /**
@@ -57,7 +54,7 @@ final class CompiledPass implements AutoCloseable {
     layers.statistics().forEach(statistic -> wanted.add(statistic.batch()));
     List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, backend::pays);
     Node loss = results.getFirst();
-    List<Node> weights = layers.weights().stream().map(Layers.Weight::node).toList();
+    List<Node> weights = layers.parameters();
     List<Node> outputs = new ArrayList<>();
     outputs.add(loss);
     outputs.addAll(Gradients.of(loss, weights).reversed());
@@ -126,14 +123,14 @@ final class CompiledPass implements AutoCloseable {
       if (output == 0 || parameter < 0) {
         return;
       }
-      executable.output(output).read(gradient, offsets[parameter]);
+      executable.output(output).read(gradient, layout.entries().get(parameter).offset());
       there[parameter] = true;
       int before = missing[0];
       while (missing[0] > 0 && there[missing[0] - 1]) {
         missing[0]--;
       }
       if (missing[0] < before) {
-        ready.accept(offsets[missing[0]]);
+        ready.accept(layout.entries().get(missing[0]).offset());
       }
     });
   }

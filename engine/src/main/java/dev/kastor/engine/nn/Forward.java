@@ -2,6 +2,7 @@ package dev.kastor.engine.nn;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.tensor.Layout;
 import java.util.List;
 
 /**
@@ -23,11 +24,7 @@ public record Forward(Node features, Node logits, List<Node> parameters, List<No
     Layers layers = new Layers(false);
     Node features = CompiledPass.features(network, examples);
     Node logits = network.logits(layers, features);
-    return new Forward(
-        features,
-        logits,
-        layers.weights().stream().map(Layers.Weight::node).toList(),
-        layers.statistics().stream().map(Layers.Statistic::running).toList());
+    return new Forward(features, logits, layers.parameters(), layers.running());
   }
 
   /** The name of a parameter or of a statistic. */
@@ -39,8 +36,19 @@ public record Forward(Node features, Node logits, List<Node> parameters, List<No
     };
   }
 
-  /** Elements of some nodes in all. */
-  public static int elements(List<Node> nodes) {
-    return Math.toIntExact(nodes.stream().mapToLong(node -> node.shape().elements()).sum());
+  /** The layout of the vector of parameters. */
+  public Layout layout() {
+    return layout(parameters);
+  }
+
+  /** The layout of the vector of running averages. */
+  public Layout statisticsLayout() {
+    return layout(statistics);
+  }
+
+  /** The layout of parameters or statistics. */
+  static Layout layout(List<Node> leaves) {
+    return Layout.of(
+        leaves.stream().map(Forward::name).toList(), leaves.stream().map(Node::shape).toList());
   }
 }

@@ -2,6 +2,7 @@ package dev.kastor.engine.nn;
 
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -28,11 +29,16 @@ public final class GraphModel implements AutoCloseable {
   private final Network network;
   private final Backend backend;
   private final PassPipeline graphPasses;
+  private final Layout layout;
   private final float[] parameters;
   private final float[] statistics;
   private final Map<Key, CompiledPass> passes = new LinkedHashMap<>(16, 0.75f, true);
 
-  /** A model whose parameters are drawn from the generator L64X128MixRandom with this seed. */
+  /**
+   * A model whose parameters are drawn from the generator L64X128MixRandom with this seed.
+   *
+   * @throws IllegalArgumentException if it has more of them than a vector can hold
+   */
   public GraphModel(Network network, Backend backend, long seed) {
     this(network, backend, PassPipeline.USUAL, seed);
   }
@@ -48,31 +54,28 @@ public final class GraphModel implements AutoCloseable {
     this.graphPasses = graphPasses;
     Layers layers = new Layers(true);
     network.logits(layers, CompiledPass.features(network, 1));
-    this.parameters = draw(layers.weights(), seed);
-    this.statistics = start(layers.statistics());
+    this.layout = Forward.layout(layers.parameters());
+    this.parameters = draw(layers.weights(), layout, seed);
+    this.statistics = start(layers.statistics(), Forward.layout(layers.running()));
   }
 
-  private static float[] draw(List<Layers.Weight> weights, long seed) {
+  private static float[] draw(List<Layers.Weight> weights, Layout layout, long seed) {
     var random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
-    float[] flat = new float[weights.stream().mapToInt(w -> w.node().shape().elements()).sum()];
-    int offset = 0;
-    for (Layers.Weight weight : weights) {
-      int end = offset + weight.node().shape().elements();
-      while (offset < end) {
-        flat[offset++] = weight.initial().draw(random);
+    float[] flat = new float[layout.elements()];
+    for (int i = 0; i < weights.size(); i++) {
+      Layout.Entry entry = layout.entries().get(i);
+      for (int at = entry.offset(); at < entry.end(); at++) {
+        flat[at] = weights.get(i).initial().draw(random);
       }
     }
     return flat;
   }
 
-  private static float[] start(List<Layers.Statistic> statistics) {
-    float[] flat =
-        new float[statistics.stream().mapToInt(s -> s.running().shape().elements()).sum()];
-    int offset = 0;
-    for (Layers.Statistic statistic : statistics) {
-      int end = offset + statistic.running().shape().elements();
-      Arrays.fill(flat, offset, end, statistic.initial());
-      offset = end;
+  private static float[] start(List<Layers.Statistic> statistics, Layout layout) {
+    float[] flat = new float[layout.elements()];
+    for (int i = 0; i < statistics.size(); i++) {
+      Layout.Entry entry = layout.entries().get(i);
+      Arrays.fill(flat, entry.offset(), entry.end(), statistics.get(i).initial());
     }
     return flat;
   }
@@ -80,6 +83,11 @@ public final class GraphModel implements AutoCloseable {
   /** The network this model runs. */
   public Network network() {
     return network;
+  }
+
+  /** The layout of {@link #parameters}. */
+  public Layout layout() {
+    return layout;
   }
 
   /** The parameters side by side; live. */

@@ -39,8 +39,18 @@ public final class Layers {
     return List.copyOf(weights);
   }
 
+  /** The trained values in the order in which a model has them side by side. */
+  List<Node> parameters() {
+    return weights.stream().map(Weight::node).toList();
+  }
+
   List<Statistic> statistics() {
     return List.copyOf(statistics);
+  }
+
+  /** The values of statistics at inference, in their order. */
+  List<Node> running() {
+    return statistics.stream().map(Statistic::running).toList();
   }
 
   /** A trained value. */

@@ -8,7 +8,7 @@ import java.util.List;
 public final class Optimizers {
   /** All of them, in the order to show them. */
   public static final Registry<OptimizerPlugin> BUILT_IN =
-      Registry.of("optimizer", List.of(Sgd.PLUGIN, Adam.PLUGIN));
+      Registry.of("optimizer", List.of(Sgd.PLUGIN, Adam.PLUGIN, Lars.PLUGIN, Lamb.PLUGIN));
 
   private Optimizers() {}
 }

@@ -1,8 +1,12 @@
 package dev.kastor.engine.optim;
 
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.OptimizerPlugin;
+import dev.kastor.engine.train.Update;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 
 /**
  * Stochastic gradient descent with heavy-ball momentum and L2 weight decay.
@@ -15,6 +19,8 @@ import java.util.List;
  * @param weightDecay at least 0
  */
 public record Sgd(double momentum, double weightDecay) implements Optimizer {
+  private static final String VELOCITY = "velocity";
+
   static final OptimizerPlugin PLUGIN =
       OptimizerPlugin.of(
           "sgd",
@@ -33,14 +39,15 @@ public record Sgd(double momentum, double weightDecay) implements Optimizer {
   }
 
   @Override
-  public int stateLength(int parameters) {
-    return momentum > 0 ? parameters : 0;
+  public SequencedMap<String, Integer> slots(Layout layout) {
+    return momentum > 0 ? Settings.slots(layout, VELOCITY) : new LinkedHashMap<>();
   }
 
   @Override
-  public void apply(
-      float[] parameters, float[] gradient, float[] state, double learningRate, long step) {
-    float rate = (float) learningRate;
+  public void apply(Update update) {
+    float[] parameters = update.parameters();
+    float[] gradient = update.gradient();
+    float rate = (float) update.learningRate();
     float decay = (float) weightDecay;
     if (momentum == 0) {
       for (int i = 0; i < parameters.length; i++) {
@@ -49,9 +56,10 @@ public record Sgd(double momentum, double weightDecay) implements Optimizer {
       return;
     }
     float keep = (float) momentum;
+    float[] velocities = update.slot(VELOCITY);
     for (int i = 0; i < parameters.length; i++) {
-      float velocity = keep * state[i] + (gradient[i] + decay * parameters[i]);
-      state[i] = velocity;
+      float velocity = keep * velocities[i] + (gradient[i] + decay * parameters[i]);
+      velocities[i] = velocity;
       parameters[i] -= rate * velocity;
     }
   }

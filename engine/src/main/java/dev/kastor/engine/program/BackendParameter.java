@@ -5,6 +5,9 @@ import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.nn.GraphModel;
+import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.ProgramException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -40,7 +43,23 @@ final class BackendParameter {
     }
   }
 
-  static Backend choose(Parameters parameters) throws ProgramException {
+  /**
+   * A network with its first parameters, on the backend that is chosen.
+   *
+   * @param passes rewrites of its graphs
+   * @throws ProgramException if there is no such backend, or the network has too many parameters
+   */
+  static GraphModel model(Network network, Parameters parameters, PassPipeline passes)
+      throws ProgramException {
+    Backend backend = choose(parameters);
+    try {
+      return new GraphModel(network, backend, passes, parameters.seed());
+    } catch (IllegalArgumentException e) {
+      throw new ProgramException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static Backend choose(Parameters parameters) throws ProgramException {
     check(parameters);
     return switch (parameters.text("backend")) {
       case "auto", "cpu" ->

@@ -4,6 +4,7 @@ import dev.kastor.engine.data.Examples;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Trainable;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
@@ -26,6 +27,11 @@ final class ClassifierTrainable implements Trainable {
   @Override
   public int trainingExamples() {
     return training.examples();
+  }
+
+  @Override
+  public Layout layout() {
+    return model.layout();
   }
 
   @Override

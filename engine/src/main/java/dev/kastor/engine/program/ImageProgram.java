@@ -5,7 +5,6 @@ import dev.kastor.engine.data.Glance;
 import dev.kastor.engine.data.ImageShape;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.ConvNet;
-import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
@@ -174,9 +173,7 @@ final class ImageProgram implements Program {
     }
     Network network = architecture.build(parameters, images.form().shape());
     return new ClassifierTrainable(
-        new GraphModel(network, BackendParameter.choose(parameters), passes, parameters.seed()),
-        images.training(),
-        images.heldOut());
+        BackendParameter.model(network, parameters, passes), images.training(), images.heldOut());
   }
 
   @Override

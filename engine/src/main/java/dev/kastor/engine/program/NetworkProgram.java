@@ -3,7 +3,6 @@ package dev.kastor.engine.program;
 import dev.kastor.engine.data.Examples;
 import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.graph.pass.PassPipeline;
-import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
@@ -128,8 +127,7 @@ public abstract class NetworkProgram implements Program {
     parameters.checkShared();
     Task task = task(parameters);
     return new ClassifierTrainable(
-        new GraphModel(
-            task.network(), BackendParameter.choose(parameters), passes, parameters.seed()),
+        BackendParameter.model(task.network(), parameters, passes),
         task.training(),
         task.heldOut());
   }

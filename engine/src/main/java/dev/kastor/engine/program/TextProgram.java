@@ -7,7 +7,6 @@ import dev.kastor.engine.data.Stories;
 import dev.kastor.engine.data.Text;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.ByteLanguageModel;
-import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
@@ -175,8 +174,7 @@ final class TextProgram implements Program {
       throw parameters.unusable(e);
     }
     return new TextTrainable(
-        new GraphModel(
-            settings.network, BackendParameter.choose(parameters), passes, parameters.seed()),
+        BackendParameter.model(settings.network, parameters, passes),
         text,
         settings.context,
         settings.stride);

@@ -4,6 +4,7 @@ import dev.kastor.engine.data.Text;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Trainable;
 import java.util.function.IntConsumer;
 
@@ -40,6 +41,11 @@ final class TextTrainable implements Trainable {
   @Override
   public int trainingExamples() {
     return examples;
+  }
+
+  @Override
+  public Layout layout() {
+    return model.layout();
   }
 
   @Override

@@ -157,7 +157,7 @@ public final class NoiseScaleEstimator {
             Math.max(0, squaredNorm / weight), Math.max(0, variance / weight), initialBatch));
   }
 
-  /** The averages, for {@link TrainingState#noiseState}; without the previous gradient. */
+  /** The averages, for {@link TrainingState#NOISE}; without the previous gradient. */
   public double[] state() {
     return new double[] {squaredNorm, variance, weight, observations};
   }

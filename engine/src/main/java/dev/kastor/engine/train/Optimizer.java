@@ -1,18 +1,28 @@
 package dev.kastor.engine.train;
 
-/** Turns a gradient into an update of a flat parameter vector; deterministic to the bit. */
+import dev.kastor.engine.tensor.Layout;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+
+/** Turns a gradient into an update of the parameters; deterministic to the bit. */
 public interface Optimizer {
   /** Its name, such as {@code sgd} or {@code adam}. */
   String name();
 
-  /** Length of its state for a parameter vector of this length; the state starts as zeros. */
-  int stateLength(int parameters);
-
   /**
-   * Updates parameters and state in place.
+   * Vectors of its state by name, with their lengths; all start as zeros.
    *
-   * @param gradient mean gradient over the global batch
-   * @param step optimizer steps applied before this one
+   * @param layout of the parameters
    */
-  void apply(float[] parameters, float[] gradient, float[] state, double learningRate, long step);
+  SequencedMap<String, Integer> slots(Layout layout);
+
+  /** Updates parameters and slots in place. */
+  void apply(Update update);
+
+  /** New slots by name. */
+  default SequencedMap<String, float[]> newSlots(Layout layout) {
+    SequencedMap<String, float[]> slots = new LinkedHashMap<>();
+    slots(layout).forEach((name, length) -> slots.put(name, new float[length]));
+    return slots;
+  }
 }

@@ -1,5 +1,6 @@
 package dev.kastor.engine.train;
 
+import dev.kastor.engine.tensor.Layout;
 import java.util.function.IntConsumer;
 
 /**
@@ -13,6 +14,11 @@ public interface Trainable extends AutoCloseable {
 
   /** The trained parameters as one flat vector; live: the optimizer writes into it. */
   float[] parameters();
+
+  /** The layout of {@link #parameters}; without knowledge of it, one tensor. */
+  default Layout layout() {
+    return Layout.of("parameters", parameters().length);
+  }
 
   /** Running statistics that are not trained (batch norm), flat and live; may be empty. */
   float[] statistics();

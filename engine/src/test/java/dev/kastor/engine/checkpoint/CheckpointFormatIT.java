@@ -3,12 +3,14 @@ package dev.kastor.engine.checkpoint;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
@@ -23,15 +25,15 @@ class CheckpointFormatIT {
       Path.of(System.getProperty("kastor.root", "..")).resolve("docs/programs.md");
   private static final TrainingState STATE =
       new TrainingState(
-          40,
-          12.5,
-          2560,
-          2559,
-          -7,
-          new float[] {1, 2, 4, 8.5f},
-          new float[] {16, 32},
-          new float[] {0.25f},
-          new double[] {Math.PI, Math.E, 0.5, 3});
+          List.of(
+              Section.of(TrainingState.STEP, 40L),
+              Section.of(TrainingState.SCALE_INVARIANT_STEPS, 12.5),
+              Section.of(TrainingState.CURSOR, 2560L),
+              Section.of(TrainingState.AUDIT, 2559L, -7L),
+              Section.of(TrainingState.PARAMETERS, new float[] {1, 2, 4, 8.5f}),
+              Section.of("optimizer.sgd.velocity", new float[] {16, 32}),
+              Section.of(TrainingState.STATISTICS, new float[] {0.25f}),
+              Section.of(TrainingState.NOISE, Math.PI, Math.E, 0.5, 3)));
 
   @TempDir private Path folder;
 
@@ -47,7 +49,7 @@ class CheckpointFormatIT {
             .start();
     String told = new String(python.getInputStream().readAllBytes(), UTF_8);
     assertThat(python.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(told.strip()).isEqualTo("an-üid 40 12.5 4 2 1 4 15.5");
+    assertThat(told.strip()).isEqualTo("an-üid 40 12.5 4 15.5 optimizer.sgd.velocity");
   }
 
   @Test
@@ -55,7 +57,7 @@ class CheckpointFormatIT {
     byte[] bytes = Files.readAllBytes(saved());
     ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     assertThat(new String(bytes, 0, 8, UTF_8)).isEqualTo("KCROTSAK");
-    assertThat(file.getInt(8)).isEqualTo(1);
+    assertThat(file.getInt(8)).isEqualTo(2);
     int u = file.getInt(12);
     long s = file.getLong(16);
     assertThat(bytes).hasSize((int) (28 + u + s));
@@ -65,21 +67,26 @@ class CheckpointFormatIT {
     assertThat(file.getInt(bytes.length - 4)).isEqualTo((int) crc.getValue());
 
     ByteBuffer state = file.slice(24 + u, (int) s).order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(state.getLong(0)).isEqualTo(40);
-    assertThat(state.getDouble(8)).isEqualTo(12.5);
-    assertThat(state.getLong(16)).isEqualTo(2560);
-    assertThat(state.getLong(24)).isEqualTo(2559);
-    assertThat(state.getLong(32)).isEqualTo(-7);
-    int p = state.getInt(40);
-    int o = state.getInt(44);
-    int b = state.getInt(48);
-    int n = state.getInt(52);
-    assertThat(new int[] {p, o, b, n}).containsExactly(4, 2, 1, 4);
-    assertThat(s).isEqualTo(56 + 4L * (p + o + b) + 8L * n);
-    assertThat(state.getFloat(56 + 4 * 3)).isEqualTo(8.5f);
-    assertThat(state.getFloat(56 + 4 * p)).isEqualTo(16);
-    assertThat(state.getFloat(56 + 4 * (p + o))).isEqualTo(0.25f);
-    assertThat(state.getDouble(56 + 4 * (p + o + b) + 8)).isEqualTo(Math.E);
+    int t = state.getInt();
+    int first = 4 + t;
+    for (Section section : STATE.sections()) {
+      byte[] name = new byte[state.getShort()];
+      state.get(name);
+      assertThat(new String(name, UTF_8)).isEqualTo(section.name());
+      assertThat(state.get()).isEqualTo((byte) section.type().number());
+      long elements = state.getLong();
+      assertThat(elements).isEqualTo(section.form().length());
+      for (long i = 0; i < elements; i++) {
+        switch (section.type()) {
+          case F32 -> assertThat(state.getFloat(first)).isEqualTo(section.floats()[(int) i]);
+          case F64 -> assertThat(state.getDouble(first)).isEqualTo(section.doubles()[(int) i]);
+          case I64 -> assertThat(state.getLong(first)).isEqualTo(section.longs()[(int) i]);
+        }
+        first += section.type().bytes();
+      }
+    }
+    assertThat(state.position()).isEqualTo(4 + t);
+    assertThat((long) first).isEqualTo(s);
   }
 
   private Path saved() throws Exception {

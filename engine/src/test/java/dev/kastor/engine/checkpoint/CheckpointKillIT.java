@@ -2,10 +2,12 @@ package dev.kastor.engine.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.engine.train.Section;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -49,12 +51,12 @@ class CheckpointKillIT {
 
       CheckpointStore store = new CheckpointStore(place, "uid-1", 3, InstantSource.system());
 
-      long bytes = StateCodec.encodedBytes(States.random(1, 200_000));
-      CheckpointStore.Loaded loaded = store.loadNewestValid(bytes).orElseThrow();
+      List<Section.Form> model = States.random(1, 200_000).forms();
+      CheckpointStore.Loaded loaded = store.loadNewestValid(model).orElseThrow();
       assertThat(loaded.step()).isGreaterThanOrEqualTo(reported);
       States.assertIdentical(loaded.state(), States.random(loaded.step(), 200_000));
       for (long step : store.steps()) {
-        assertThat(store.load(step, bytes).step()).isEqualTo(step);
+        assertThat(store.load(step, model).step()).isEqualTo(step);
       }
     }
   }

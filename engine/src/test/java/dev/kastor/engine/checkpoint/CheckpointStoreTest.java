@@ -3,6 +3,7 @@ package dev.kastor.engine.checkpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.protocol.CheckpointInfo;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -26,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckpointStoreTest {
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
-  private static final long MODEL = bytes(4);
+  private static final List<Section.Form> MODEL = model(4);
   private static final int HEADER_AND_UID = 24 + 5;
 
   @TempDir Path directory;
@@ -37,8 +39,8 @@ class CheckpointStoreTest {
     store = open(3);
   }
 
-  private static long bytes(int parameters) {
-    return StateCodec.encodedBytes(States.random(1, parameters));
+  private static List<Section.Form> model(int parameters) {
+    return States.random(1, parameters).forms();
   }
 
   private CheckpointStore open(int keepLast) throws IOException {
@@ -161,9 +163,32 @@ class CheckpointStoreTest {
   void doesNotStartAfreshWhereAllIsAnotherModels() throws IOException {
     store.save(States.random(5, 4));
 
-    assertThatThrownBy(() -> store.loadNewestValid(bytes(5)))
+    assertThatThrownBy(() -> store.loadNewestValid(model(5)))
         .isInstanceOf(CheckpointException.class)
         .hasMessageContaining("another version of the program");
+  }
+
+  @Test
+  void anotherOptimizerIsRefusedWithTheSectionsOfBoth() throws IOException {
+    float[] parameters = {1, 2, 3};
+    store.save(States.state(5, parameters, Section.of("optimizer.sgd.velocity", new float[3])));
+    List<Section.Form> longer =
+        States.state(
+                5,
+                parameters,
+                Section.of("optimizer.adam.first", new float[3]),
+                Section.of("optimizer.adam.second", new float[3]))
+            .forms();
+    List<Section.Form> asLong =
+        States.state(5, parameters, Section.of("optimizer.own.velocity", new float[3])).forms();
+    assertThatThrownBy(() -> store.load(5, longer))
+        .hasMessageContaining(
+            "it holds optimizer.sgd.velocity (3) and the model optimizer.adam.first (3), optimizer.adam.second (3)")
+        .satisfies(e -> assertThat(((CheckpointException) e).otherModel()).isTrue());
+    assertThatThrownBy(() -> store.load(5, asLong))
+        .hasMessageContaining(
+            "it holds optimizer.sgd.velocity (3) and the model optimizer.own.velocity (3)")
+        .satisfies(e -> assertThat(((CheckpointException) e).otherModel()).isTrue());
   }
 
   @Test
@@ -208,13 +233,13 @@ class CheckpointStoreTest {
           });
       long newest = 0;
       while (!writer.isDone()) {
-        CheckpointStore.Loaded loaded = store.loadNewestValid(bytes(2000)).orElseThrow();
+        CheckpointStore.Loaded loaded = store.loadNewestValid(model(2000)).orElseThrow();
         assertThat(loaded.step()).isGreaterThanOrEqualTo(newest);
         newest = loaded.step();
       }
       writer.get();
     }
-    assertThat(store.loadNewestValid(bytes(2000)).orElseThrow().step()).isEqualTo(60);
+    assertThat(store.loadNewestValid(model(2000)).orElseThrow().step()).isEqualTo(60);
   }
 
   private Path file(long step) {

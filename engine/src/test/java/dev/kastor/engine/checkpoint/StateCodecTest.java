@@ -13,41 +13,50 @@ import org.junit.jupiter.api.Test;
 class StateCodecTest {
   private final TrainingState state = States.random(7, 33);
 
-  @Test
-  void returnsEveryBit() throws CheckpointException {
-    TrainingState copy = StateCodec.fromBytes(StateCodec.toBytes(state));
+  private byte[] bytes() {
+    try (Arena arena = Arena.ofConfined()) {
+      return StateCodec.encode(state, arena).toArray(ValueLayout.JAVA_BYTE);
+    }
+  }
 
-    States.assertIdentical(copy, state);
+  private static TrainingState decode(byte[] bytes) throws CheckpointException {
+    return StateCodec.decode(MemorySegment.ofArray(bytes));
   }
 
   @Test
-  void writesTheSameBytesToNativeMemory() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment segment = StateCodec.encode(state, arena);
-
-      assertThat(segment.byteSize()).isEqualTo(StateCodec.encodedBytes(state));
-      assertThat(segment.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(StateCodec.toBytes(state));
-    }
+  void returnsEveryBit() throws CheckpointException {
+    byte[] bytes = bytes();
+    assertThat(bytes).hasSize((int) StateCodec.encodedBytes(state.forms()));
+    TrainingState decoded = decode(bytes);
+    States.assertIdentical(decoded, state);
+    assertThat(decoded.step()).isEqualTo(7);
+    States.assertIdentical(decoded.copy(), state);
   }
 
   @Test
   void refusesEveryTruncation() {
-    byte[] bytes = StateCodec.toBytes(state);
+    byte[] bytes = bytes();
     for (int length = 0; length < bytes.length; length++) {
       byte[] shorter = Arrays.copyOf(bytes, length);
-      assertThatThrownBy(() -> StateCodec.fromBytes(shorter))
-          .isInstanceOf(CheckpointException.class);
+      assertThatThrownBy(() -> decode(shorter)).isInstanceOf(CheckpointException.class);
     }
   }
 
   @Test
-  void refusesLengthsThatTheBytesCannotHold() {
-    byte[] huge = StateCodec.toBytes(state);
-    Arrays.fill(huge, 40, 44, (byte) 0x7f);
-    assertThatThrownBy(() -> StateCodec.fromBytes(huge)).hasMessageContaining("add up to");
+  void refusesTablesThatAreNone() {
+    assertThatThrownBy(() -> decode(with(3, 0x80))).hasMessageContaining("table of its sections");
+    assertThatThrownBy(() -> decode(with(2, 1))).hasMessageContaining("table of its sections");
+    // The first section: the length of its name, its type, its length.
+    assertThatThrownBy(() -> decode(with(5, 0x7f))).hasMessageContaining("cannot be read");
+    assertThatThrownBy(() -> decode(with(10, 9))).hasMessageContaining("of type 9");
+    assertThatThrownBy(() -> decode(with(11, 2))).hasMessageContaining("bytes together and not");
+    assertThatThrownBy(() -> decode(with(18, 0x80))).hasMessageContaining("negative length");
+    assertThatThrownBy(() -> decode(with(18, 0x7f))).hasMessageContaining("cannot be read");
+  }
 
-    byte[] negative = StateCodec.toBytes(state);
-    negative[43] = (byte) 0x80;
-    assertThatThrownBy(() -> StateCodec.fromBytes(negative)).hasMessageContaining("parameters");
+  private byte[] with(int at, int value) {
+    byte[] bytes = bytes();
+    bytes[at] = (byte) value;
+    return bytes;
   }
 }

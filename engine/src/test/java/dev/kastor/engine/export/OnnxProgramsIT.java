@@ -21,6 +21,7 @@ import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.Update;
 import java.awt.image.BufferedImage;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -294,7 +295,7 @@ final class OnnxProgramsIT {
       Optimizer optimizer = program.optimizer(parameters);
       float[] gradient = new float[trainable.parameters().length];
       float[] statistics = new float[trainable.statistics().length];
-      float[] state = new float[optimizer.stateLength(gradient.length)];
+      var slots = optimizer.newSlots(trainable.layout());
       for (int step = 0; step < STEPS; step++) {
         int first = step * BATCH;
         int[] examples =
@@ -302,7 +303,9 @@ final class OnnxProgramsIT {
                 .map(i -> (first + i) % trainable.trainingExamples())
                 .toArray();
         trainable.pass(examples, gradient, statistics);
-        optimizer.apply(trainable.parameters(), gradient, state, learningRate, step);
+        optimizer.apply(
+            new Update(
+                trainable.layout(), trainable.parameters(), gradient, slots, learningRate, step));
         trainable.applyStatistics(statistics);
       }
       return Trained.of(model, trainable.parameters().clone(), trainable.statistics().clone());

@@ -19,11 +19,11 @@ final class Trained {
   static TrainedModel random(Network network, long seed) throws ExportException {
     Forward forward = Forward.of(network, 1);
     SplittableRandom random = new SplittableRandom(seed);
-    float[] parameters = new float[Forward.elements(forward.parameters())];
+    float[] parameters = new float[forward.layout().elements()];
     for (int i = 0; i < parameters.length; i++) {
       parameters[i] = (float) random.nextDouble(-0.5, 0.5);
     }
-    float[] statistics = new float[Forward.elements(forward.statistics())];
+    float[] statistics = new float[forward.statisticsLayout().elements()];
     for (int i = 0; i < statistics.length; i++) {
       statistics[i] = (float) random.nextDouble(0.5, 1.5);
     }

@@ -3,14 +3,17 @@ package dev.kastor.engine.program;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.OptimizerPlugin;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.Update;
 import dev.kastor.testkit.SourceJar;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,9 +33,10 @@ class OptimizerJarsTest {
   /** Two steps of one parameter with the gradients 1 and -1, at a rate of 0.1. */
   private static float[] trained(Optimizer optimizer) {
     float[] parameters = {1};
-    float[] state = new float[optimizer.stateLength(1)];
-    optimizer.apply(parameters, new float[] {1}, state, 0.1, 0);
-    optimizer.apply(parameters, new float[] {-1}, state, 0.1, 1);
+    Layout layout = Layout.of("parameters", 1);
+    SequencedMap<String, float[]> slots = optimizer.newSlots(layout);
+    optimizer.apply(new Update(layout, parameters, new float[] {1}, slots, 0.1, 0));
+    optimizer.apply(new Update(layout, parameters, new float[] {-1}, slots, 0.1, 1));
     return parameters;
   }
 

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.nn.Forward;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.Update;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +19,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,8 +108,9 @@ class ProgramsTest {
     Model model = Programs.model(program.name(), small, folder);
     Forward forward = Forward.of(model.network(), 1);
     try (Trainable trainable = program.load(small)) {
-      assertThat(trainable.parameters()).hasSize(Forward.elements(forward.parameters()));
-      assertThat(trainable.statistics()).hasSize(Forward.elements(forward.statistics()));
+      assertThat(trainable.layout()).isEqualTo(forward.layout());
+      assertThat(trainable.parameters()).hasSize(forward.layout().elements());
+      assertThat(trainable.statistics()).hasSize(forward.statisticsLayout().elements());
     }
     assertThat(Stream.concat(forward.parameters().stream(), forward.statistics().stream()))
         .extracting(Forward::name)
@@ -141,13 +145,14 @@ class ProgramsTest {
     try (Trainable trainable = program.load(small)) {
       Optimizer optimizer = program.optimizer(small);
       float[] gradient = new float[trainable.parameters().length];
-      float[] state = new float[optimizer.stateLength(gradient.length)];
+      Layout layout = trainable.layout();
+      SequencedMap<String, float[]> slots = optimizer.newSlots(layout);
       float[] statistics = new float[trainable.statistics().length];
       int[] examples = {0, 1, 2, 3, 4, 5, 6, 7};
       double first = trainable.pass(examples, gradient, statistics);
       for (int step = 0; step < 120; step++) {
         trainable.pass(examples, gradient, statistics);
-        optimizer.apply(trainable.parameters(), gradient, state, 0.02, step);
+        optimizer.apply(new Update(layout, trainable.parameters(), gradient, slots, 0.02, step));
         trainable.applyStatistics(statistics);
       }
       assertThat(trainable.pass(examples, gradient, statistics)).isLessThan(0.8 * first);
@@ -201,6 +206,25 @@ class ProgramsTest {
     }
     assertThatThrownBy(() -> program.check(Map.of("seeed", "1")))
         .hasMessageContaining("Did you mean seed?");
+  }
+
+  @Test
+  void aNetworkOfMoreParametersThanAVectorHoldsIsRefused() {
+    Map<String, String> wide = new HashMap<>(Programs.all().getFirst().defaultParameters());
+    wide.putAll(
+        Map.of(
+            "trainingExamples",
+            "60",
+            "heldOutExamples",
+            "20",
+            "backend",
+            "reference",
+            "hidden",
+            "46000,46000,46000"));
+    assertThatThrownBy(() -> Programs.all().getFirst().load(wide))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("The network has 424")
+        .hasMessageContaining("Make its layers narrower or fewer.");
   }
 
   @Test

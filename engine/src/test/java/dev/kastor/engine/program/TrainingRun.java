@@ -9,11 +9,13 @@ import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.Update;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 
 /** Trains a program in one thread, playing all replicas of each step one after the other. */
 final class TrainingRun implements AutoCloseable {
@@ -24,7 +26,7 @@ final class TrainingRun implements AutoCloseable {
   private final LearningRateRule rule;
   private final int initialBatch;
   private final double learningRate;
-  private final float[] optimizerState;
+  private final SequencedMap<String, float[]> slots;
   private final float[] gradient;
   private final float[] sum;
   private final float[] batchStatistics;
@@ -51,7 +53,7 @@ final class TrainingRun implements AutoCloseable {
     this.initialBatch = initialBatch;
     this.learningRate = learningRate;
     int parameterCount = trainable.parameters().length;
-    this.optimizerState = new float[optimizer.stateLength(parameterCount)];
+    this.slots = optimizer.newSlots(trainable.layout());
     this.gradient = new float[parameterCount];
     this.sum = new float[parameterCount];
     this.batchStatistics = new float[trainable.statistics().length];
@@ -89,12 +91,8 @@ final class TrainingRun implements AutoCloseable {
     }
     double scale = (double) globalBatch / initialBatch;
     Optional<GradientStats> stats = noise.stats();
-    optimizer.apply(
-        trainable.parameters(),
-        sum,
-        optimizerState,
-        learningRate * rule.factor(scale, stats),
-        step);
+    double rate = learningRate * rule.factor(scale, stats);
+    optimizer.apply(new Update(trainable.layout(), trainable.parameters(), sum, slots, rate, step));
     trainable.applyStatistics(statisticsSum);
     meanLoss += (loss - meanLoss) * Math.max(0.02, 1.0 / (step + 1));
     step++;

@@ -22,7 +22,7 @@ record Hello(Purpose purpose, RingCipher cipher, String job, long generation, in
   /** Most bytes of an encoded hello after its length field. */
   static final int MAX_BYTES = 512;
 
-  private static final long MAGIC = 0x4b41_5354_4f52_3033L; // "KASTOR03"
+  private static final long MAGIC = 0x4b41_5354_4f52_3034L; // "KASTOR04"
   private static final int VERSION_BITS = 16;
   private static final int FIXED_BYTES = 8 + 1 + 1 + 8 + 4 + 4 + NONCE_BYTES + 2;
 

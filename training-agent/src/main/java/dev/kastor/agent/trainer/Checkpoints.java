@@ -1,10 +1,12 @@
 package dev.kastor.agent.trainer;
 
 import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.protocol.CheckpointInfo;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -26,7 +28,7 @@ final class Checkpoints implements AutoCloseable {
 
   private final String job;
   private final CheckpointStore store;
-  private final long modelBytes;
+  private final List<Section.Form> model;
   private final Consumer<CheckpointInfo> saved;
   private final Consumer<IOException> failed;
   private final ExecutorService thread =
@@ -34,23 +36,23 @@ final class Checkpoints implements AutoCloseable {
 
   private @Nullable Future<?> saving;
 
-  /** The vectors that the last background save copied into; reused to leave no garbage. */
+  /** What the last background save copied into; reused to leave no garbage. */
   private @Nullable TrainingState copy;
 
   /**
-   * @param modelBytes the size of the model's encoded state
+   * @param model sections of the model's state
    * @param saved told of each durable checkpoint, from the background thread
    * @param failed told of each that could not be saved while training goes on, from that thread too
    */
   Checkpoints(
       String job,
       CheckpointStore store,
-      long modelBytes,
+      List<Section.Form> model,
       Consumer<CheckpointInfo> saved,
       Consumer<IOException> failed) {
     this.job = job;
     this.store = store;
-    this.modelBytes = modelBytes;
+    this.model = model;
     this.saved = saved;
     this.failed = failed;
   }
@@ -61,7 +63,6 @@ final class Checkpoints implements AutoCloseable {
       return;
     }
     TrainingState copied = copyOf(live);
-    copy = copied;
     saving =
         thread.submit(() -> {
           try {
@@ -85,12 +86,12 @@ final class Checkpoints implements AutoCloseable {
 
   /** The newest checkpoint that is whole. */
   Optional<CheckpointStore.Loaded> newest() throws IOException {
-    return run(() -> store.loadNewestValid(modelBytes));
+    return run(() -> store.loadNewestValid(model));
   }
 
   /** The checkpoint of a step. */
   TrainingState load(long step) throws IOException {
-    return run(() -> store.load(step, modelBytes));
+    return run(() -> store.load(step, model));
   }
 
   private <T> T run(Callable<T> task) throws IOException {
@@ -109,24 +110,13 @@ final class Checkpoints implements AutoCloseable {
 
   private TrainingState copyOf(TrainingState live) {
     TrainingState old = copy;
-    return new TrainingState(
-        live.step(),
-        live.scaleInvariantSteps(),
-        live.cursor(),
-        live.auditCount(),
-        live.auditDigest(),
-        copyOf(live.parameters(), old == null ? null : old.parameters()),
-        copyOf(live.optimizerState(), old == null ? null : old.optimizerState()),
-        copyOf(live.statistics(), old == null ? null : old.statistics()),
-        live.noiseState());
-  }
-
-  private static float[] copyOf(float[] live, float @Nullable [] reused) {
-    if (reused == null) {
-      return live.clone();
+    if (old == null) {
+      old = live.copy();
+      copy = old;
+    } else {
+      old.copyFrom(live);
     }
-    System.arraycopy(live, 0, reused, 0, live.length);
-    return reused;
+    return old;
   }
 
   /** Waits for a save in progress. */

@@ -9,7 +9,6 @@ import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.StepSample;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.telemetry.TrainingStatus;
-import dev.kastor.engine.checkpoint.StateCodec;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
@@ -84,7 +83,7 @@ public final class ElasticTrainer implements AutoCloseable {
         new Checkpoints(
             around.job(),
             around.checkpoints(),
-            StateCodec.encodedBytes(replica.state()),
+            replica.state().forms(),
             around.telemetry()::saved,
             around.telemetry()::unsaved);
     this.history = new History();

@@ -174,7 +174,7 @@ final class GenerationJoiner {
         log.info("{}: sends step {} to ranks {}", job, step, receivers);
         transfer.send(StateCodec.encode(replica.state(), arena), donors, receivers);
       } else if (receivers.contains(rank)) {
-        long bytes = StateCodec.encodedBytes(replica.state());
+        long bytes = StateCodec.encodedBytes(replica.state().forms());
         replica.restore(StateCodec.decode(transfer.receive(bytes, donors, arena)));
         history.startedAlone();
         log.info("{}: received step {} from ranks {}", job, replica.step(), donors);

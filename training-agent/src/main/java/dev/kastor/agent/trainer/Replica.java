@@ -6,14 +6,18 @@ import dev.kastor.engine.train.ElasticSampler;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.TrainingState;
+import dev.kastor.engine.train.Update;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +34,7 @@ final class Replica {
   private final TrainingSettings settings;
   private final ElasticSampler sampler;
   private final NoiseScaleEstimator noise;
-  private final float[] optimizerState;
+  private final SequencedMap<String, float[]> slots;
   private final float[] gradient;
   private final float[] batchStatistics;
   private final float[] passGradient;
@@ -53,7 +57,12 @@ final class Replica {
         new NoiseScaleEstimator(settings.initialBatch(), NoiseScaleEstimator.DEFAULT_SMOOTHING);
     int parameters = model.parameters().length;
     int statistics = model.statistics().length;
-    this.optimizerState = new float[optimizer.stateLength(parameters)];
+    if (model.layout().elements() != parameters) {
+      throw new IllegalArgumentException(
+          "the model has %d parameters and its layout %d"
+              .formatted(parameters, model.layout().elements()));
+    }
+    this.slots = optimizer.newSlots(model.layout());
     this.gradient = new float[parameters];
     this.passGradient = new float[parameters];
     this.batchStatistics = new float[statistics];
@@ -121,10 +130,14 @@ final class Replica {
     hasState = true;
   }
 
-  /** Makes the trained parameters of another job the state at step 0. */
-  void startWith(TrainedParameters trained) throws IOException {
-    copy("parameters", trained.parameters(), model.parameters());
-    copy("statistics", trained.statistics(), model.statistics());
+  /**
+   * Makes the trained parameters of another job the state at step 0.
+   *
+   * @param trained as many as the model has
+   */
+  void startWith(TrainedParameters trained) {
+    System.arraycopy(trained.parameters(), 0, model.parameters(), 0, parameters());
+    System.arraycopy(trained.statistics(), 0, model.statistics(), 0, statistics());
     hasState = true;
   }
 
@@ -139,39 +152,38 @@ final class Replica {
   }
 
   /** Takes over a state. */
-  void restore(TrainingState state) throws IOException {
-    copy("parameters", state.parameters(), model.parameters());
-    copy("optimizer values", state.optimizerState(), optimizerState);
-    copy("statistics", state.statistics(), model.statistics());
-    noise.restore(state.noiseState());
+  void restore(TrainingState from) throws IOException {
+    TrainingState state = state();
+    Optional<String> difference = TrainingState.difference(from.forms(), state.forms());
+    if (difference.isPresent()) {
+      throw new IOException(
+          "the state cannot be used, as %s: it belongs to another version of the program"
+              .formatted(difference.get()));
+    }
+    // The vectors are ours; what is a number of ours has to be read out of its section.
+    state.copyFrom(from);
     step = state.step();
-    scaleInvariantSteps = state.scaleInvariantSteps();
-    cursor = state.cursor();
-    audit = new AuditDigest(state.auditCount(), state.auditDigest());
+    scaleInvariantSteps = state.section(TrainingState.SCALE_INVARIANT_STEPS).doubles()[0];
+    cursor = state.section(TrainingState.CURSOR).longs()[0];
+    long[] audited = state.section(TrainingState.AUDIT).longs();
+    audit = new AuditDigest(audited[0], audited[1]);
+    noise.restore(state.section(TrainingState.NOISE).doubles());
     hasState = true;
   }
 
-  private static void copy(String what, float[] from, float[] to) throws IOException {
-    if (from.length != to.length) {
-      throw new IOException(
-          "the state holds %d %s but the model has %d: it belongs to another version of the program"
-              .formatted(from.length, what, to.length));
-    }
-    System.arraycopy(from, 0, to, 0, to.length);
-  }
-
-  /** The state; its arrays are live. */
+  /** The state; its vectors are live. */
   TrainingState state() {
-    return new TrainingState(
-        step,
-        scaleInvariantSteps,
-        cursor,
-        audit.count(),
-        audit.sum(),
-        model.parameters(),
-        optimizerState,
-        model.statistics(),
-        noise.state());
+    List<Section> sections = new ArrayList<>();
+    sections.add(Section.of(TrainingState.STEP, step));
+    sections.add(Section.of(TrainingState.SCALE_INVARIANT_STEPS, scaleInvariantSteps));
+    sections.add(Section.of(TrainingState.CURSOR, cursor));
+    sections.add(Section.of(TrainingState.AUDIT, audit.count(), audit.sum()));
+    sections.add(Section.of(TrainingState.PARAMETERS, model.parameters()));
+    slots.forEach(
+        (name, values) -> sections.add(Section.of(TrainingState.slot(optimizer, name), values)));
+    sections.add(Section.of(TrainingState.STATISTICS, model.statistics()));
+    sections.add(Section.of(TrainingState.NOISE, noise.state()));
+    return new TrainingState(sections);
   }
 
   /**
@@ -285,7 +297,7 @@ final class Replica {
     for (GradientStage stage : settings.gradientStages()) {
       stage.change(gradient, view);
     }
-    optimizer.apply(model.parameters(), gradient, optimizerState, rate, step);
+    optimizer.apply(new Update(model.layout(), model.parameters(), gradient, slots, rate, step));
     model.applyStatistics(batchStatistics);
     learningRate = rate;
     step++;

@@ -1,44 +1,56 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /** A 64-bit digest by which replicas find out whether their states have the same bits. */
 final class StateDigest {
   private static final long MULTIPLIER = 0x9e3779b97f4a7c15L;
+  private static final int CHAINS = 4;
 
   private StateDigest() {}
 
   static long of(TrainingState state) {
-    long digest = mix(state.step(), Double.doubleToRawLongBits(state.scaleInvariantSteps()));
-    digest = mix(digest, state.cursor());
-    digest = mix(digest, state.auditCount());
-    digest = mix(digest, state.auditDigest());
-    digest = mix(digest, of(state.parameters()));
-    digest = mix(digest, of(state.optimizerState()));
-    digest = mix(digest, of(state.statistics()));
-    for (double value : state.noiseState()) {
-      digest = mix(digest, Double.doubleToRawLongBits(value));
+    long digest = state.sections().size();
+    for (Section section : state.sections()) {
+      digest = mix(digest, section.name().hashCode());
+      digest = mix(digest, of(section.values()));
     }
     return digest;
   }
 
   /** Four independent chains, as each multiplication waits for the one before. */
-  private static long of(float[] values) {
-    long a = 1;
+  private static long of(MemorySegment values) {
+    long a = values.byteSize();
     long b = 2;
     long c = 3;
     long d = 4;
-    int i = 0;
-    for (; i + 4 <= values.length; i += 4) {
-      a = (a ^ Float.floatToRawIntBits(values[i])) * MULTIPLIER;
-      b = (b ^ Float.floatToRawIntBits(values[i + 1])) * MULTIPLIER;
-      c = (c ^ Float.floatToRawIntBits(values[i + 2])) * MULTIPLIER;
-      d = (d ^ Float.floatToRawIntBits(values[i + 3])) * MULTIPLIER;
+    long words = values.byteSize() / Long.BYTES;
+    long word = 0;
+    for (; word + CHAINS <= words; word += CHAINS) {
+      a = chained(a, word(values, word));
+      b = chained(b, word(values, word + 1));
+      c = chained(c, word(values, word + 2));
+      d = chained(d, word(values, word + 3));
     }
-    for (; i < values.length; i++) {
-      a = (a ^ Float.floatToRawIntBits(values[i])) * MULTIPLIER;
+    for (; word < words; word++) {
+      a = chained(a, word(values, word));
+    }
+    for (long at = words * Long.BYTES; at < values.byteSize(); at++) {
+      a = chained(a, values.get(ValueLayout.JAVA_BYTE, at));
     }
     return mix(mix(mix(a, b), c), d);
+  }
+
+  /** Turned, as the highest bit of a product depends on all others and none on it. */
+  private static long chained(long chain, long word) {
+    return Long.rotateLeft((chain ^ word) * MULTIPLIER, Long.SIZE / 2);
+  }
+
+  private static long word(MemorySegment values, long index) {
+    return values.get(ValueLayout.JAVA_LONG_UNALIGNED, index * Long.BYTES);
   }
 
   private static long mix(long digest, long value) {

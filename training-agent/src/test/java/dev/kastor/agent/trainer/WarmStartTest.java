@@ -6,8 +6,8 @@ import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.TestCertificate;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.checkpoint.OtherCheckpoints;
-import dev.kastor.engine.checkpoint.StateCodec;
 import dev.kastor.engine.optim.AdaScale;
+import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Outcome;
@@ -38,18 +38,13 @@ class WarmStartTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
 
   /** Of the model with one value of momentum for each parameter. */
-  private static final long MODEL_BYTES =
-      StateCodec.encodedBytes(
-          new TrainingState(
+  private static final List<Section.Form> MODEL =
+      state(
               0,
-              0,
-              0,
-              0,
-              0,
-              new float[LinearModel.FEATURES],
               new float[LinearModel.FEATURES],
               new float[3],
-              new double[4]));
+              Section.of("optimizer.sgd.velocity", new float[LinearModel.FEATURES]))
+          .forms();
 
   private static final Duration NEVER = Duration.ofHours(1);
   private static final Duration OFTEN = Duration.ofMillis(50);
@@ -85,13 +80,13 @@ class WarmStartTest {
       assertThat(replica.model().parameters()).isEqualTo(replicas.getFirst().model().parameters());
     }
     assertThat(step()).isEqualTo(30);
-    TrainingState begun = checkpoints().load(0, MODEL_BYTES);
+    TrainingState begun = checkpoints().load(0, MODEL);
     assertThat(begun.step()).isZero();
-    assertThat(begun.scaleInvariantSteps()).isZero();
-    assertThat(begun.cursor()).isZero();
-    assertThat(begun.parameters()).containsOnly(1f);
-    assertThat(begun.statistics()).containsOnly(2f);
-    assertThat(begun.optimizerState()).containsOnly(0f);
+    assertThat(begun.section(TrainingState.SCALE_INVARIANT_STEPS).doubles()).containsOnly(0);
+    assertThat(begun.section(TrainingState.CURSOR).longs()).containsOnly(0);
+    assertThat(begun.section(TrainingState.PARAMETERS).floats()).containsOnly(1f);
+    assertThat(begun.section(TrainingState.STATISTICS).floats()).containsOnly(2f);
+    assertThat(begun.section("optimizer.sgd.velocity").floats()).containsOnly(0f);
   }
 
   @Test
@@ -124,9 +119,9 @@ class WarmStartTest {
             "spec.checkpoint.warmStart: the parameters of job other cannot be taken: it has no"
                 + " checkpoint of step 8 but of 7.");
     new CheckpointStore(others, "other-uid", 3, InstantSource.system())
-        .save(state(9, new float[4], new float[3]));
+        .save(otherState(9, new float[4], new float[3]));
     assertThat(refused(readable(OptionalLong.empty())))
-        .contains("it holds 4 parameters and 3 statistics, the model has 37 and 3")
+        .contains("it holds parameters (4) and the model parameters (37)")
         .contains("(glyph-cnn there, linear here)");
     assertThat(
             refused(
@@ -179,15 +174,28 @@ class WarmStartTest {
     float[] statistics = new float[3];
     Arrays.fill(statistics, 2 * value);
     new CheckpointStore(others, "other-uid", 3, InstantSource.system())
-        .save(state(step, parameters, statistics));
+        .save(otherState(step, parameters, statistics));
   }
 
-  private static TrainingState state(long step, float[] parameters, float[] statistics) {
+  private static TrainingState otherState(long step, float[] parameters, float[] statistics) {
     // Another optimizer's state, longer than the one at hand: it is not looked at.
     float[] optimizer = new float[3 * parameters.length];
     Arrays.fill(optimizer, 9);
+    return state(step, parameters, statistics, Section.of("optimizer.other.slot", optimizer));
+  }
+
+  private static TrainingState state(
+      long step, float[] parameters, float[] statistics, Section optimizer) {
     return new TrainingState(
-        step, step, step, step, step, parameters, optimizer, statistics, new double[4]);
+        List.of(
+            Section.of(TrainingState.STEP, step),
+            Section.of(TrainingState.SCALE_INVARIANT_STEPS, (double) step),
+            Section.of(TrainingState.CURSOR, step),
+            Section.of(TrainingState.AUDIT, step, step),
+            Section.of(TrainingState.PARAMETERS, parameters),
+            optimizer,
+            Section.of(TrainingState.STATISTICS, statistics),
+            Section.of(TrainingState.NOISE, new double[4])));
   }
 
   private CheckpointStore checkpoints() throws IOException {
