@@ -15,6 +15,7 @@ import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.Update;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -51,11 +52,13 @@ record ExportedGlyphs(String program, TrainedModel model, byte[] file) {
       Optimizer optimizer = program.optimizer(parameters);
       float[] gradient = new float[trainable.parameters().length];
       float[] statistics = new float[trainable.statistics().length];
-      float[] state = new float[optimizer.stateLength(gradient.length)];
+      var slots = optimizer.newSlots(trainable.layout());
       for (int step = 0; step < steps; step++) {
         int[] examples = IntStream.range(step * BATCH, (step + 1) * BATCH).toArray();
         trainable.pass(examples, gradient, statistics);
-        optimizer.apply(trainable.parameters(), gradient, state, LEARNING_RATE, step);
+        optimizer.apply(
+            new Update(
+                trainable.layout(), trainable.parameters(), gradient, slots, LEARNING_RATE, step));
         trainable.applyStatistics(statistics);
       }
       TrainedModel trained =
