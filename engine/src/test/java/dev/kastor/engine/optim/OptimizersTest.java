@@ -152,7 +152,8 @@ class OptimizersTest {
     float[] parameters = {3, 4, 2, 0};
     Lamb lamb = new Lamb(0.9, 0.999, 1 - 1e-9, 0.5);
     var slots = lamb.newSlots(LAYERS);
-    lamb.apply(new Update(LAYERS, parameters, new float[] {1, 3, 4, 1}, slots, 0.1, 0));
+    Update update = new Update(LAYERS, parameters, new float[] {1, 3, 4, 1}, slots, 0.1, 0);
+    lamb.apply(update);
 
     // At the first step m' = g and v' = g^2, so with an epsilon of 1 r = g / (|g| + 1): (1/2, 3/4).
     // With decay (1/2 + 3/2, 3/4 + 2) = (2, 11/4), of norm sqrt(185) / 4; |w| = 5.
@@ -163,8 +164,8 @@ class OptimizersTest {
     assertThat((double) parameters[1]).isCloseTo(3.595632, within(1e-5));
     assertThat((double) parameters[2]).isCloseTo(2 - 0.1 * 4 / 5, within(1e-5));
     assertThat((double) parameters[3]).isCloseTo(-0.1 * 1 / 2, within(1e-5));
-    assertThat(slots.get("first")[1]).isCloseTo(0.3f, within(1e-6f));
-    assertThat(slots.get("second")[1]).isCloseTo(0.009f, within(1e-6f));
+    assertThat(update.slot("first")[1]).isCloseTo(0.3f, within(1e-6f));
+    assertThat(update.slot("second")[1]).isCloseTo(0.009f, within(1e-6f));
   }
 
   @Test
