@@ -44,18 +44,15 @@ final class TrainingFeaturesIT {
       up.start(folder.resolve("up"), "up", "--slots", "1", "--port", "0");
       up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
 
-      double plain = loss(kastor, "plain", "{}");
-      assertThat(loss(kastor, "same", "{passes: {tableProducts: on}, gradients: []}"))
-          .isEqualTo(plain);
-      double clipped = loss(kastor, "clipped", "{gradients: [clip: {norm: 0.5}]}");
+      // The loss is that of a batch near the end: no two jobs report the same one.
       double still = loss(kastor, "still", "{gradients: [clip: {norm: 1.0e-9}]}");
       assertThat(still).as("of twelve classes, untrained").isBetween(2.0, 3.5);
-      assertThat(plain).isLessThan(still / 2);
-      assertThat(clipped).isNotEqualTo(plain).isLessThan(still / 1.5);
+      assertThat(loss(kastor, "plain", "{passes: {tableProducts: off}}")).isLessThan(still / 2);
+      assertThat(loss(kastor, "clipped", "{gradients: [clip: {norm: 1.0}]}")).isLessThan(still / 2);
     }
   }
 
-  /** The loss at the end of a job. */
+  /** The loss of a batch near the end of a job. */
   private double loss(KastorProcess kastor, String name, String training) throws Exception {
     Path file = folder.resolve(name + ".yaml");
     Files.writeString(
