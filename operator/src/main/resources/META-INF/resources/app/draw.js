@@ -188,7 +188,9 @@ function later() {
   }
 }
 
+/** Shows other strokes; what a finger draws meanwhile ends, since its stroke is gone. */
 function drawn(strokes, what) {
+  state.pointer = null;
   state.strokes = strokes;
   state.what = what;
   render();

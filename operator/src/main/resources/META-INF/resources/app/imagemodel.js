@@ -17,7 +17,10 @@ export function readImageModel(buffer) {
     throw new ModelError("The model does not take images, so nothing can be drawn for it. Predict with: kastor predict MODEL.onnx FILE");
   }
   const { height, width, channels, highest } = inputs;
-  if (![height, width, channels].every(isSide) || !Number.isFinite(highest) || !Array.isArray(labels)) {
+  if (!Number.isFinite(highest) || !Array.isArray(labels)) {
+    throw new ModelError("The model does not say what its pixels and labels mean. The file is damaged, or kastor export did not write it.");
+  }
+  if (![height, width, channels].every(isSide)) {
     throw new ModelError(`The model takes images of ${height}×${width} pixels, and this page draws at most ${MOST_SIDE}×${MOST_SIDE}. Predict with: kastor predict MODEL.onnx FILE`);
   }
   const unknown = unknownOps(model);

@@ -6,6 +6,19 @@ import { ModelError, elements } from "./onnx.js";
 /** More values than any result of a network for images of 256 pixels has; each takes four bytes. */
 const MOST_ELEMENTS = 1 << 24;
 
+/** More values and products than any such network takes, in seconds of computing. */
+const MOST_STEPS = 4e9;
+const MOST_NODES = 10_000;
+
+let left = 0;
+
+function spend(steps) {
+  left -= steps;
+  if (!(left >= 0)) {
+    throw wrong("it takes more steps than this page computes");
+  }
+}
+
 const wrong = (what) => new ModelError(`The model cannot be computed: ${what}. The file is damaged, or kastor export did not write it.`);
 
 function tensor(shape, like = Float32Array) {
@@ -13,6 +26,7 @@ function tensor(shape, like = Float32Array) {
   if (!shape.every((extent) => Number.isSafeInteger(extent) && extent >= 0) || !(size <= MOST_ELEMENTS)) {
     throw wrong(`a result has the shape [${shape.join(", ")}]`);
   }
+  spend(size);
   return { shape, data: new like(size) };
 }
 
@@ -27,6 +41,9 @@ function strides(shape) {
 
 /** Where each element of a shape is in an array through which `steps` lead. */
 function places(shape, steps) {
+  if (shape.includes(0)) {
+    return new Int32Array(0);
+  }
   let all = new Int32Array(1);
   shape.forEach((extent, axis) => {
     const longer = new Int32Array(all.length * extent);
@@ -87,6 +104,7 @@ function matMul(attributes, [a, b]) {
   }
   const { shape, steps } = common([a.shape.slice(0, -2), b.shape.slice(0, -2)]);
   const result = tensor([...shape, rows, columns]);
+  spend(result.data.length * inner);
   const sums = new Float64Array(columns);
   const [lefts, rights] = steps.map((each) => places(shape, each));
   lefts.forEach((left, matrix) => {
@@ -136,6 +154,7 @@ function convolution(attributes, [x, w, ...others]) {
     throw wrong(`a convolution of [${x.shape.join(", ")}] with [${w.shape.join(", ")}]`);
   }
   const result = tensor([images, outputs, height, width]);
+  spend(result.data.length * channels * kernel[0] * kernel[1]);
   const sums = new Float64Array(height * width);
   for (let plane = 0; plane < images * outputs; plane++) {
     const image = Math.floor(plane / outputs);
@@ -166,6 +185,7 @@ function maxPool(attributes, [x]) {
   const { kernel, step, pads, height, width } = square(attributes, x);
   const [images, channels, rows, columns] = x.shape;
   const result = tensor([images, channels, height, width]);
+  spend(result.data.length * Math.min(rows, kernel[0]) * Math.min(columns, kernel[1]));
   for (let to = 0; to < result.data.length; to++) {
     const plane = Math.floor(to / (height * width));
     const top = Math.floor((to % (height * width)) / width) * step[0] - pads[0];
@@ -309,6 +329,10 @@ function result(op, attributes, operands) {
 
 /** The result of a name, for an input of a shape whose first extent is the number of examples. */
 export function compute(model, shape, data, output) {
+  left = MOST_STEPS;
+  if (model.nodes.length > MOST_NODES) {
+    throw wrong(`it has ${model.nodes.length} nodes`);
+  }
   const known = new Map(model.tensors);
   known.set(model.input, { shape, data });
   for (const { op, from, to, attributes } of model.nodes) {

@@ -11,6 +11,11 @@ public interface Feature extends Plugin {
     return Set.of();
   }
 
+  /** Whether one of both excludes the other. */
+  default boolean isExclusiveOf(Feature other) {
+    return excludes().contains(other.name()) || other.excludes().contains(name());
+  }
+
   /**
    * Checks that some features make sense together.
    *
@@ -21,7 +26,7 @@ public interface Feature extends Plugin {
       for (int j = 0; j < i; j++) {
         Feature one = chosen.get(j);
         Feature other = chosen.get(i);
-        if (one.excludes().contains(other.name()) || other.excludes().contains(one.name())) {
+        if (one.isExclusiveOf(other)) {
           throw new IllegalArgumentException(
               "%s and %s make no sense together. Choose one of them."
                   .formatted(one.name(), other.name()));

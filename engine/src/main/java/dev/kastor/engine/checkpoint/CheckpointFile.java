@@ -3,6 +3,7 @@ package dev.kastor.engine.checkpoint;
 import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.TrainingState;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,7 +30,7 @@ final class CheckpointFile {
   static final int HEADER_BYTES = 24;
   static final int TRAILER_BYTES = 4;
   static final int MAX_UID_BYTES = 1024;
-  private static final int PIECE_BYTES = 1 << 20;
+  static final int PIECE_BYTES = 1 << 20;
 
   private CheckpointFile() {}
 
@@ -47,10 +48,11 @@ final class CheckpointFile {
     head.putLong(MAGIC).putInt(StateCodec.VERSION).putInt(uid.length);
     head.putLong(StateCodec.encodedBytes(state.forms())).put(uid).put(table);
     CRC32C crc = new CRC32C();
-    try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+    try (Arena arena = Arena.ofConfined();
+        FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       write(channel, head.flip(), crc);
-      ByteBuffer piece = ByteBuffer.allocateDirect(PIECE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      ByteBuffer piece = arena.allocate(PIECE_BYTES).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
       for (Section section : state.sections()) {
         write(channel, section.values(), piece, crc);
       }

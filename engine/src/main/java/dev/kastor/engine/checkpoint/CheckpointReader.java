@@ -2,6 +2,7 @@ package dev.kastor.engine.checkpoint;
 
 import dev.kastor.engine.train.Section;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,12 +15,10 @@ import java.util.zip.CRC32C;
 
 /** Reader of one checkpoint file from its begin to its checksum. One thread uses it. */
 final class CheckpointReader implements AutoCloseable {
-  private static final int PIECE_BYTES = 1 << 20;
-
   private final FileChannel channel;
   private final CRC32C crc = new CRC32C();
-  private final ByteBuffer piece =
-      ByteBuffer.allocateDirect(PIECE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final Arena arena;
+  private final ByteBuffer piece;
 
   private int version;
   private String owner = "";
@@ -33,10 +32,13 @@ final class CheckpointReader implements AutoCloseable {
    */
   CheckpointReader(Path file) throws IOException {
     channel = FileChannel.open(file, StandardOpenOption.READ);
+    arena = Arena.ofConfined();
+    piece =
+        arena.allocate(CheckpointFile.PIECE_BYTES).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     try {
       readHeader();
     } catch (IOException | RuntimeException e) {
-      channel.close();
+      close();
       throw e;
     }
   }
@@ -56,8 +58,9 @@ final class CheckpointReader implements AutoCloseable {
     }
     if (version != StateCodec.VERSION && version != FirstVersion.VERSION) {
       throw new CheckpointException(
-          "its format version is %d but only %d and %d are known"
-              .formatted(version, FirstVersion.VERSION, StateCodec.VERSION));
+          "its format version is %d but only %d and %d are known: a newer Kastor may have written it"
+              .formatted(version, FirstVersion.VERSION, StateCodec.VERSION),
+          version > StateCodec.VERSION);
     }
     if (uidBytes < 0 || uidBytes > CheckpointFile.MAX_UID_BYTES || stateBytes < 0) {
       throw new CheckpointException("its header holds impossible lengths");
@@ -117,8 +120,8 @@ final class CheckpointReader implements AutoCloseable {
   /** Reads the next bytes of the state. */
   void read(MemorySegment target) throws IOException {
     MemorySegment from = MemorySegment.ofBuffer(piece.clear());
-    for (long at = 0; at < target.byteSize(); at += PIECE_BYTES) {
-      int count = (int) Math.min(PIECE_BYTES, target.byteSize() - at);
+    for (long at = 0; at < target.byteSize(); at += CheckpointFile.PIECE_BYTES) {
+      int count = (int) Math.min(CheckpointFile.PIECE_BYTES, target.byteSize() - at);
       state(count);
       MemorySegment.copy(from, 0, target, at, count);
     }
@@ -126,8 +129,8 @@ final class CheckpointReader implements AutoCloseable {
 
   /** Passes over the next bytes of the state, which count for the checksum. */
   void skip(long bytes) throws IOException {
-    for (long done = 0; done < bytes; done += PIECE_BYTES) {
-      state((int) Math.min(PIECE_BYTES, bytes - done));
+    for (long done = 0; done < bytes; done += CheckpointFile.PIECE_BYTES) {
+      state((int) Math.min(CheckpointFile.PIECE_BYTES, bytes - done));
     }
   }
 
@@ -170,6 +173,8 @@ final class CheckpointReader implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    try (arena) {
+      channel.close();
+    }
   }
 }

@@ -117,27 +117,29 @@ public final class CheckpointStore {
    *     model: to start from the beginning instead would lose it
    */
   public Optional<Loaded> loadNewestValid(List<Section.Form> model) throws IOException {
-    boolean otherModel = false;
+    String other = "";
     List<Long> seen = List.of();
     // A busy writer can retire every listed file before it is read; newer ones then exist.
     for (List<Long> steps = steps(); !steps.equals(seen); steps = steps()) {
       seen = steps;
-      otherModel = false;
+      other = "";
       for (long step : steps) {
         try {
           return Optional.of(new Loaded(step, load(step, model)));
         } catch (NoSuchFileException e) {
           LOG.debug("job {}: the checkpoint of step {} is gone", jobUid, step);
         } catch (IOException e) {
-          otherModel |= e instanceof CheckpointException other && other.otherModel();
+          if (other.isEmpty() && e instanceof CheckpointException c && c.otherModel()) {
+            other = String.valueOf(e.getMessage());
+          }
           LOG.warn("job {}: skips a checkpoint: {}", jobUid, e.getMessage());
         }
       }
     }
-    if (otherModel) {
+    if (!other.isEmpty()) {
       throw new CheckpointException(
-          "No checkpoint in %s is one of this model; there are some of another version of the program. Go back to that version or remove them."
-              .formatted(directory));
+          "No checkpoint in %s is one of this model. %s Go back to the program, optimizer and version of Kastor that wrote it, or remove them."
+              .formatted(directory, other));
     }
     return Optional.empty();
   }

@@ -21,7 +21,7 @@ import java.util.List;
  * connection around it does.
  */
 public final class StateCodec {
-  /** Version of the form, which files and connections say. */
+  /** Version of the form in files. Who changes it also raises that of the ring protocol. */
   static final int VERSION = 2;
 
   /** Longer tables than this are of no state. */

@@ -14,8 +14,8 @@ import java.util.SequencedMap;
  *
  * <p>{@code r = m' / (sqrt(v') + epsilon) + weightDecay * w; w = w - learningRate * |w| / |r| * r},
  * where {@code m'} and {@code v'} are the moments of Adam without their bias. As in the authors'
- * code, the factor {@code |w| / |r|} is 1 where one of both is 0, and for vectors such as biases
- * and scales of normalisation, which do not decay either.
+ * code, the factor {@code |w| / |r|} is 1 where one of both is 0 or the rate would be no finite
+ * number, and for vectors such as biases and scales of normalisation, which do not decay either.
  *
  * @param beta1 decay of the first moment, in [0, 1)
  * @param beta2 decay of the second moment, in [0, 1)
@@ -65,18 +65,22 @@ public record Lamb(double beta1, double beta2, double epsilon, double weightDeca
     float[] direction = update.gradient();
     for (Layout.Entry entry : update.layout().entries()) {
       turn(update, entry);
-      float rate = (float) update.learningRate();
-      if (Settings.isAdapted(entry)) {
-        rate *= ratio(Settings.norm(parameters, entry), Settings.norm(direction, entry));
-      }
+      double usual = update.learningRate();
+      float rate =
+          Settings.isAdapted(entry)
+              ? rate(usual, Settings.norm(parameters, entry), Settings.norm(direction, entry))
+              : (float) usual;
       for (int i = entry.offset(); i < entry.end(); i++) {
         parameters[i] -= rate * direction[i];
       }
     }
   }
 
-  private static float ratio(double weights, double direction) {
-    return weights > 0 && direction > 0 ? (float) (weights / direction) : 1;
+  private static float rate(double usual, double weights, double direction) {
+    double scaled = usual * weights / direction;
+    // A direction of a few denormals makes it infinite, and infinity times 0 is not a number.
+    boolean finite = weights > 0 && direction > 0 && scaled <= Float.MAX_VALUE;
+    return (float) (finite ? scaled : usual);
   }
 
   /** Makes the gradient of a tensor the direction in which it moves. */

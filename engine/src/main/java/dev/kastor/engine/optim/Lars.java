@@ -15,8 +15,8 @@ import java.util.SequencedMap;
  * <p>{@code l = trust * |w| / (|g| + weightDecay * |w|); v = momentum * v + l * (g + weightDecay *
  * w); w = w - learningRate * v}. Other than in the paper the learning rate is outside of {@code v},
  * as in {@link Sgd}. As in the implementations for large batches, {@code l} is 1 where one of both
- * norms is 0, and for vectors such as biases and scales of normalisation, which do not decay
- * either.
+ * norms is 0 or it is no finite number, and for vectors such as biases and scales of normalisation,
+ * which do not decay either.
  *
  * @param momentum in [0, 1)
  * @param weightDecay at least 0
@@ -79,8 +79,8 @@ public record Lars(double momentum, double weightDecay, double trust) implements
   }
 
   private float local(double weights, double gradient) {
-    return weights > 0 && gradient > 0
-        ? (float) (trust * weights / (gradient + weightDecay * weights))
-        : 1;
+    double local = trust * weights / (gradient + weightDecay * weights);
+    // A gradient of a few denormals makes it infinite, and infinity times 0 is not a number.
+    return weights > 0 && gradient > 0 && local <= Float.MAX_VALUE ? (float) local : 1;
   }
 }

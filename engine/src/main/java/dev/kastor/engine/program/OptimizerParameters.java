@@ -1,6 +1,7 @@
 package dev.kastor.engine.program;
 
 import dev.kastor.engine.optim.Optimizers;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.OptimizerPlugin;
 import dev.kastor.engine.train.ProgramException;
@@ -35,7 +36,16 @@ final class OptimizerParameters {
         }
       }
       Chosen<OptimizerPlugin> chosen = known.choose(selection);
-      return chosen.plugin().create(chosen.options());
+      Optimizer optimizer = chosen.plugin().create(chosen.options());
+      // One that was built for another Kastor lacks methods: told here, not when training begins.
+      optimizer.slots(Layout.of("parameters", 1));
+      return optimizer;
+    } catch (LinkageError e) {
+      throw ProgramException.of(
+          "optimizer",
+          "Parameter 'optimizer': %s does not fit this version of Kastor (%s). Build its jar anew."
+              .formatted(parameters.text("optimizer"), e),
+          e);
     } catch (IllegalArgumentException e) {
       throw ProgramException.of("optimizer", "Parameter 'optimizer': " + e.getMessage(), e);
     }

@@ -18,6 +18,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /**
  * Features of training that a job uses, made from its {@code spec.training}.
@@ -59,7 +60,18 @@ public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients)
     } catch (IllegalArgumentException e) {
       throw new ProgramException("training: " + e.getMessage(), e);
     }
-    return new TrainingMethod(passes, stages);
+    return new TrainingMethod(without(passes, chosen), stages);
+  }
+
+  /** A pass that nobody switched gives way to what was chosen and makes no sense beside it. */
+  private static PassPipeline without(PassPipeline passes, List<Feature> chosen) {
+    return new PassPipeline(
+        passes.passes().stream()
+            .filter(pass ->
+                passes.switches().containsKey(pass.name())
+                    || chosen.stream().noneMatch(pass::isExclusiveOf))
+            .toList(),
+        passes.switches());
   }
 
   /** A pass of a jar is applied where it is switched on, and nowhere else. */
@@ -69,7 +81,8 @@ public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients)
       Registry<GraphPass> known =
           registry(switches.keySet(), GraphPasses.BUILT_IN, GraphPass.class, folder);
       List<GraphPass> used = new ArrayList<>(GraphPasses.BUILT_IN.all());
-      for (String name : switches.keySet()) {
+      // By name: the API server keeps no order of a map.
+      for (String name : new TreeSet<>(switches.keySet())) {
         GraphPass pass = known.get(name);
         if (!used.contains(pass)) {
           used.add(pass);

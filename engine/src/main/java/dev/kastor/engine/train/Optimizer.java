@@ -1,16 +1,17 @@
 package dev.kastor.engine.train;
 
 import dev.kastor.engine.tensor.Layout;
-import java.util.LinkedHashMap;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 
-/** Turns a gradient into an update of the parameters; deterministic to the bit. */
+/** Rule that turns a gradient into an update of the parameters; deterministic to the bit. */
 public interface Optimizer {
   /** Its name, such as {@code sgd} or {@code adam}. */
   String name();
 
   /**
-   * Vectors of its state by name, with their lengths; all start as zeros.
+   * Vectors of its state by name, with their lengths; all start as zeros. Their order does not
+   * matter: states hold them in the order of their names.
    *
    * @param layout of the parameters
    */
@@ -19,9 +20,9 @@ public interface Optimizer {
   /** Updates parameters and slots in place. */
   void apply(Update update);
 
-  /** New slots by name. */
+  /** New slots in the order of their names, which is the same in all processes. */
   default SequencedMap<String, float[]> newSlots(Layout layout) {
-    SequencedMap<String, float[]> slots = new LinkedHashMap<>();
+    SequencedMap<String, float[]> slots = new TreeMap<>();
     slots(layout).forEach((name, length) -> slots.put(name, new float[length]));
     return slots;
   }

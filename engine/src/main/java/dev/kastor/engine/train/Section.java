@@ -2,6 +2,7 @@ package dev.kastor.engine.train;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.regex.Pattern;
 
 /**
  * Named array of a training state.
@@ -9,10 +10,18 @@ import java.lang.foreign.ValueLayout;
  * <p>The elements are owned by whoever made the section and not copied; they are in the byte order
  * of the machine, which is little-endian on all that Kastor runs on.
  *
- * @param name letters, digits, dots and hyphens; the first part says whose state it is
+ * @param name letters, digits, dots, hyphens and underscores; the first part says whose state it is
  */
 public record Section(String name, Type type, MemorySegment values) {
-  private static final int MOST_NAME = 200;
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,200}");
+
+  public Section {
+    if (values.byteSize() % type.bytes() != 0) {
+      throw new IllegalArgumentException(
+          "section %s has %d bytes, no whole number of elements of %d"
+              .formatted(name, values.byteSize(), type.bytes()));
+    }
+  }
 
   /** Type of elements, with its number in files. */
   public enum Type {
@@ -49,10 +58,10 @@ public record Section(String name, Type type, MemorySegment values) {
    */
   public record Form(String name, Type type, long length) {
     public Form {
-      if (name.isEmpty() || name.length() > MOST_NAME || length < 0) {
+      if (!NAME.matcher(name).matches() || length < 0) {
         throw new IllegalArgumentException(
-            "a section has a name of 1 to %d characters and no negative length: '%s', %d"
-                .formatted(MOST_NAME, name, length));
+            "a section has a name of 1 to 200 letters, digits, dots, hyphens or underscores and no negative length: '%s', %d"
+                .formatted(name, length));
       }
     }
 
@@ -103,6 +112,7 @@ public record Section(String name, Type type, MemorySegment values) {
         .heapBase()
         .filter(float[].class::isInstance)
         .map(float[].class::cast)
+        .filter(array -> (long) array.length * Float.BYTES == values.byteSize())
         .orElseGet(() -> values.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED));
   }
 

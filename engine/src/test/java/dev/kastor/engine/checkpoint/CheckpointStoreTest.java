@@ -168,6 +168,21 @@ class CheckpointStoreTest {
         .hasMessageContaining("another version of the program");
   }
 
+  /** Taken for damage it would be removed once training from the beginning came to its step. */
+  @Test
+  void doesNotStartAfreshWhereANewerKastorWrote() throws IOException {
+    store.save(States.random(5, 4));
+    try (RandomAccessFile newer = new RandomAccessFile(file(5).toFile(), "rw")) {
+      newer.seek(Long.BYTES);
+      newer.write(StateCodec.VERSION + 1);
+    }
+
+    assertThatThrownBy(() -> store.loadNewestValid(MODEL))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("its format version is 3 but only 1 and 2 are known")
+        .hasMessageContaining("version of Kastor that wrote it");
+  }
+
   @Test
   void anotherOptimizerIsRefusedWithTheSectionsOfBoth() throws IOException {
     float[] parameters = {1, 2, 3};

@@ -68,14 +68,19 @@ class OptimizersTest {
 
   private static float[] train(Optimizer optimizer) {
     SplittableRandom random = new SplittableRandom(1);
+    Layout layout =
+        Layout.of(List.of("a.weight", "a.bias"), List.of(Shape.of(40, 25), Shape.of(1)));
     float[] parameters = new float[1001];
     float[] gradient = new float[1001];
-    SequencedMap<String, float[]> slots = optimizer.newSlots(flat(1001));
+    for (int i = 0; i < parameters.length; i++) {
+      parameters[i] = (float) random.nextGaussian();
+    }
+    SequencedMap<String, float[]> slots = optimizer.newSlots(layout);
     for (long step = 0; step < 50; step++) {
       for (int i = 0; i < gradient.length; i++) {
         gradient[i] = (float) random.nextGaussian();
       }
-      optimizer.apply(new Update(flat(1001), parameters, gradient, slots, 0.01, step));
+      optimizer.apply(new Update(layout, parameters, gradient, slots, 0.01, step));
     }
     return parameters;
   }
@@ -187,6 +192,69 @@ class OptimizersTest {
       assertThat(large[1]).isCloseTo(4 * small[1], within(1e-4f));
       assertThat(large[3]).isCloseTo(4 * small[3], within(1e-4f));
     }
+  }
+
+  @Test
+  void lambOfAVectorIsAdam() {
+    Lamb lamb = new Lamb(0.8, 0.9, 1e-3, 0);
+    Adam adam = new Adam(0.8, 0.9, 1e-3, 0);
+    float[] ours = {1, -2};
+    float[] theirs = {1, -2};
+    var lambs = lamb.newSlots(flat(2));
+    var adams = adam.newSlots(flat(2));
+    for (long step = 0; step < 10; step++) {
+      float[] gradient = {1 + step, -0.5f};
+      lamb.apply(new Update(flat(2), ours, gradient.clone(), lambs, 0.1, step));
+      adam.apply(new Update(flat(2), theirs, gradient, adams, 0.1, step));
+    }
+    assertThat(ours).containsExactly(theirs, within(1e-5f));
+  }
+
+  @Test
+  void theLeastGradientsLeaveNumbers() {
+    Layout matrix = Layout.of(List.of("weight"), List.of(Shape.of(2, 1)));
+    for (Optimizer optimizer : List.of(new Lars(0.9, 0, 0.001), new Lamb(0.9, 0.999, 1e-12, 0))) {
+      float[] parameters = {1000, 0};
+      var slots = optimizer.newSlots(matrix);
+      for (float[] slot : slots.values()) {
+        slot[0] = Float.MIN_VALUE;
+      }
+      optimizer.apply(
+          new Update(matrix, parameters, new float[] {Float.MIN_VALUE, 0}, slots, 0.1, 0));
+      assertThat(parameters[0]).as(optimizer.name()).isFinite();
+      assertThat(parameters[1]).as(optimizer.name()).isZero();
+    }
+  }
+
+  @Test
+  void slotsAreInTheOrderOfTheirNames() {
+    assertThat(new Lamb(0.9, 0.999, 1e-6, 0).newSlots(flat(1)).keySet())
+        .containsExactly("first", "second");
+    Optimizer reversed = withSlots("second", "first");
+    assertThat(reversed.newSlots(flat(1)).keySet()).containsExactly("first", "second");
+  }
+
+  private static Optimizer withSlots(String... slots) {
+    return new Optimizer() {
+      @Override
+      public String name() {
+        return "other";
+      }
+
+      @Override
+      public SequencedMap<String, Integer> slots(Layout layout) {
+        SequencedMap<String, Integer> lengths = new LinkedHashMap<>();
+        for (String slot : slots) {
+          lengths.put(slot, layout.elements());
+        }
+        return lengths;
+      }
+
+      @Override
+      public void apply(Update update) {
+        throw new UnsupportedOperationException();
+      }
+    };
   }
 
   @Test

@@ -26,17 +26,16 @@ class TrainingMethodTest {
 
   /** A stage that makes no sense beside the example's. */
   private static final String SIGN =
-"""
+      """
       package com.example;
-      import dev.kastor.engine.graph.pass.GraphPass;
-import dev.kastor.engine.train.GradientStage;
+      import dev.kastor.engine.train.GradientStage;
       import dev.kastor.engine.train.GradientStagePlugin;
       import dev.kastor.plugin.Options;
       import java.util.Set;
       public final class Sign implements GradientStagePlugin {
         public String name() { return "sign"; }
         public String description() { return "Keeps the signs alone."; }
-        public Set<String> excludes() { return Set.of("clip"); }
+        public Set<String> excludes() { return Set.of("clip", "tableProducts"); }
         public GradientStage create(Options options) {
           return (gradient, step) -> {
             for (int i = 0; i < gradient.length; i++) {
@@ -45,7 +44,7 @@ import dev.kastor.engine.train.GradientStage;
           };
         }
       }
-""";
+      """;
 
   /** A pass that changes nothing. */
   private static final String SAME =
@@ -136,7 +135,9 @@ import dev.kastor.engine.train.GradientStage;
         List.of(source),
         GradientStagePlugin.class.getName(),
         List.of("com.example.Sign"));
-    assertThat(method(gradients("sign")).gradients()).hasSize(1);
+    TrainingMethod alone = method(gradients("sign"));
+    assertThat(alone.gradients()).hasSize(1);
+    assertThat(alone.passes().passes()).as("a pass that nobody switched gives way").isEmpty();
     assertThatThrownBy(() -> method(gradients("clip", "sign")))
         .isInstanceOf(ProgramException.class)
         .hasMessage("training: clip and sign make no sense together. Choose one of them.");

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -63,6 +64,28 @@ class ModelExportTest {
     assertThatThrownBy(() -> new ModelExport(Optional.empty()).onnx(JOB))
         .hasMessageContaining("does not reach the checkpoints of job team-a/digits")
         .hasMessageContaining("kastor export digits -n team-a -o model.onnx");
+  }
+
+  @Test
+  void whatTakesTooLongEndsWithAllThatItStarted() throws Exception {
+    Path child = folder.resolve("child");
+    command("sleep 600 & echo $! > %s; wait".formatted(child));
+    ModelExport export =
+        new ModelExport(Optional.of(folder.resolve("kastor").toString()), Duration.ofSeconds(5));
+
+    var refused = catchThrowableOfType(ModelExport.Unavailable.class, () -> export.onnx(JOB));
+
+    assertThat(refused).hasMessageContaining("takes longer than 5 s");
+    assertThat(refused.later()).isTrue();
+    long pid = Long.parseLong(Files.readString(child).strip());
+    assertThat(ProcessHandle.of(pid).filter(ProcessHandle::isAlive)).isEmpty();
+  }
+
+  @Test
+  void whatIsNoTextIsSaidAllTheSame() throws Exception {
+    ModelExport export = command("printf 'kastor: caf\\351' >&2; exit 1");
+
+    assertThatThrownBy(() -> export.onnx(JOB)).hasMessage("caf\uFFFD");
   }
 
   @Test

@@ -121,6 +121,23 @@ class TenantsTest {
   }
 
   @Test
+  void noPageOfAnotherSiteStartsAnExport() {
+    for (String site : new String[] {"cross-site", "same-site"}) {
+      as("user:blue")
+          .header("Sec-Fetch-Site", site)
+          .get("/api/v1/jobs/blue/job-of-blue/model.onnx")
+          .then()
+          .statusCode(403)
+          .body("error", containsString("own page only"));
+    }
+    as("user:blue")
+        .header("Sec-Fetch-Site", "same-origin")
+        .get("/api/v1/jobs/blue/job-of-blue/model.onnx")
+        .then()
+        .statusCode(404);
+  }
+
+  @Test
   void aTenantSeesHisOwnJobsOnly() {
     for (String token : new String[] {"user:blue", FakeApiServer.userToken("blue", "kastor")}) {
       as(token)

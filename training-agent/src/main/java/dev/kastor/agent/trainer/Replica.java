@@ -288,15 +288,12 @@ final class Replica {
               .formatted(step));
     }
     int globalBatch = plan.globalBatchSize(replicas);
+    change(new GradientStage.StepView(step, globalBatch, loss / replicas));
     observe(replicas * (plan.accumulationSteps() + 1), squaredNorms, squaredNorm, globalBatch);
     double batchScale = (double) globalBatch / settings.initialBatch();
     Optional<GradientStats> stats = noise.stats();
     double rate =
         settings.baseLearningRate() * settings.learningRateRule().factor(batchScale, stats);
-    GradientStage.StepView view = new GradientStage.StepView(step, globalBatch, loss / replicas);
-    for (GradientStage stage : settings.gradientStages()) {
-      stage.change(gradient, view);
-    }
     optimizer.apply(new Update(model.layout(), model.parameters(), gradient, slots, rate, step));
     model.applyStatistics(batchStatistics);
     learningRate = rate;
@@ -307,6 +304,17 @@ final class Replica {
     cursor += globalBatch;
     audit = audit.plus(trained);
     return loss / replicas;
+  }
+
+  private void change(GradientStage.StepView view) throws DivergedException {
+    for (GradientStage stage : settings.gradientStages()) {
+      stage.change(gradient, view);
+      if (!Double.isFinite(squaredNorm(gradient))) {
+        throw new DivergedException(
+            "the gradient of step %d is not finite after the gradient stage %s"
+                .formatted(view.step(), stage.getClass().getName()));
+      }
+    }
   }
 
   private void observe(int groups, double squaredNorms, double squaredNorm, int globalBatch) {

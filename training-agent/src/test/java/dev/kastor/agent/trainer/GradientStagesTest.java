@@ -1,6 +1,7 @@
 package dev.kastor.agent.trainer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.engine.optim.AdaScale;
 import dev.kastor.engine.optim.Sgd;
@@ -73,6 +74,17 @@ class GradientStagesTest {
     assertThat(cleared.gradientStats()).isPresent().isEqualTo(still.gradientStats());
     assertThat(cleared.progress().scaleInvariantSteps())
         .isEqualTo(still.progress().scaleInvariantSteps());
+  }
+
+  @Test
+  void aStageThatMakesNoNumbersChangesNoParameter() throws Exception {
+    Replica replica = replica(0.02, List.of((gradient, step) -> gradient[0] = Float.NaN));
+    assertThatThrownBy(() -> train(replica, 1))
+        .isInstanceOf(DivergedException.class)
+        .hasMessageContaining("not finite after the gradient stage");
+    assertThat(model.parameters()).containsOnly(0);
+    assertThat(replica.step()).isZero();
+    assertThat(replica.gradientStats()).isEmpty();
   }
 
   @Test

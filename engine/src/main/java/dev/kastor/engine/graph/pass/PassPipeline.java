@@ -1,6 +1,7 @@
 package dev.kastor.engine.graph.pass;
 
 import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.Type;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -30,9 +31,23 @@ public record PassPipeline(List<GraphPass> passes, Map<String, Boolean> switches
     for (GraphPass pass : passes) {
       Boolean switched = switches.get(pass.name());
       if (pass.stage() == stage && (switched == null ? pays.test(pass) : switched)) {
-        rewritten = pass.apply(rewritten);
+        rewritten = checked(pass, rewritten, pass.apply(rewritten));
       }
     }
     return rewritten;
+  }
+
+  /** Passes of jars are others' code: gradients of wrong nodes would train without a word. */
+  private static List<Node> checked(GraphPass pass, List<Node> before, List<Node> after) {
+    if (!types(after).equals(types(before))) {
+      throw new IllegalStateException(
+          "graph pass %s gave results of the types %s for %s"
+              .formatted(pass.name(), types(after), types(before)));
+    }
+    return after;
+  }
+
+  private static List<List<Type>> types(List<Node> nodes) {
+    return nodes.stream().map(Node::types).toList();
   }
 }

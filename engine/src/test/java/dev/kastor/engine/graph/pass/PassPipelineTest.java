@@ -1,6 +1,7 @@
 package dev.kastor.engine.graph.pass;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
@@ -24,6 +25,13 @@ class PassPipelineTest {
     @Override
     public List<Node> apply(List<Node> results) {
       return results.stream().map(result -> result.add(added)).toList();
+    }
+  }
+
+  private record Shortening(String name, Stage stage, String description) implements GraphPass {
+    @Override
+    public List<Node> apply(List<Node> results) {
+      return results.subList(1, results.size());
     }
   }
 
@@ -52,6 +60,15 @@ class PassPipelineTest {
   void passesOfAStageAreAppliedInTheirOrder() {
     assertThat(added(Map.of(), Stage.BEFORE_GRADIENTS, true)).containsExactly(1.0, 3.0);
     assertThat(added(Map.of(), Stage.BEFORE_COMPILATION, true)).containsExactly(2.0);
+  }
+
+  @Test
+  void aPassThatGivesOtherTypesIsRefusedByName() {
+    GraphPass shortening = new Shortening("short", Stage.BEFORE_GRADIENTS, "Forgets a result.");
+    PassPipeline pipeline = new PassPipeline(List.of(shortening), Map.of());
+    assertThatThrownBy(() -> pipeline.apply(Stage.BEFORE_GRADIENTS, List.of(INPUT), _ -> true))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("graph pass short gave results of the types");
   }
 
   @Test
