@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every graph pass owes, over every op and over whole networks with their gradients. */
+/** Contract of graph passes, over every op and over whole networks with their gradients. */
 class GraphPassContractTest {
   /** Two orders of adding doubles, between -1 and 1, differ by less. */
   private static final double TOLERANCE = 1e-11;
