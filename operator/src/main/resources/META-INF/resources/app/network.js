@@ -6,15 +6,15 @@ import { ModelError, elements } from "./onnx.js";
 /** More values than any result of a network for images of 256 pixels has; each takes four bytes. */
 const MOST_ELEMENTS = 1 << 24;
 
-/** More values and products than any such network takes, in seconds of computing. */
+/** Values and products of one answer at most, so that a damaged file ends with a sentence and not with the browser. */
 const MOST_STEPS = 4e9;
 const MOST_NODES = 10_000;
 
-let left = 0;
+let stepsLeft = 0;
 
 function spend(steps) {
-  left -= steps;
-  if (!(left >= 0)) {
+  stepsLeft -= steps;
+  if (!(stepsLeft >= 0)) {
     throw wrong("it takes more steps than this page computes");
   }
 }
@@ -329,7 +329,7 @@ function result(op, attributes, operands) {
 
 /** The result of a name, for an input of a shape whose first extent is the number of examples. */
 export function compute(model, shape, data, output) {
-  left = MOST_STEPS;
+  stepsLeft = MOST_STEPS;
   if (model.nodes.length > MOST_NODES) {
     throw wrong(`it has ${model.nodes.length} nodes`);
   }
