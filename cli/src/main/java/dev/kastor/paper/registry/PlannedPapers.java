@@ -208,8 +208,7 @@ final class PlannedPapers {
         paper(
             "tensorflow-js",
             "TensorFlow.js (Smilkov et al., MLSys 2019)",
-            "Models are exported in a format that pages run (docs/export.md); a page that runs them is"
-                + " missing.",
+            "The page draw.html runs models (docs/export.md); what measures it in a browser is missing.",
             ABSTRACT,
             "A trained model runs in the page, without installation and where the data are."),
         paper(

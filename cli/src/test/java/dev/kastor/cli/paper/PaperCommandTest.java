@@ -83,7 +83,7 @@ final class PaperCommandTest {
     Terminal.Result result = Terminal.runPlain("paper", "tensorflow-js", "--json");
     assertThat(result.code()).isEqualTo(ExitCode.FAILED);
     assertThat(result.err())
-        .contains("paper tensorflow-js is planned and cannot be run yet: It needs the export");
+        .contains("paper tensorflow-js is planned and cannot be run yet: The page draw.html");
     JsonNode paper = JSON.readTree(result.out());
     assertThat(paper.get("state").asText()).isEqualTo("planned");
     assertThat(paper.get("certainty").asText()).isEqualTo("abstract");
