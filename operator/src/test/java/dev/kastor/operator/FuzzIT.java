@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTestResource(FakeApiServer.class)
 @TestProfile(FuzzIT.Unlimited.class)
 class FuzzIT {
-  private static final long BODIES = Long.getLong("kastor.fuzz.bodies", 5_000);
+  private static final long BODIES = Long.getLong("kastor.fuzz.bodies", 1_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);
   private static final int PARTS = 20;
   private static final int CONNECTIONS = 4;

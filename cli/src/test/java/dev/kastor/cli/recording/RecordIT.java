@@ -60,13 +60,13 @@ final class RecordIT {
       up.await("a cluster", () -> up.said().contains("kubeconfig"));
       for (int n = 0; n < JOBS; n++) {
         Path file = folder.resolve("job-" + n + ".yaml");
-        Files.writeString(file, job("work-" + n, 4_000 + 1_000 * n, 1 + n % 2));
+        Files.writeString(file, job("work-" + n, 1_000 + 500 * n, 1 + n % 2));
         kastor("submit", file.toString());
       }
       long end = System.nanoTime() + PATIENCE.toNanos();
       while (kastor("ls").split("Succeeded", -1).length <= JOBS) {
         assertThat(System.nanoTime()).as("jobs end").isLessThan(end);
-        Thread.sleep(500);
+        Thread.sleep(1000);
       }
       String said = kastor("record", "-o", recording.toString());
       assertThat(said).startsWith(JOBS + " jobs from ");

@@ -100,6 +100,19 @@ final class BadInputScenario {
       assertThat(result.status()).as(file.toString()).isNotZero();
       assertThat(result.err()).contains(expected(file)).contains("cannot change");
     }
+    Shell.Result exchanged =
+        Shell.run(
+            "kubectl",
+            "patch",
+            "trainingjob",
+            "bad",
+            "-n",
+            TEAM,
+            "--type=merge",
+            "--dry-run=server",
+            "-p",
+            "{\"spec\": {\"training\": {\"passes\": null, \"gradients\": [\"ClipByNorm\"]}}}");
+    assertThat(exchanged.err()).contains("training cannot change");
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
   }
 

@@ -177,6 +177,16 @@ final class TrainingJobRulesTest {
     assertThatThrownBy(() -> create("bad", TEMPLATE + ", \"lifecycle\": {\"startAttempts\": 0}"))
         .hasMessageContaining("spec.lifecycle.startAttempts");
     patch(gang, "\"lifecycle\": {\"activeDeadlineSeconds\": 60}");
+    Resource<TrainingJob> program =
+        create("program", PROGRAM + ", \"training\": {\"passes\": {\"tableProducts\": \"on\"}}");
+    for (String other :
+        new String[] {"{\"tableProducts\": \"off\"}", "{\"others\": \"on\"}", "null"}) {
+      assertThatThrownBy(() -> patch(program, "\"training\": {\"passes\": %s}".formatted(other)))
+          .hasMessageContaining("training cannot change");
+    }
+    assertThatThrownBy(() ->
+            patch(program, "\"training\": {\"passes\": null, \"gradients\": [\"ClipByNorm\"]}"))
+        .hasMessageContaining("training cannot change");
   }
 
   private Resource<TrainingJob> submit(String name, String family) {

@@ -29,6 +29,15 @@ final class NodeEvidence {
   /** Comparisons that are older say nothing of the node as it is. */
   private static final Duration FRESH = Duration.ofMinutes(30);
 
+  /** Comparisons of a job within this time are one: a load that passes shows in all of them. */
+  private static final Duration ONE = Duration.ofSeconds(10);
+
+  /**
+   * Slow steps are to be seen for so long. A process that starts beside a job takes its time for
+   * less, and to leave a node costs a pause.
+   */
+  private static final Duration LASTING = Duration.ofSeconds(90);
+
   /** A node of which nobody has told for so long is taken to be as fast as any other. */
   private static final Duration FORGOTTEN = Duration.ofHours(1);
 
@@ -56,7 +65,18 @@ final class NodeEvidence {
     BEFORE
   }
 
-  private record Entry(Source source, double logRatio, int samples, String job, Instant at) {}
+  /** Comparisons of one job from an instant on: the mean of so many. */
+  private record Entry(
+      Source source, double logRatio, int samples, int compared, String job, Instant at) {
+    boolean takes(Source from, String of, Instant now) {
+      return source == from && job.equals(of) && now.isBefore(at.plus(ONE));
+    }
+
+    Entry with(StepTimes.Compared more) {
+      double mean = logRatio + (more.logRatio() - logRatio) / (compared + 1);
+      return new Entry(source, mean, Math.max(samples, more.samples()), compared + 1, job, at);
+    }
+  }
 
   private final SequencedMap<String, Deque<Entry>> byOwner = new LinkedHashMap<>();
   private double slowdown = 1;
@@ -86,7 +106,12 @@ final class NodeEvidence {
         .allMatch(entry -> entry.job().equals(job));
   }
 
-  void add(Source source, StepTimes.Compared compared, Steps steps, Instant now) {
+  /**
+   * Adds a comparison.
+   *
+   * @return whether it is one of its own, not one with those of a moment before
+   */
+  boolean add(Source source, StepTimes.Compared compared, Steps steps, Instant now) {
     Deque<Entry> entries = byOwner.remove(steps.owner());
     if (entries == null) {
       entries = new ArrayDeque<>();
@@ -95,11 +120,19 @@ final class NodeEvidence {
     if (byOwner.size() > MOST_OWNERS) {
       byOwner.pollFirstEntry();
     }
-    entries.addLast(new Entry(source, compared.logRatio(), compared.samples(), steps.job(), now));
+    heard = now;
+    Entry newest = entries.peekLast();
+    if (newest != null && newest.takes(source, steps.job(), now)) {
+      entries.removeLast();
+      entries.addLast(newest.with(compared));
+      return false;
+    }
+    entries.addLast(
+        new Entry(source, compared.logRatio(), compared.samples(), 1, steps.job(), now));
     if (entries.size() > KEPT) {
       entries.removeFirst();
     }
-    heard = now;
+    return true;
   }
 
   /** Drops what a job said that is unlike its family. */
@@ -118,7 +151,7 @@ final class NodeEvidence {
     return byOwner.isEmpty() && slowdown == 1;
   }
 
-  private record Judged(double logSlowdown, double error, Source source) {}
+  private record Judged(double logSlowdown, double error, boolean lasting, Source source) {}
 
   /**
    * Judges the node anew.
@@ -150,7 +183,7 @@ final class NodeEvidence {
     double gap = least.logSlowdown() - Math.log(slowdown);
     boolean surely =
         gap > 0
-            ? least.logSlowdown() - ERRORS * least.error() >= SURELY
+            ? least.lasting() && least.logSlowdown() - ERRORS * least.error() >= SURELY
             : gap + ERRORS_FASTER * least.error() <= 0;
     if (Math.abs(gap) > LIMIT && surely) {
       slowdown = Math.max(1, Math.pow(2, Math.round(2 * least.logSlowdown() / Math.log(2)) / 2.0));
@@ -178,7 +211,12 @@ final class NodeEvidence {
     double[] sorted = entries.stream().mapToDouble(Entry::logRatio).sorted().toArray();
     double samples = entries.stream().mapToInt(Entry::samples).average().orElse(1);
     double error = OF_MEDIAN * noise * Math.sqrt(1.0 / sorted.length + 1 / samples);
-    return new Judged(sorted[(sorted.length - 1) / 2], error, source);
+    return new Judged(sorted[(sorted.length - 1) / 2], error, lasting(entries), source);
+  }
+
+  private static boolean lasting(List<Entry> oldestFirst) {
+    List<Entry> slow = oldestFirst.stream().filter(entry -> entry.logRatio() >= LIMIT).toList();
+    return !slow.isEmpty() && !slow.getLast().at().isBefore(slow.getFirst().at().plus(LASTING));
   }
 
   private static List<Entry> fresh(Deque<Entry> entries, Instant now) {

@@ -153,38 +153,45 @@ public final class NodeSpeeds {
     }
     Compared best = others.known() ? others : itself;
     if (best.known()) {
-      noise(best, steps);
       if (steps.nodes().size() == 1) {
-        evidence(steps.nodes().getFirst()).add(Source.ALONE, best, steps, now);
+        tell(steps.nodes(), Source.ALONE, best, steps, now);
       } else {
-        shared(best, steps, now);
+        tell(concerned(best, steps, now), Source.SHARED, best, steps, now);
       }
       return best;
     }
     if (steps.nodes().size() == 1 && evidence(steps.nodes().getFirst()).onlyBefore()) {
       Compared before = times.withItsFirst(steps);
       if (before.known()) {
-        noise(before, steps);
-        evidence(steps.nodes().getFirst()).add(Source.BEFORE, before, steps, now);
+        tell(steps.nodes(), Source.BEFORE, before, steps, now);
       }
       return before;
     }
     return Compared.NOTHING;
   }
 
-  private void shared(Compared compared, Steps steps, Instant now) {
+  private void tell(
+      List<String> nodes, Source source, Compared compared, Steps steps, Instant now) {
+    boolean counts = false;
+    for (String node : nodes) {
+      counts |= evidence(node).add(source, compared, steps, now);
+    }
+    if (counts) {
+      noise(compared, steps);
+    }
+  }
+
+  /** The nodes for or against which a step of several speaks. */
+  private List<String> concerned(Compared compared, Steps steps, Instant now) {
     if (!slow(compared)) {
-      steps.nodes().forEach(node -> evidence(node).add(Source.SHARED, compared, steps, now));
-      return;
+      return steps.nodes();
     }
     double slowest = slowdown(steps.nodes());
     boolean explained = compared.logRatio() - Math.log(slowest) < NodeEvidence.LIMIT;
-    for (String node : steps.nodes()) {
-      NodeEvidence evidence = evidence(node);
-      if (explained ? evidence.slowdown() == slowest : !evidence.judgedDirectly(now)) {
-        evidence.add(Source.SHARED, compared, steps, now);
-      }
-    }
+    return steps.nodes().stream()
+        .filter(node ->
+            explained ? evidence(node).slowdown() == slowest : !evidence(node).judgedDirectly(now))
+        .toList();
   }
 
   private void differs(String job) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class JobStepsTest {
-  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+  private Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
   private final NodeSpeeds speeds = new NodeSpeeds();
   private final JobSteps steps = job("mine");
@@ -46,10 +46,15 @@ class JobStepsTest {
         null);
   }
 
-  private static void train(JobSteps job, String node, double seconds, int reports) {
+  private Instant later() {
+    now = now.plusSeconds(45);
+    return now;
+  }
+
+  private void train(JobSteps job, String node, double seconds, int reports) {
     job.placed(1, 4, List.of(node));
     for (int i = 0; i < reports; i++) {
-      job.correct(report(1, profile(1, seconds)), Optional.empty(), NOW);
+      job.correct(report(1, profile(1, seconds)), Optional.empty(), later());
     }
   }
 
@@ -65,7 +70,7 @@ class JobStepsTest {
   void stepsOnASlowNodeAreLearnedAsIfItWereWell() {
     steps.placed(1, 4, List.of("slow"));
     TelemetryReport report = report(1, profile(1, 2));
-    TelemetryReport corrected = steps.correct(report, Optional.empty(), NOW).report();
+    TelemetryReport corrected = steps.correct(report, Optional.empty(), later()).report();
     assertThat(corrected).isEqualTo(report.withProfiles(List.of(profile(1, 1))));
     assertThat(steps.slowdown(1)).isEqualTo(2);
   }
@@ -74,16 +79,18 @@ class JobStepsTest {
   void aReportOfOtherNodesStaysTheSameObject() {
     steps.placed(1, 4, List.of("a1"));
     TelemetryReport report = report(1, profile(1, 1));
-    assertThat(steps.correct(report, Optional.empty(), NOW).report()).isSameAs(report);
+    assertThat(steps.correct(report, Optional.empty(), later()).report()).isSameAs(report);
     assertThat(steps.slowdown(1)).isEqualTo(1);
   }
 
   @Test
   void aReportTellsTheSpeedOfNodesAsItChanges() {
     steps.placed(1, 4, List.of("n1"));
-    assertThat(steps.correct(report(1, profile(1, 2)), Optional.empty(), NOW).changed()).isEmpty();
-    assertThat(steps.correct(report(1, profile(1, 2)), Optional.empty(), NOW).changed()).isEmpty();
-    assertThat(steps.correct(report(1, profile(1, 2)), Optional.empty(), NOW).changed())
+    assertThat(steps.correct(report(1, profile(1, 2)), Optional.empty(), later()).changed())
+        .isEmpty();
+    assertThat(steps.correct(report(1, profile(1, 2)), Optional.empty(), later()).changed())
+        .isEmpty();
+    assertThat(steps.correct(report(1, profile(1, 2)), Optional.empty(), later()).changed())
         .containsExactly(new NodeSpeeds.Changed("n1", 1, 2));
   }
 
@@ -92,7 +99,7 @@ class JobStepsTest {
     steps.placed(1, 4, List.of("slow"));
     steps.placed(2, 4, List.of("a1", "b1"));
     TelemetryReport report = report(2, profile(1, 2), profile(2, 3));
-    assertThat(steps.correct(report, Optional.empty(), NOW).report().profiles())
+    assertThat(steps.correct(report, Optional.empty(), later()).report().profiles())
         .containsExactly(profile(1, 1), profile(2, 3));
     assertThat(steps.slowdown(1)).isEqualTo(2);
     assertThat(steps.slowdown(2)).isEqualTo(1);
@@ -103,12 +110,12 @@ class JobStepsTest {
     steps.placed(1, 4, List.of("slow"));
     steps.placed(2, 4, List.of("a1"));
     TelemetryReport both = report(2, profile(1, 2));
-    assertThat(steps.correct(both, Optional.empty(), NOW).report()).isSameAs(both);
+    assertThat(steps.correct(both, Optional.empty(), later()).report()).isSameAs(both);
     steps.placed(3, 4, List.of("slow"));
     TelemetryReport back = report(3, profile(2, 2));
-    assertThat(steps.correct(back, Optional.empty(), NOW).report()).isSameAs(back);
+    assertThat(steps.correct(back, Optional.empty(), later()).report()).isSameAs(back);
     TelemetryReport later = report(3, profile(1, 2));
-    assertThat(steps.correct(later, Optional.empty(), NOW).report().profiles())
+    assertThat(steps.correct(later, Optional.empty(), later()).report().profiles())
         .containsExactly(profile(1, 1));
   }
 }

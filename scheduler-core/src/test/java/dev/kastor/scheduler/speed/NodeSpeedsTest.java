@@ -19,8 +19,10 @@ class NodeSpeedsTest {
   private final NodeSpeeds speeds = new NodeSpeeds();
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
+  private Duration between = Duration.ofSeconds(45);
+
   private void report(String owner, String job, double seconds, String... nodes) {
-    now = now.plusSeconds(30);
+    now = now.plus(between);
     int replicas = REPLICAS * nodes.length;
     speeds.observe(
         new Steps(
@@ -59,6 +61,29 @@ class NodeSpeedsTest {
     assertThat(speeds.slow()).containsOnlyKeys("n1").containsEntry("n1", 2.0);
     assertThat(speeds.slowdown(List.of("a1", "n1"))).isEqualTo(2);
     assertThat(speeds.slowdown(List.of("a1", "b1"))).isEqualTo(1);
+  }
+
+  @Test
+  void aLoadThatPassesMakesNoNodeSlowAndOneThatLastsDoes() {
+    known();
+    between = Duration.ofSeconds(1);
+    report(60, "e", 11, "n1");
+    report(60, "e", 1, "n1");
+    assertThat(speeds.slow()).isEmpty();
+    report(60, "e", 11, "n1");
+    assertThat(speeds.slow()).isEmpty();
+    report(60, "e", 11, "n1");
+    assertThat(speeds.slow()).containsOnlyKeys("n1");
+  }
+
+  @Test
+  void aLoadThatPassesUnderAnOnlyJobMakesItsNodeNotSlow() {
+    between = Duration.ofSeconds(1);
+    report(30, "e", 1, "n1");
+    report(80, "e", 11, "n1");
+    assertThat(speeds.slow()).isEmpty();
+    report(20, "e", 11, "n1");
+    assertThat(speeds.slow()).containsOnlyKeys("n1");
   }
 
   @Test
