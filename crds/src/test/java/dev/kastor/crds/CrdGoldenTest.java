@@ -180,10 +180,19 @@ class CrdGoldenTest {
    * names differ: the fields of training have names and no type.
    */
   private static void training(JSONSchemaProps training) {
-    JSONSchemaProps free = new JSONSchemaProps();
-    free.setXKubernetesPreserveUnknownFields(true);
     anything(training);
-    training.setProperties(new TreeMap<>(Map.of("passes", free, "gradients", free)));
+    training.setProperties(
+        new TreeMap<>(
+            Map.of(
+                "passes", free("Graph passes by name, on or off."),
+                "gradients", free("What is done to the mean gradient, in this order."))));
+  }
+
+  private static JSONSchemaProps free(String description) {
+    JSONSchemaProps free = new JSONSchemaProps();
+    free.setDescription(description);
+    free.setXKubernetesPreserveUnknownFields(true);
+    return free;
   }
 
   private static void anything(JSONSchemaProps object, String... required) {

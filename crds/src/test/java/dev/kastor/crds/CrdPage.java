@@ -147,7 +147,7 @@ final class CrdPage {
       facts.add(
           Boolean.TRUE.equals(field.getXKubernetesIntOrString())
               ? "integer or string"
-              : String.valueOf(field.getType()));
+              : field.getType() == null ? "anything" : field.getType());
     }
     fact(facts, "at least ", field.getMinimum());
     fact(facts, "at most ", field.getMaximum());
