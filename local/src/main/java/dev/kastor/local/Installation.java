@@ -1,12 +1,15 @@
 package dev.kastor.local;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 
 /**
  * Places of the built parts of Kastor: in a checkout, or in an unpacked release, which has no
@@ -78,6 +81,28 @@ public record Installation(Path root) {
           "the operator is not built: %s is missing. Run ./kastor build.".formatted(jar));
     }
     return jar;
+  }
+
+  /**
+   * A file that the operator serves to browsers.
+   *
+   * @param path such as {@code /app/network.js}
+   */
+  public byte[] pageFile(String path) throws LocalException {
+    Path folder = operatorJar().resolveSibling("app");
+    try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "*.jar")) {
+      for (Path jar : jars) {
+        try (ZipFile file = new ZipFile(jar.toFile())) {
+          ZipEntry entry = file.getEntry("META-INF/resources" + path);
+          if (entry != null) {
+            return file.getInputStream(entry).readAllBytes();
+          }
+        }
+      }
+    } catch (IOException e) {
+      throw new LocalException("cannot read %s: %s".formatted(folder, e.getMessage()));
+    }
+    throw new LocalException("the operator in %s has no %s".formatted(folder, path));
   }
 
   /**

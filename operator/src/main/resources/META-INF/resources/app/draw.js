@@ -84,8 +84,11 @@ function takeFile(file) {
 function render() {
   const { of, strokes } = state;
   const empty = strokes.length === 0;
-  byId("undo").disabled = empty;
-  byId("clear").disabled = empty;
+  // Disabled buttons lose the focus, and whoever uses the keyboard would begin at the top again.
+  byId("undo").setAttribute("aria-disabled", empty);
+  byId("clear").setAttribute("aria-disabled", empty);
+  // Read aloud when the pen is up, not with each picture.
+  byId("best").setAttribute("aria-busy", state.pointer !== null);
   setText(byId("drawing-state"), empty ? "Nothing is drawn." : state.what);
   paintStrokes();
   const pixels = pixelsOf(strokes, of.height, of.width);
@@ -170,7 +173,10 @@ function offerDrawing() {
   });
   for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) {
     canvas.addEventListener(end, (event) => {
-      state.pointer = event.pointerId === state.pointer ? null : state.pointer;
+      if (event.pointerId === state.pointer) {
+        state.pointer = null;
+        later();
+      }
     });
   }
 }

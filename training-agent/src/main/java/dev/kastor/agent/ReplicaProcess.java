@@ -78,6 +78,11 @@ final class ReplicaProcess implements AutoCloseable {
               "goodput.batchSize.initial (%d) is above the %d training examples that there are. Lower it."
                   .formatted(spec.initialBatch(), model.trainingExamples()));
         }
+        if (model.layout().elements() != model.parameters().length) {
+          throw new PermanentException(
+              "the model of program %s has %d parameters and its layout %d. Mend its layout()."
+                  .formatted(spec.program(), model.parameters().length, model.layout().elements()));
+        }
         TrainingSettings settings = spec.settings(seed(parameters), method.gradients());
         return train(model, optimizer, settings, GradientSums.maker(sums));
       }

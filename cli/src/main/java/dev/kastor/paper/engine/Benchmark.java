@@ -24,13 +24,18 @@ final class Benchmark {
    */
   static List<JsonNode> run(Trial trial, String name, int... arguments)
       throws PaperException, InterruptedException {
-    List<String> texts = Arrays.stream(arguments).mapToObj(Integer::toString).toList();
-    trial.progress().accept("%s %s".formatted(name, String.join(" ", texts)));
+    return run(trial, name, Arrays.stream(arguments).mapToObj(Integer::toString).toList());
+  }
+
+  /** The same with arguments of any kind. */
+  static List<JsonNode> run(Trial trial, String name, List<String> arguments)
+      throws PaperException, InterruptedException {
+    trial.progress().accept("%s %s".formatted(name, String.join(" ", arguments)));
     try {
       return EngineProgram.lines(
           Installation.current(),
           "dev.kastor.engine.bench." + name,
-          texts,
+          arguments,
           trial.threads(),
           name + " failed");
     } catch (BenchException | LocalException | IOException e) {

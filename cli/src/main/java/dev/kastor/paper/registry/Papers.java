@@ -3,6 +3,7 @@ package dev.kastor.paper.registry;
 import dev.kastor.paper.Paper;
 import dev.kastor.paper.engine.ControlFlowPaper;
 import dev.kastor.paper.engine.EagerPaper;
+import dev.kastor.paper.engine.TensorFlowJsPaper;
 import dev.kastor.paper.engine.TensorFlowPaper;
 import dev.kastor.paper.scheduling.PolluxPaper;
 import dev.kastor.paper.scheduling.SiaPaper;
@@ -24,6 +25,7 @@ public final class Papers {
     papers.add(new TensorFlowPaper());
     papers.add(new ControlFlowPaper());
     papers.add(new EagerPaper());
+    papers.add(new TensorFlowJsPaper());
     papers.addAll(PlannedPapers.all());
     return papers;
   }

@@ -206,12 +206,6 @@ final class PlannedPapers {
             "What is known of the difference between two models cuts the labels that a reliable"
                 + " test needs."),
         paper(
-            "tensorflow-js",
-            "TensorFlow.js (Smilkov et al., MLSys 2019)",
-            "The page draw.html runs models (docs/export.md); what measures it in a browser is missing.",
-            ABSTRACT,
-            "A trained model runs in the page, without installation and where the data are."),
-        paper(
             "rlgraph",
             "RLgraph (Schaarschmidt et al., MLSys 2019)",
             "Jobs have no roles of different sizes yet.",

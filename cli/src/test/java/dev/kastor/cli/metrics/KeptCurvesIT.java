@@ -26,7 +26,7 @@ final class KeptCurvesIT {
       long end = System.nanoTime() + PATIENCE.toNanos();
       while (loss(kastor, "lives").size() < 8) {
         assertThat(System.nanoTime()).as(up.said()).isLessThan(end);
-        Thread.sleep(500);
+        Thread.sleep(Duration.ofSeconds(2));
       }
       // The summary in the status is some seconds old at most.
       Thread.sleep(Duration.ofSeconds(4));

@@ -80,13 +80,13 @@ final class PaperCommandTest {
 
   @Test
   void aPlannedPaperSaysSo() throws Exception {
-    Terminal.Result result = Terminal.runPlain("paper", "tensorflow-js", "--json");
+    Terminal.Result result = Terminal.runPlain("paper", "rlgraph", "--json");
     assertThat(result.code()).isEqualTo(ExitCode.FAILED);
     assertThat(result.err())
-        .contains("paper tensorflow-js is planned and cannot be run yet: The page draw.html");
+        .contains("paper rlgraph is planned and cannot be run yet: Jobs have no roles");
     JsonNode paper = JSON.readTree(result.out());
     assertThat(paper.get("state").asText()).isEqualTo("planned");
-    assertThat(paper.get("certainty").asText()).isEqualTo("abstract");
+    assertThat(paper.get("certainty").asText()).isEqualTo("recalled");
     assertThat(paper.has("verdict")).isFalse();
   }
 

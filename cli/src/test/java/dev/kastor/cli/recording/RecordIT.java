@@ -66,7 +66,7 @@ final class RecordIT {
       long end = System.nanoTime() + PATIENCE.toNanos();
       while (kastor("ls").split("Succeeded", -1).length <= JOBS) {
         assertThat(System.nanoTime()).as("jobs end").isLessThan(end);
-        Thread.sleep(1000);
+        Thread.sleep(Duration.ofSeconds(2));
       }
       String said = kastor("record", "-o", recording.toString());
       assertThat(said).startsWith(JOBS + " jobs from ");

@@ -13,7 +13,12 @@ public final class Progress {
 
   /** One line. */
   public static void say(String text) {
-    OUT.printf("%5ds  %s%n", Instant.now().getEpochSecond() - STARTED, text);
+    OUT.printf("%5ds  %s%n", seconds(), text);
+  }
+
+  /** Seconds since {@code ./kastor e2e} was called. */
+  static long seconds() {
+    return Instant.now().getEpochSecond() - STARTED;
   }
 
   private static long started() {

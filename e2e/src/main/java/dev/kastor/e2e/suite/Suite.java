@@ -67,6 +67,8 @@ public final class Suite {
             .configurationParameter(
                 "junit.jupiter.testclass.order.default",
                 "org.junit.jupiter.api.ClassOrderer$OrderAnnotation")
+            // Finds Within.
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .build();
     SummaryGeneratingListener summary = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, summary, new Announcer());
@@ -102,6 +104,11 @@ public final class Suite {
       if (test.isTest()) {
         Progress.say(test.getDisplayName() + " …");
       }
+    }
+
+    @Override
+    public void executionSkipped(TestIdentifier test, String reason) {
+      Progress.say("%s: left out: %s".formatted(test.getDisplayName(), reason));
     }
 
     @Override

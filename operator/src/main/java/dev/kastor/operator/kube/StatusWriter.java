@@ -99,15 +99,24 @@ public final class StatusWriter {
     ObjectNode status = body.putObject("status");
     JsonNode cached =
         job.getStatus() == null ? JsonNodeFactory.instance.objectNode() : tree(job.getStatus());
+    Map<String, JsonNode> next = new HashMap<>();
     fields.forEach((name, value) -> {
-      JsonNode next = tree(value);
-      JsonNode patch = next.deepCopy();
+      JsonNode whole = tree(value);
+      JsonNode patch = whole.deepCopy();
       removeStale(patch, cached.path(name));
       removeStale(patch, known.path(name));
       status.set(name, patch);
-      known.set(name, shape(next));
+      next.put(name, keys(whole));
     });
-    return send(job, body);
+    try {
+      boolean there = send(job, body);
+      next.forEach((name, keys) -> known.set(name, shape(keys)));
+      return there;
+    } catch (KubernetesClientException e) {
+      // The server may have it or not, so the next patch names the keys of both.
+      next.forEach((name, keys) -> known.set(name, shape(withAll(keys, known.path(name)))));
+      throw e;
+    }
   }
 
   /**
@@ -159,11 +168,24 @@ public final class StatusWriter {
   }
 
   /** Only the keys matter later, and those of tens of thousands of jobs are mostly the same. */
-  private JsonNode shape(JsonNode node) {
+  private JsonNode shape(JsonNode keys) {
     if (shapes.size() > MOST_SHAPES) {
       shapes.clear();
     }
-    return shapes.computeIfAbsent(keys(node), same -> same);
+    return shapes.computeIfAbsent(keys, same -> same);
+  }
+
+  /** Keys with those that others have besides; a value without keys has none of its own. */
+  private static JsonNode withAll(JsonNode keys, JsonNode others) {
+    if (!others.isObject()) {
+      return keys.isMissingNode() ? NullNode.getInstance() : keys;
+    }
+    ObjectNode all = keys instanceof ObjectNode own ? own : JsonNodeFactory.instance.objectNode();
+    others
+        .properties()
+        .forEach(
+            entry -> all.set(entry.getKey(), withAll(all.path(entry.getKey()), entry.getValue())));
+    return all;
   }
 
   private static JsonNode keys(JsonNode node) {

@@ -126,6 +126,24 @@ class StatusWriterTest {
   }
 
   @Test
+  void aPatchThatFailedDoesNotHideWhatTheServerHas() throws InterruptedException {
+    server.expect().patch().withPath(PATH).andReturn(200, job).once();
+    server.expect().patch().withPath(PATH).andReturn(500, null).once();
+    server.expect().patch().withPath(PATH).andReturn(200, job).always();
+
+    writer.patch(job, Map.of("allocation", Map.of("nodes", Map.of("a", 1, "b", 1))));
+    Assertions.assertThatThrownBy(
+            () -> writer.patch(job, Map.of("allocation", Map.of("nodes", Map.of("c", 1)))))
+        .isInstanceOf(KubernetesClientException.class);
+    writer.patch(job, Map.of("allocation", Map.of("nodes", Map.of("d", 1))));
+    writer.patch(job, Map.of("allocation", Map.of("nodes", Map.of("d", 2))));
+
+    List<String> sent = statuses();
+    assertThat(sent.get(2)).contains("\"a\":null", "\"b\":null", "\"c\":null", "\"d\":1");
+    assertThat(sent.get(3)).isEqualTo("{\"allocation\":{\"nodes\":{\"d\":2}}}");
+  }
+
+  @Test
   void whatWasPostponedFirstIsNotSentLast() throws InterruptedException {
     server.expect().patch().withPath(PATH).andReturn(200, job).always();
     List<Thread> others = new ArrayList<>();

@@ -13,6 +13,7 @@ import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.BoundingBox;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
+import dev.kastor.engine.bench.GlyphNetworks;
 import dev.kastor.engine.data.GlyphImages;
 import dev.kastor.operator.FakeApiServer;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -117,19 +118,19 @@ class DrawPageIT {
 
   @AfterEach
   void check() {
-    browser.assertNothingIsWrong();
+    browser.checkAndClosePages();
   }
 
   @Test
   void computesWhatTheEngineComputes() {
     Page page = open("/draw.html", 1440);
     for (ExportedGlyphs each : List.of(mlp, cnn)) {
-      float[] pixels = ExportedGlyphs.heldOut(EXAMPLES);
+      float[] pixels = GlyphNetworks.heldOut(EXAMPLES);
       float[] ours = each.logits(pixels);
       Map<String, Object> given = new HashMap<>();
       given.put("file", Base64.getEncoder().encodeToString(each.file()));
-      given.put("pixels", Base64.getEncoder().encodeToString(ExportedGlyphs.bytes(pixels)));
-      given.put("size", ExportedGlyphs.SIDE * ExportedGlyphs.SIDE);
+      given.put("pixels", Base64.getEncoder().encodeToString(GlyphNetworks.bytes(pixels)));
+      given.put("size", GlyphNetworks.SIDE * GlyphNetworks.SIDE);
       List<?> theirs = (List<?>) page.evaluate(LOGITS, given);
 
       assertThat(theirs).hasSize(ours.length);
@@ -156,8 +157,8 @@ class DrawPageIT {
       byName.put((String) ((List<?>) each).getFirst(), (List<?>) ((List<?>) each).getLast());
     }
     assertThat(byName.keySet()).containsExactlyInAnyOrderElementsOf(GlyphImages.names());
-    var images = new GlyphImages(1, ExportedGlyphs.SIDE, 0).draw(1, EXAMPLES).heldOut();
-    int size = ExportedGlyphs.SIDE * ExportedGlyphs.SIDE;
+    var images = new GlyphImages(1, GlyphNetworks.SIDE, 0).draw(1, EXAMPLES).heldOut();
+    int size = GlyphNetworks.SIDE * GlyphNetworks.SIDE;
     for (int i = 0; i < EXAMPLES; i++) {
       List<?> pixels =
           Objects.requireNonNull(byName.get(GlyphImages.names().get(images.labels()[i])));
@@ -191,13 +192,17 @@ class DrawPageIT {
           page.mouse().down();
         }
       }
+      assertThat(page.locator("#best")).hasAttribute("aria-busy", "true");
       page.mouse().up();
+      assertThat(page.locator("#best")).hasAttribute("aria-busy", "false");
       assertThat(page.locator("#best")).containsText("triangle");
       assertThat(page.locator("#labels li[data-best]")).hasAttribute("data-label", "triangle");
       fits(page);
       shoot(page, "draw-" + width);
       page.locator("#undo").click();
       assertThat(page.locator("#drawing-state")).hasText("Nothing is drawn.");
+      assertThat(page.locator("#undo")).isFocused();
+      assertThat(page.locator("#undo")).hasAttribute("aria-disabled", "true");
       assertThat(page.locator("#undo")).isDisabled();
       page.context().close();
     }
@@ -241,7 +246,7 @@ class DrawPageIT {
 
     Map<String, Object> given = new HashMap<>();
     given.put("file", Base64.getEncoder().encodeToString(cnn.file()));
-    given.put("pixels", ExportedGlyphs.SIDE * ExportedGlyphs.SIDE);
+    given.put("pixels", GlyphNetworks.SIDE * GlyphNetworks.SIDE);
     Map<?, ?> damaged = (Map<?, ?>) page.evaluate(DAMAGED, given);
     assertThat((List<?>) damaged.get("wrong")).isEmpty();
     assertThat(((Number) Objects.requireNonNull(damaged.get("refused"))).intValue())

@@ -95,7 +95,7 @@ class PageIT {
     while (!scene.isOver()) {
       Thread.sleep(Duration.ofMillis(20));
     }
-    browser.assertNothingIsWrong();
+    browser.checkAndClosePages();
   }
 
   @Test

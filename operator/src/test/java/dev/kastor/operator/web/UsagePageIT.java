@@ -54,7 +54,7 @@ class UsagePageIT {
 
   @AfterEach
   void check() {
-    browser.assertNothingIsWrong();
+    browser.checkAndClosePages();
   }
 
   @Test
