@@ -119,13 +119,15 @@ final class HeadlessPage implements AutoCloseable {
     serving.start();
     Process running = start("http://127.0.0.1:%d/".formatted(serving.getAddress().getPort()));
     process = running;
-    running
-        .onExit()
-        .thenAccept(ended ->
-            said.completeExceptionally(
-                new IOException("%s ended with %d".formatted(browser, ended.exitValue()))));
     try {
-      return new ObjectMapper().readTree(said.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+      Object first =
+          CompletableFuture.anyOf(said, running.onExit())
+              .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      if (first instanceof byte[] found) {
+        return new ObjectMapper().readTree(found);
+      }
+      throw new PaperException(
+          "%s ended with %d before the page was done".formatted(browser, running.exitValue()));
     } catch (ExecutionException e) {
       throw new PaperException("the page failed: " + String.valueOf(e.getCause()), e);
     } catch (TimeoutException e) {
@@ -198,11 +200,11 @@ final class HeadlessPage implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException, InterruptedException {
+  public void close() throws IOException {
     Process running = process;
     if (running != null) {
       List<ProcessHandle> children = running.descendants().toList();
-      running.destroyForcibly().waitFor();
+      running.destroyForcibly().onExit().join();
       children.forEach(ProcessHandle::destroyForcibly);
       for (ProcessHandle child : children) {
         child.onExit().join();
