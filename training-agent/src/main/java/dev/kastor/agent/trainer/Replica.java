@@ -288,8 +288,12 @@ final class Replica {
               .formatted(step));
     }
     int globalBatch = plan.globalBatchSize(replicas);
+    int groups = replicas * (plan.accumulationSteps() + 1);
+    // The noise is that of the gradient before all stages, and of a step that is applied.
+    boolean kept = groups == 1 && !settings.gradientStages().isEmpty();
+    float[] raw = kept ? gradient.clone() : gradient;
     change(new GradientStage.StepView(step, globalBatch, loss / replicas));
-    observe(replicas * (plan.accumulationSteps() + 1), squaredNorms, squaredNorm, globalBatch);
+    observe(raw, groups, squaredNorms, squaredNorm, globalBatch);
     double batchScale = (double) globalBatch / settings.initialBatch();
     Optional<GradientStats> stats = noise.stats();
     double rate =
@@ -317,9 +321,10 @@ final class Replica {
     }
   }
 
-  private void observe(int groups, double squaredNorms, double squaredNorm, int globalBatch) {
+  private void observe(
+      float[] single, int groups, double squaredNorms, double squaredNorm, int globalBatch) {
     if (groups == 1) {
-      noise.observeSingle(gradient, globalBatch);
+      noise.observeSingle(single, globalBatch);
     } else {
       noise.observe(groups, squaredNorms / groups, squaredNorm, globalBatch);
     }

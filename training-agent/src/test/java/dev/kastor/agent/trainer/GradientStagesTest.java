@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Gradient stages in a step: when they are called, and what sees the gradient before them. */
 class GradientStagesTest {
@@ -39,8 +41,12 @@ class GradientStagesTest {
   }
 
   private static void train(Replica replica, int steps) throws DivergedException {
+    train(replica, steps, PLAN);
+  }
+
+  private static void train(Replica replica, int steps, BatchPlan plan) throws DivergedException {
     for (int i = 0; i < steps; i++) {
-      replica.apply(List.of(replica.compute(PLAN, 1, 0, _ -> {})), PLAN);
+      replica.apply(List.of(replica.compute(plan, 1, 0, _ -> {})), plan);
     }
   }
 
@@ -64,13 +70,15 @@ class GradientStagesTest {
   }
 
   /** With parameters that do not move, the same examples have the same gradients. */
-  @Test
-  void theNoiseScaleIsThatOfTheGradientBeforeAllStages() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void theNoiseScaleIsThatOfTheGradientBeforeAllStages(int accumulation) throws Exception {
+    BatchPlan plan = new BatchPlan(8, accumulation);
     Replica cleared = replica(0.02, List.of((gradient, step) -> Arrays.fill(gradient, 0)));
-    train(cleared, 20);
+    train(cleared, 20, plan);
     assertThat(model.parameters()).containsOnly(0);
     Replica still = replica(NEARLY_NOTHING, List.of());
-    train(still, 20);
+    train(still, 20, plan);
     assertThat(cleared.gradientStats()).isPresent().isEqualTo(still.gradientStats());
     assertThat(cleared.progress().scaleInvariantSteps())
         .isEqualTo(still.progress().scaleInvariantSteps());
