@@ -113,7 +113,7 @@ public final class GlyphNetworks {
     return new GlyphImages(1, SIDE, 1).draw(1, images).heldOut().pixels();
   }
 
-  /** What the engine answers to images side by side. */
+  /** Logits of the engine for images side by side. */
   public static float[] logits(TrainedModel model, Backend backend, float[] pixels) {
     Forward forward = Forward.of(model.model().network(), pixels.length / SIDE / SIDE);
     Map<String, NamedTensor> tensors = new HashMap<>();
