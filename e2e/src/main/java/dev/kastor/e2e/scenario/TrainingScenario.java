@@ -57,8 +57,8 @@ final class TrainingScenario {
   private static final List<String> EXAMPLES = List.of("glyph-mlp", "glyph-cnn", "byte-lm");
   private static final String RESIZED = "glyph-mlp";
 
-  /** Steps that they do here: so many that none ends before the upgrade. */
-  private static final Map<String, Integer> STEPS_HERE =
+  /** Steps of each job in this scenario: so many that none ends before the upgrade. */
+  private static final Map<String, Integer> WORK_STEPS =
       Map.of("glyph-mlp", 48_000, "glyph-cnn", 60_000, "byte-lm", 6_000);
 
   /** Sizes that one job is given, one after the other. */
@@ -247,7 +247,7 @@ final class TrainingScenario {
     String yaml =
         Files.readString(file)
             .replace("maxReplicas: 4", "maxReplicas: 2")
-            .replaceFirst("steps: [0-9]+", "steps: " + STEPS_HERE.get(example));
+            .replaceFirst("steps: [0-9]+", "steps: " + WORK_STEPS.get(example));
     TrainingJob job = Serialization.unmarshal(yaml, TrainingJob.class);
     client.resources(TrainingJob.class).inNamespace(TEAM).resource(job).create();
   }

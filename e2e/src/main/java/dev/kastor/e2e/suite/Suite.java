@@ -67,7 +67,7 @@ public final class Suite {
             .configurationParameter(
                 "junit.jupiter.testclass.order.default",
                 "org.junit.jupiter.api.ClassOrderer$OrderAnnotation")
-            // Finds Within.
+            // Within is found by its name in META-INF/services.
             .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .build();
     SummaryGeneratingListener summary = new SummaryGeneratingListener();
