@@ -68,7 +68,18 @@ final class HeadlessPage implements AutoCloseable {
    * @throws PaperException if this machine has no Chromium
    */
   static HeadlessPage open() throws PaperException, IOException {
-    return new HeadlessPage(find(), Files.createTempDirectory("kastor-page"));
+    HeadlessPage page = new HeadlessPage(find(), Files.createTempDirectory("kastor-page"));
+    // Ctrl-C closes nothing, and the folder has the profile of a browser in it.
+    Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(page::end));
+    return page;
+  }
+
+  private void end() {
+    try {
+      close();
+    } catch (IOException e) {
+      // The process ends, and nobody is left to be told.
+    }
   }
 
   private static Path find() throws PaperException {
@@ -213,6 +224,9 @@ final class HeadlessPage implements AutoCloseable {
     HttpServer serving = server;
     if (serving != null) {
       serving.stop(0);
+    }
+    if (!Files.exists(folder)) {
+      return;
     }
     try (Stream<Path> all = Files.walk(folder)) {
       for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
