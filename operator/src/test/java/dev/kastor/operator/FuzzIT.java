@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 class FuzzIT {
   private static final long BODIES = Long.getLong("kastor.fuzz.bodies", 1_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);
-  private static final int PARTS = 20;
+  private static final int PARTS = 8;
   private static final int CONNECTIONS = 4;
   private static final int SHARE_OF_POLLS = 10;
   private static final Set<Integer> EXPECTED =
