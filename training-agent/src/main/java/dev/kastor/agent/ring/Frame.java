@@ -20,7 +20,7 @@ final class Frame {
   enum Type {
     /** Nothing: the sender lives. */
     PING(0),
-    /** One replica's bytes of an all-gather. */
+    /** Consecutive bytes of an all-gather, or all bytes of a replica. */
     GATHER(1),
     /** Consecutive floats of an all-reduce. */
     CHUNK(2),

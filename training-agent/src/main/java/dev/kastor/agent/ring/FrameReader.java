@@ -45,6 +45,11 @@ final class FrameReader {
     return bytes;
   }
 
+  /** Reads the next {@code length} bytes of an all-gather into {@code target}. */
+  void gather(byte[] target, int offset, int length) throws IOException {
+    payload(Frame.Type.GATHER, length, length).get(target, offset, length);
+  }
+
   /** Fills what is left of {@code target} with the next bytes of a training state. */
   void state(ByteBuffer target) throws IOException {
     target.put(payload(Frame.Type.STATE, target.remaining(), target.remaining()));

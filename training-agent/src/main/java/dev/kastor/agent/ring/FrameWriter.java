@@ -44,9 +44,14 @@ final class FrameWriter {
   }
 
   void gather(byte[] payload) throws IOException {
+    gather(payload, 0, payload.length);
+  }
+
+  /** Writes bytes of an all-gather, at most {@link Frame#MAX_PAYLOAD}. */
+  void gather(byte[] data, int offset, int length) throws IOException {
     lock.lock();
     try {
-      buffer.clear().putInt(Frame.Type.GATHER.code()).putInt(payload.length).put(payload);
+      buffer.clear().putInt(Frame.Type.GATHER.code()).putInt(length).put(data, offset, length);
       flush();
     } finally {
       lock.unlock();

@@ -1,14 +1,13 @@
 package dev.kastor.agent.ring;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -126,6 +125,44 @@ public final class Ring implements AutoCloseable {
   }
 
   /**
+   * The same for as many bytes as a caller allows, in chunks.
+   *
+   * <p>The lengths go around first: no memory is taken for what is longer than allowed.
+   *
+   * @param own at most {@code mostBytes}
+   * @param mostBytes the same on all members
+   */
+  public List<byte[]> allGather(byte[] own, int mostBytes) throws RingBrokenException {
+    if (own.length > mostBytes) {
+      throw new IllegalArgumentException(
+          "%d bytes to gather; at most %d are allowed".formatted(own.length, mostBytes));
+    }
+    List<byte[]> lengths = allGather(ByteBuffer.allocate(Integer.BYTES).putInt(own.length).array());
+    byte[][] all = new byte[size][];
+    all[rank] = own;
+    if (links != null) {
+      links.guarded(() -> {
+        for (int each = 0; each < size; each++) {
+          int length = length(each, lengths.get(each), mostBytes);
+          all[each] = each == rank ? own : new byte[length];
+        }
+      });
+      new Circulation(links, rank, size).run(size - 1, new ByteSegments(all));
+    }
+    return new ArrayList<>(Arrays.asList(all));
+  }
+
+  private static int length(int rank, byte[] said, int mostBytes) throws RingBrokenException {
+    int length = said.length == Integer.BYTES ? ByteBuffer.wrap(said).getInt() : -1;
+    if (length < 0 || length > mostBytes) {
+      throw new RingBrokenException(
+          "rank %d has %d bytes to gather; at most %d are allowed"
+              .formatted(rank, length, mostBytes));
+    }
+    return length;
+  }
+
+  /**
    * Replaces {@code data} by its sum over all members, with the same bits on every member.
    *
    * <p>Reduce-scatter, then all-gather (Patarasuk and Yuan, JPDC 2009): each of {@code size}
@@ -141,87 +178,8 @@ public final class Ring implements AutoCloseable {
     if (links == null) {
       return;
     }
-    Links ring = links;
-    Part part = new Part(from, to - from, size);
-    int rounds = 2 * (size - 1);
-    // One permit for each chunk that may be sent: all of the first segment, then what came in.
-    Semaphore sendable = new Semaphore(part.chunks(segment(0)));
-    FutureTask<@Nullable Void> sending =
-        new FutureTask<>(() -> {
-          ring.guarded(() -> send(ring, data, part, rounds, sendable));
-          return null;
-        });
-    Thread sender = Thread.ofVirtual().name("ring-send").start(sending);
-    try {
-      ring.guarded(() -> receive(ring, data, part, rounds, sendable));
-    } finally {
-      if (ring.broken()) {
-        sender.interrupt();
-      }
-    }
-    try {
-      sending.get();
-    } catch (ExecutionException e) {
-      throw ring.failure(e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw ring.failure(e);
-    }
-  }
-
-  private void send(Links ring, float[] data, Part part, int rounds, Semaphore sendable)
-      throws IOException {
-    for (int round = 0; round < rounds; round++) {
-      int end = part.end(segment(round));
-      for (int at = part.start(segment(round)); at < end; at += Frame.CHUNK_FLOATS) {
-        try {
-          sendable.acquire();
-        } catch (InterruptedException e) {
-          throw new InterruptedIOException("the ring was closed");
-        }
-        ring.writer().chunk(data, at, Math.min(Frame.CHUNK_FLOATS, end - at));
-      }
-    }
-  }
-
-  private void receive(Links ring, float[] data, Part part, int rounds, Semaphore sendable)
-      throws IOException {
-    for (int round = 0; round < rounds; round++) {
-      // What we receive in a round is what we send in the next.
-      int end = part.end(segment(round + 1));
-      for (int at = part.start(segment(round + 1)); at < end; at += Frame.CHUNK_FLOATS) {
-        int length = Math.min(Frame.CHUNK_FLOATS, end - at);
-        if (round < size - 1) {
-          ring.reader().chunk(received, 0, length);
-          for (int i = 0; i < length; i++) {
-            data[at + i] += received[i];
-          }
-        } else {
-          ring.reader().chunk(data, at, length);
-        }
-        sendable.release();
-      }
-    }
-  }
-
-  /** The segment we send in a round; the first half of the rounds sums, the second spreads. */
-  private int segment(int round) {
-    return Math.floorMod(rank - round, size);
-  }
-
-  /** Elements of a vector, cut into as many segments as there are members. */
-  private record Part(int from, int length, int size) {
-    int start(int segment) {
-      return from + (int) ((long) length * segment / size);
-    }
-
-    int end(int segment) {
-      return start(segment + 1);
-    }
-
-    int chunks(int segment) {
-      return Math.ceilDiv(end(segment) - start(segment), Frame.CHUNK_FLOATS);
-    }
+    new Circulation(links, rank, size)
+        .run(2 * (size - 1), new VectorSegments(data, from, to, size, received));
   }
 
   /** Closes both links; the neighbours notice. */

@@ -105,6 +105,48 @@ class RingTest {
   }
 
   @Test
+  void gathersWhatIsLongerThanAFrameAsWell() throws Exception {
+    int most = 3 * Frame.MAX_PAYLOAD + 5;
+    for (int size : new int[] {1, 2, 5}) {
+      List<Ring> rings = rings(size, Crew.LIMITS);
+      for (int lengths : new int[] {0, 1, Frame.MAX_PAYLOAD, most / size}) {
+        List<byte[]> expected = new ArrayList<>();
+        for (int rank = 0; rank < size; rank++) {
+          byte[] own = new byte[lengths * rank / Math.max(1, size - 1)];
+          RandomGeneratorFactory.getDefault().create(rank).nextBytes(own);
+          expected.add(own);
+        }
+        for (List<byte[]> gathered :
+            crew.together(size, rank -> rings.get(rank).allGather(expected.get(rank), most))) {
+          assertThat(gathered).containsExactlyElementsOf(expected);
+        }
+      }
+      rings.forEach(Ring::close);
+      for (RingListener listener : listeners) {
+        listener.close();
+      }
+      listeners.clear();
+    }
+  }
+
+  @Test
+  void nobodyReadsWhatIsLongerThanItsBound() throws Exception {
+    List<Ring> rings = rings(3, Crew.LIMITS);
+    List<Future<List<byte[]>>> gathers =
+        crew.start(
+            3,
+            rank ->
+                rings.get(rank).allGather(new byte[rank * 10_000], rank == 2 ? 20_000 : 19_999));
+    for (int rank : new int[] {0, 1}) {
+      assertThatThrownBy(() -> gathers.get(rank).get())
+          .hasCauseInstanceOf(RingBrokenException.class)
+          .hasMessageContaining("rank 2 has 20000 bytes to gather; at most 19999 are allowed");
+    }
+    rings.forEach(Ring::close);
+    assertThatThrownBy(() -> gathers.get(2).get()).hasCauseInstanceOf(RingBrokenException.class);
+  }
+
+  @Test
   void refusesToGatherMoreThanAFrameHolds() throws Exception {
     List<Ring> rings = rings(1, Crew.LIMITS);
     assertThatThrownBy(() -> rings.getFirst().allGather(new byte[Ring.MAX_GATHER_BYTES + 1]))
