@@ -185,7 +185,8 @@ class CrdGoldenTest {
         new TreeMap<>(
             Map.of(
                 "passes", free("Graph passes by name, on or off."),
-                "gradients", free("What is done to the mean gradient, in this order."))));
+                "gradients", free("What is done to the mean gradient, in this order."),
+                "codec", free("What stands for gradients between replicas."))));
   }
 
   private static JSONSchemaProps free(String description) {

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -18,17 +19,24 @@ import org.jspecify.annotations.Nullable;
  *
  * @param passes by name whether a graph pass is on
  * @param gradients what is done to the mean gradient, in this order
+ * @param codec what stands for gradients between replicas; empty for the gradients themselves
  */
-public record TrainingChoices(SequencedMap<String, Boolean> passes, List<Selection> gradients) {
+public record TrainingChoices(
+    SequencedMap<String, Boolean> passes, List<Selection> gradients, Optional<Selection> codec) {
   /** No choice: training as it is without {@code spec.training}. */
-  public static final TrainingChoices NONE = new TrainingChoices(new LinkedHashMap<>(), List.of());
+  public static final TrainingChoices NONE =
+      new TrainingChoices(new LinkedHashMap<>(), List.of(), Optional.empty());
 
   /** Characters of all names and values: the spec reaches a replica in one variable of 128 KiB. */
   private static final int MOST_CHARACTERS = 4096;
 
   private static final String PASSES = "passes";
   private static final String GRADIENTS = "gradients";
-  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS);
+  private static final String CODEC = "codec";
+  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS, CODEC);
+
+  private static final String ONE_STAGE = "one stage with its options, such as clip: {norm: 1.0}";
+  private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
     passes = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(passes));
@@ -58,7 +66,11 @@ public record TrainingChoices(SequencedMap<String, Boolean> passes, List<Selecti
                 .formatted(field, String.join(", ", FIELDS), Nearest.question(field, FIELDS)));
       }
     }
-    return new TrainingChoices(passes(training.get(PASSES)), gradients(training.get(GRADIENTS)));
+    return new TrainingChoices(
+        passes(training.get(PASSES)),
+        gradients(training.get(GRADIENTS)),
+        Optional.ofNullable(training.get(CODEC))
+            .map(codec -> selection("training.codec", ONE_CODEC, codec)));
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {
@@ -90,11 +102,13 @@ public record TrainingChoices(SequencedMap<String, Boolean> passes, List<Selecti
       return List.of();
     }
     if (!(given instanceof List<?> list)) {
-      throw wrongStage("training.gradients", "a list of stages with their options");
+      throw new IllegalArgumentException(
+          "training.gradients must be a list of stages with their options, such as clip: {norm: 1.0}");
     }
     List<Selection> stages = new ArrayList<>();
     for (Object each : list) {
-      Selection stage = stage("training.gradients[%d]".formatted(stages.size()), each);
+      Selection stage =
+          selection("training.gradients[%d]".formatted(stages.size()), ONE_STAGE, each);
       if (stages.stream().anyMatch(other -> other.name().equals(stage.name()))) {
         throw new IllegalArgumentException(
             "training.gradients has %s and %s: a stage can be used once. Take one of them out."
@@ -105,31 +119,30 @@ public record TrainingChoices(SequencedMap<String, Boolean> passes, List<Selecti
     return stages;
   }
 
-  private static Selection stage(String path, @Nullable Object given) {
+  private static Selection selection(String path, String rule, @Nullable Object given) {
     if (given instanceof String name) {
       return new Selection(name, new LinkedHashMap<>());
     }
     if (!(given instanceof Map<?, ?> map) || map.size() != 1) {
-      throw wrongStage(path, "one stage with its options");
+      throw wrong(path, rule);
     }
-    Map.Entry<?, ?> stage = map.entrySet().iterator().next();
+    Map.Entry<?, ?> feature = map.entrySet().iterator().next();
     SequencedMap<String, String> options = new LinkedHashMap<>();
-    if (stage.getValue() instanceof Map<?, ?> values) {
+    if (feature.getValue() instanceof Map<?, ?> values) {
       values.forEach((name, value) -> {
         if (value == null || value instanceof Map || value instanceof List) {
           throw new IllegalArgumentException(
-              "%s.%s.%s must be a number or a text".formatted(path, stage.getKey(), name));
+              "%s.%s.%s must be a number or a text".formatted(path, feature.getKey(), name));
         }
         options.put(String.valueOf(name), value.toString());
       });
-    } else if (stage.getValue() != null) {
-      throw wrongStage(path, "one stage with its options");
+    } else if (feature.getValue() != null) {
+      throw wrong(path, rule);
     }
-    return new Selection(String.valueOf(stage.getKey()), options);
+    return new Selection(String.valueOf(feature.getKey()), options);
   }
 
-  private static IllegalArgumentException wrongStage(String path, String rule) {
-    return new IllegalArgumentException(
-        "%s must be %s, such as clip: {norm: 1.0}".formatted(path, rule));
+  private static IllegalArgumentException wrong(String path, String rule) {
+    return new IllegalArgumentException("%s must be %s".formatted(path, rule));
   }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kastor.plugin.Selection;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -83,7 +84,28 @@ class TrainingChoicesTest {
   void anUnknownFieldIsAnsweredWithThoseThatThereAre() {
     assertRefused(
         Map.of("gradient", List.of()),
-        "training has no field 'gradient'. Use one of: passes, gradients. Did you mean gradients?");
+        "training has no field 'gradient'. Use one of: passes, gradients, codec. Did you mean"
+            + " gradients?");
+  }
+
+  @Test
+  void aCodecIsOneNameWithItsOptions() {
+    assertThat(TrainingChoices.parse(Map.of("codec", "bf16")).codec())
+        .contains(new Selection("bf16", new LinkedHashMap<>()));
+    assertThat(
+            TrainingChoices.parse(Map.of("codec", Map.of("topk", Map.of("share", 0.02))))
+                .codec()
+                .orElseThrow()
+                .values())
+        .isEqualTo(Map.of("share", "0.02"));
+    assertThat(TrainingChoices.parse(Collections.singletonMap("codec", null)))
+        .isEqualTo(TrainingChoices.NONE);
+    assertRefused(
+        Map.of("codec", List.of("bf16")),
+        "training.codec must be one codec with its options, such as topk: {share: 0.01}");
+    assertRefused(
+        Map.of("codec", Map.of("topk", Map.of("share", List.of(1)))),
+        "training.codec.topk.share must be a number or a text");
   }
 
   @Test

@@ -76,7 +76,7 @@ public final class JobCheck {
               .orElse(PROGRAM + ".name");
       lines.add(manifest.at(field, problem.message()));
     }
-    lines.addAll(training(manifest));
+    lines.addAll(training(manifest, texts(program)));
     lines.addAll(batch(manifest, "initial", check.mostExamples(), "Lower it, or give more data"));
     return new Findings(
         lines,
@@ -84,14 +84,14 @@ public final class JobCheck {
   }
 
   /** The message begins with the field, which may be part of a list. */
-  private List<String> training(ManifestFile manifest) {
+  private List<String> training(ManifestFile manifest, Map<String, String> parameters) {
     Object training = manifest.resource().get("spec", "training");
     if (!(training instanceof Map<?, ?> given)) {
       return List.of();
     }
     Map<String, Object> named = new LinkedHashMap<>();
     given.forEach((name, value) -> named.put(String.valueOf(name), value));
-    return TrainingMethod.problem(named, plugins)
+    return TrainingMethod.problem(named, parameters, plugins)
         .map(problem -> manifest.at("spec.training", problem))
         .stream()
         .toList();

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.cli.KastorProcess;
+import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.testkit.SourceJar;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,11 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Features of training, of Kastor's own and of the example's jar, under a real {@code kastor up}.
+ * Features of training, of Kastor's own and of the examples' jars, under a real {@code kastor up}.
  */
 final class TrainingFeaturesIT {
-  private static final Path EXAMPLE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/gradient-stage/src/main");
+  private static final Path EXAMPLES =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("examples");
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -34,26 +36,34 @@ final class TrainingFeaturesIT {
       Path plugins = Files.createDirectories(home.resolve("plugins"));
       Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
       Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
-      SourceJar.make(
-          plugins.resolve("clip.jar"),
-          List.of(EXAMPLE.resolve("java/com/example/ClipByNorm.java")),
-          GradientStagePlugin.class.getName(),
-          Files.readAllLines(
-              EXAMPLE.resolve(
-                  "resources/META-INF/services/" + GradientStagePlugin.class.getName())));
-      up.start(folder.resolve("up"), "up", "--slots", "1", "--port", "0");
+      build("gradient-stage", "ClipByNorm", GradientStagePlugin.class, plugins);
+      build("codec", "TopK", GradientCodecPlugin.class, plugins);
+      up.start(folder.resolve("up"), "up", "--slots", "2", "--port", "0");
       up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
 
       // The loss is that of a batch near the end: no two jobs report the same one.
-      double still = loss(kastor, "still", "{gradients: [clip: {norm: 1.0e-9}]}");
+      double still = loss(kastor, "still", 1, "{gradients: [clip: {norm: 1.0e-9}]}");
       assertThat(still).as("of twelve classes, untrained").isBetween(2.0, 3.5);
-      assertThat(loss(kastor, "plain", "{passes: {tableProducts: off}}")).isLessThan(still / 2);
-      assertThat(loss(kastor, "clipped", "{gradients: [clip: {norm: 1.0}]}")).isLessThan(still / 2);
+      assertThat(loss(kastor, "plain", 1, "{passes: {tableProducts: off}}")).isLessThan(still / 2);
+      assertThat(loss(kastor, "clipped", 1, "{gradients: [clip: {norm: 1.0}]}"))
+          .isLessThan(still / 2);
+      assertThat(loss(kastor, "coded", 2, "{codec: {topk: {share: 0.05}}}")).isLessThan(still / 2);
     }
   }
 
+  private static void build(String project, String plugin, Class<?> type, Path plugins)
+      throws IOException {
+    Path sources = EXAMPLES.resolve(project).resolve("src/main");
+    SourceJar.make(
+        plugins.resolve(project + ".jar"),
+        List.of(sources.resolve("java/com/example/%s.java".formatted(plugin))),
+        type.getName(),
+        Files.readAllLines(sources.resolve("resources/META-INF/services/" + type.getName())));
+  }
+
   /** The loss of a batch near the end of a job. */
-  private double loss(KastorProcess kastor, String name, String training) throws Exception {
+  private double loss(KastorProcess kastor, String name, int replicas, String training)
+      throws Exception {
     Path file = folder.resolve(name + ".yaml");
     Files.writeString(
         file,
@@ -64,19 +74,22 @@ final class TrainingFeaturesIT {
         spec:
           program: {name: glyph-mlp, parameters: {hidden: "64"}}
           training: %s
+          elastic: {minReplicas: %d, maxReplicas: %d}
           goodput:
             mode: Fixed
             batchSize: {initial: 64}
             learningRate: {base: "0.05"}
             work: {steps: 300}
         """
-            .formatted(name, training));
+            .formatted(name, training, replicas, replicas));
     assertThat(run(kastor, "submit", file.toString(), "--wait")).as(kastor.said()).isZero();
     assertThat(run(kastor, "describe", name, "-o", "json")).isZero();
     // Java's own warnings stand before it.
     String said = kastor.said();
-    JsonNode loss = JSON.readTree(said.substring(said.indexOf("\n{") + 1)).findValue("loss");
+    JsonNode job = JSON.readTree(said.substring(said.indexOf("\n{") + 1));
+    JsonNode loss = job.findValue("loss");
     assertThat(loss).as(said).isNotNull();
+    assertThat(job.findValue("lostOrRepeatedExamples")).as(said).hasToString("0");
     return loss.asDouble();
   }
 

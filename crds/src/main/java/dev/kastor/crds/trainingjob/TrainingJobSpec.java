@@ -172,8 +172,8 @@ public record TrainingJobSpec(
         @Default(TrainingJobSpec.OPERATOR)
         @Nullable String managedBy,
     @JsonPropertyDescription(
-            "Features of training, for a program: passes, by name on or off, and gradients, a list"
-                + " of what is done to the gradient.")
+            "Features of training, for a program: passes, by name on or off, gradients, a list of"
+                + " what is done to the gradient, and codec, what stands for it between replicas.")
         @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";

@@ -1,8 +1,10 @@
 package dev.kastor.engine.program;
 
+import dev.kastor.engine.codec.GradientCodecs;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.GraphPasses;
 import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
@@ -15,6 +17,7 @@ import dev.kastor.training.TrainingChoices;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,10 +28,15 @@ import java.util.TreeSet;
  *
  * @param passes rewrites of the graphs of its model
  * @param gradients what is done to its mean gradient, in this order
+ * @param codec what stands for gradients between its replicas; empty for the gradients themselves
  */
-public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients) {
+public record TrainingMethod(
+    PassPipeline passes,
+    List<GradientStage> gradients,
+    Optional<Chosen<GradientCodecPlugin>> codec) {
   /** Training of a job that chooses nothing. */
-  public static final TrainingMethod USUAL = new TrainingMethod(PassPipeline.USUAL, List.of());
+  public static final TrainingMethod USUAL =
+      new TrainingMethod(PassPipeline.USUAL, List.of(), Optional.empty());
 
   /** Gradient stages are in jars alone. */
   private static final Registry<GradientStagePlugin> STAGES =
@@ -55,12 +63,26 @@ public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients)
     List<Feature> chosen = new ArrayList<>();
     PassPipeline passes = passes(choices.passes(), folder, chosen);
     List<GradientStage> stages = stages(choices.gradients(), folder, chosen);
+    Optional<Chosen<GradientCodecPlugin>> codec = codec(choices, folder, chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
       throw new ProgramException("training: " + e.getMessage(), e);
     }
-    return new TrainingMethod(without(passes, chosen), stages);
+    return new TrainingMethod(without(passes, chosen), stages, codec);
+  }
+
+  /**
+   * Checks that gradients can be summed as a parameter of the program says.
+   *
+   * @throws ProgramException if not; the message names the codec and the parameter
+   */
+  public void checkSums(SumsParameter sums) throws ProgramException {
+    if (codec.isPresent() && sums == SumsParameter.NCCL) {
+      throw new ProgramException(
+          "training.codec: %s and the program's parameter sums: nccl make no sense together, as NCCL sums numbers and no codes. Choose one of them."
+              .formatted(codec.get().name()));
+    }
   }
 
   /** A pass that nobody switched gives way to what was chosen and makes no sense beside it. */
@@ -115,6 +137,27 @@ public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients)
     }
   }
 
+  private static Optional<Chosen<GradientCodecPlugin>> codec(
+      TrainingChoices choices, Path folder, List<Feature> chosen) throws ProgramException {
+    if (choices.codec().isEmpty()) {
+      return Optional.empty();
+    }
+    Selection selection = choices.codec().get();
+    try {
+      Chosen<GradientCodecPlugin> codec =
+          registry(
+                  List.of(selection.name()),
+                  GradientCodecs.BUILT_IN,
+                  GradientCodecPlugin.class,
+                  folder)
+              .choose(selection);
+      chosen.add(codec.plugin());
+      return Optional.of(codec);
+    } catch (IllegalArgumentException e) {
+      throw unusable("training.codec", e, folder);
+    }
+  }
+
   private static <P extends Plugin> Registry<P> registry(
       Collection<String> names, Registry<P> builtIn, Class<P> type, Path folder)
       throws ProgramException {
@@ -138,12 +181,17 @@ public record TrainingMethod(PassPipeline passes, List<GradientStage> gradients)
    * The first problem of a job's choices on the machine that has the jars, before it is stored.
    *
    * @param training {@code spec.training} in its free form
+   * @param parameters of the program, as the user gave them
    * @param plugins folder of the jars
    * @return a message that begins with the path below {@code spec}; empty if there is none
    */
-  public static Optional<String> problem(Map<String, ?> training, Path plugins) {
+  public static Optional<String> problem(
+      Map<String, ?> training, Map<String, String> parameters, Path plugins) {
     try {
-      of(TrainingChoices.parse(training), plugins);
+      TrainingMethod method = of(TrainingChoices.parse(training), plugins);
+      if (method.codec.isPresent()) {
+        method.checkSums(SumsParameter.take(new HashMap<>(parameters)));
+      }
       return Optional.empty();
     } catch (ProgramException | IllegalArgumentException e) {
       return Optional.of(String.valueOf(e.getMessage()));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
@@ -15,13 +16,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Features that {@code spec.training} names, of Kastor's own and of the example's jar. */
 class TrainingMethodTest {
-  private static final Path EXAMPLE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/gradient-stage/src/main");
+  private static final Path EXAMPLES =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("examples");
   private static final GradientStage.StepView STEP = new GradientStage.StepView(0, 8, 1);
 
   /** A stage that makes no sense beside the example's. */
@@ -72,18 +74,23 @@ class TrainingMethodTest {
   }
 
   private void addExample() throws IOException {
+    addExample("gradient-stage", "ClipByNorm", GradientStagePlugin.class);
+  }
+
+  private void addExample(String project, String plugin, Class<?> type) throws IOException {
+    Path sources = EXAMPLES.resolve(project).resolve("src/main");
     SourceJar.make(
-        folder.resolve("clip.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/ClipByNorm.java")),
-        GradientStagePlugin.class.getName(),
-        Files.readAllLines(
-            EXAMPLE.resolve("resources/META-INF/services/" + GradientStagePlugin.class.getName())));
+        folder.resolve(project + ".jar"),
+        List.of(sources.resolve("java/com/example/%s.java".formatted(plugin))),
+        type.getName(),
+        Files.readAllLines(sources.resolve("resources/META-INF/services/" + type.getName())));
   }
 
   @Test
   void nothingChosenIsTrainingAsItWas() throws Exception {
     assertThat(method(Map.of())).isSameAs(TrainingMethod.USUAL);
     assertThat(TrainingMethod.USUAL.gradients()).isEmpty();
+    assertThat(TrainingMethod.USUAL.codec()).isEmpty();
     assertThat(TrainingMethod.USUAL.passes().switches()).isEmpty();
   }
 
@@ -168,11 +175,42 @@ class TrainingMethodTest {
   }
 
   @Test
+  void aCodecIsOneOfKastorsOrOfAJar() throws Exception {
+    assertThat(method(Map.of("codec", "bf16")).codec().orElseThrow().name()).isEqualTo("bf16");
+    assertThatThrownBy(() -> method(Map.of("codec", "topk")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("training.codec: there is no gradient codec 'topk'. Use one of: bf16")
+        .hasMessageContaining(folder.toString());
+    addExample("codec", "TopK", GradientCodecPlugin.class);
+    assertThat(method(Map.of("codec", Map.of("topk", Map.of("share", 0.1)))).codec().orElseThrow())
+        .hasToString("topk:share=0.1");
+    assertThatThrownBy(() -> method(Map.of("codec", Map.of("topk", Map.of("share", 2)))))
+        .hasMessageContaining("gradient codec topk: share must be a number above 0 and at most 1");
+  }
+
+  @Test
+  void aCodecBesideSumsByNcclIsRefusedWithBothNames() throws Exception {
+    Map<String, String> codec = Map.of("codec", "bf16");
+    assertThatThrownBy(() -> method(codec).checkSums(SumsParameter.NCCL))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("bf16")
+        .hasMessageContaining("sums: nccl");
+    method(codec).checkSums(SumsParameter.RING);
+    TrainingMethod.USUAL.checkSums(SumsParameter.NCCL);
+    assertThat(problem(codec)).isEmpty();
+    assertThat(TrainingMethod.problem(codec, Map.of("sums", "nccl"), folder).orElseThrow())
+        .contains("bf16", "sums: nccl");
+  }
+
+  private Optional<String> problem(Map<String, ?> training) {
+    return TrainingMethod.problem(training, Map.of(), folder);
+  }
+
+  @Test
   void whoSubmitsIsToldTheFirstProblem() {
-    assertThat(TrainingMethod.problem(Map.of(), folder)).isEmpty();
-    assertThat(TrainingMethod.problem(gradients("clip"), folder).orElseThrow())
+    assertThat(problem(Map.of())).isEmpty();
+    assertThat(problem(gradients("clip")).orElseThrow())
         .contains("there is no gradient stage 'clip'");
-    assertThat(TrainingMethod.problem(Map.of("pases", Map.of()), folder).orElseThrow())
-        .contains("Did you mean passes?");
+    assertThat(problem(Map.of("pases", Map.of())).orElseThrow()).contains("Did you mean passes?");
   }
 }
