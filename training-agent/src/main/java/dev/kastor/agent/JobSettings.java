@@ -6,7 +6,7 @@ import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.trainer.TrainingSettings;
 import dev.kastor.agent.trainer.Work;
 import dev.kastor.engine.optim.LearningRateRules;
-import dev.kastor.engine.train.GradientStage;
+import dev.kastor.engine.program.TrainingMethod;
 import dev.kastor.training.TrainingChoices;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -75,9 +75,9 @@ public record JobSettings(
   /**
    * The part that the trainer needs.
    *
-   * @param gradientStages what is done to the mean gradient
+   * @param method features of training that the job chose
    */
-  TrainingSettings settings(long seed, List<GradientStage> gradientStages) {
+  TrainingSettings settings(long seed, TrainingMethod method) {
     return new TrainingSettings(
         initialBatch,
         baseLearningRate,
@@ -86,7 +86,8 @@ public record JobSettings(
         seed,
         checkpointInterval,
         EVALUATION_INTERVAL,
-        gradientStages);
+        method.gradients(),
+        method.codec());
   }
 
   /**

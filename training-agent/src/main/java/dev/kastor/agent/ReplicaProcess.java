@@ -71,6 +71,7 @@ final class ReplicaProcess implements AutoCloseable {
       parameters.putAll(spec.parameters());
       SumsParameter sums = SumsParameter.take(parameters);
       TrainingMethod method = TrainingMethod.of(spec.training());
+      method.checkSums(sums);
       Optimizer optimizer = program.optimizer(parameters);
       try (Trainable model = program.load(parameters, method.passes())) {
         if (spec.initialBatch() > model.trainingExamples()) {
@@ -83,7 +84,7 @@ final class ReplicaProcess implements AutoCloseable {
               "the model of program %s has %d parameters and its layout %d. Mend its layout()."
                   .formatted(spec.program(), model.parameters().length, model.layout().elements()));
         }
-        TrainingSettings settings = spec.settings(seed(parameters), method.gradients());
+        TrainingSettings settings = spec.settings(seed(parameters), method);
         return train(model, optimizer, settings, GradientSums.maker(sums));
       }
     } catch (ProgramException e) {

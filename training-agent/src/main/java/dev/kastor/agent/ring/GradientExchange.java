@@ -9,10 +9,9 @@ import org.jspecify.annotations.Nullable;
  * Sums one step's gradient over a ring, bucket by bucket from its end, while the first layers' part
  * is still being computed (Li et al., PyTorch Distributed, VLDB 2020, section 3.2).
  *
- * <p>Buckets depend on the gradient's length alone, so all members exchange the same ones. Until
- * {@link #finish} nobody else may use the ring.
+ * <p>Buckets depend on the gradient's length alone, so all members exchange the same ones.
  */
-public final class GradientExchange implements AutoCloseable {
+public final class GradientExchange implements StepExchange {
   /** Hears of each bucket that was exchanged, in the terms of {@link System#nanoTime}. */
   @FunctionalInterface
   public interface Listener {
@@ -50,7 +49,7 @@ public final class GradientExchange implements AutoCloseable {
     buckets = ring.size() == 1 ? 0 : Math.ceilDiv(gradient.length, bucketFloats);
   }
 
-  /** From this element on, the gradient holds our own share; told again and again, down to 0. */
+  @Override
   public void ready(int from) {
     while (released < buckets && from <= start(released)) {
       if (thread == null) {
@@ -61,7 +60,7 @@ public final class GradientExchange implements AutoCloseable {
     }
   }
 
-  /** Returns once the whole gradient is the sum over all members. */
+  @Override
   public void finish() throws RingBrokenException {
     if (released < buckets) {
       throw new IllegalStateException(
@@ -101,7 +100,6 @@ public final class GradientExchange implements AutoCloseable {
     return gradient.length - bucket * bucketFloats;
   }
 
-  /** Ends an exchange that was not finished, for instance as our own pass failed. */
   @Override
   public void close() {
     if (thread != null && !exchanging.isDone()) {

@@ -1,11 +1,9 @@
 package dev.kastor.agent.trainer;
 
 import dev.kastor.agent.membership.MembershipClient;
-import dev.kastor.agent.operator.WireJson;
-import dev.kastor.agent.ring.GradientExchange;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingBrokenException;
-import dev.kastor.agent.ring.Sums;
+import dev.kastor.agent.ring.StepExchange;
 import dev.kastor.agent.telemetry.StepSample;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.telemetry.TrainingStatus;
@@ -16,7 +14,6 @@ import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.Outcome;
-import dev.kastor.protocol.ReplicaState.Doing;
 import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.protocol.Switch;
 import java.io.IOException;
@@ -27,8 +24,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,7 +40,6 @@ public final class ElasticTrainer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ElasticTrainer.class);
   private static final Duration RETRY = Duration.ofMillis(250);
   private static final Duration POLL = Duration.ofSeconds(1);
-  private static final Duration LAST_REPORT_LIMIT = Duration.ofSeconds(60);
 
   private final String job;
   private final String pod;
@@ -55,10 +49,11 @@ public final class ElasticTrainer implements AutoCloseable {
   private final TelemetryClient telemetry;
   private final Checkpoints checkpoints;
   private final GenerationJoiner joiner;
-  private final Sums.Maker sums;
+  private final Exchanges exchanges;
   private final History history;
   private final Set<Integer> warm = new HashSet<>();
-  private final EvaluationPace pace;
+  private final Evaluations evaluations;
+  private final Endings endings;
 
   private volatile boolean saveSoon;
   private long generation;
@@ -77,7 +72,7 @@ public final class ElasticTrainer implements AutoCloseable {
     this.settings = settings;
     this.replica = new Replica(model, optimizer, settings);
     this.memberships = around.memberships();
-    this.sums = around.sums();
+    this.exchanges = new Exchanges(around.sums(), settings, model.layout(), replica.gradient());
     this.telemetry = around.telemetry();
     this.checkpoints =
         new Checkpoints(
@@ -87,7 +82,9 @@ public final class ElasticTrainer implements AutoCloseable {
             around.telemetry()::saved,
             around.telemetry()::unsaved);
     this.history = new History();
-    this.pace = new EvaluationPace(settings.evaluationInterval());
+    this.evaluations =
+        new Evaluations(around, replica, new EvaluationPace(settings.evaluationInterval()));
+    this.endings = new Endings(around, replica, checkpoints, evaluations);
     this.joiner =
         new GenerationJoiner(
             around.job(),
@@ -125,10 +122,10 @@ public final class ElasticTrainer implements AutoCloseable {
       agreed = Optional.empty();
       OptionalInt rank = rank(target);
       if (target.action() == Action.STOP) {
-        return stopAlone();
+        return endings.stopAlone();
       }
       if (target.action() == Action.LEAVE || rank.isEmpty()) {
-        return left();
+        return endings.left();
       }
       history.called();
       warmUp(target.batchPlan().atomicBatchSize());
@@ -136,7 +133,7 @@ public final class ElasticTrainer implements AutoCloseable {
         GenerationJoiner.Joined joined =
             joiner.join(target, rank.getAsInt(), () -> newestGeneration() > target.generation());
         try (Ring ring = joined.ring();
-            Sums sum = sums.over(ring)) {
+            Exchanges.OfGeneration steps = exchanges.over(ring)) {
           generation = target.generation();
           retry = false;
           memberships.stepped(replica.step());
@@ -145,7 +142,7 @@ public final class ElasticTrainer implements AutoCloseable {
             log.info("{}: {}", job, told(joined.change(), target.batchPlan()));
             telemetry.switched(joined.change());
           }
-          Result result = train(ring, sum, target);
+          Result result = train(ring, steps, target);
           switch (result) {
             case Ended ended -> {
               return ended.outcome();
@@ -154,7 +151,7 @@ public final class ElasticTrainer implements AutoCloseable {
           }
         }
       } catch (WarmStartException e) {
-        return ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(e.getMessage()));
+        return endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(e.getMessage()));
       } catch (RingBrokenException e) {
         memberships.waiting(false);
         log.warn("{}: generation {}: {}", job, target.generation(), e.getMessage());
@@ -190,7 +187,7 @@ public final class ElasticTrainer implements AutoCloseable {
 
   private record SwitchTo(Membership membership) implements Result {}
 
-  private Result train(Ring ring, Sums sum, Membership membership)
+  private Result train(Ring ring, Exchanges.OfGeneration steps, Membership membership)
       throws IOException, InterruptedException {
     BatchPlan plan = membership.batchPlan();
     if (ring.rank() == 0) {
@@ -206,8 +203,8 @@ public final class ElasticTrainer implements AutoCloseable {
       long known = newer.map(Membership::generation).orElse(generation);
       long start = System.nanoTime();
       LocalStep local;
-      try (GradientExchange exchange =
-          new GradientExchange(ring, sum, replica.gradient(), (_, _, _) -> {})) {
+      StepExchange exchange = steps.begin();
+      try (exchange) {
         local = replica.compute(plan, ring.size(), ring.rank(), exchange::ready);
         memberships.waiting(true);
         exchange.finish();
@@ -215,28 +212,30 @@ public final class ElasticTrainer implements AutoCloseable {
       StepHeader own = new StepHeader(replica.step(), known, local);
       List<StepHeader> all = StepHeader.decodeAll(ring.allGather(own.encode()), replica.step());
       ring.allReduce(replica.batchStatistics());
+      ring.allReduce(replica.probe());
       memberships.waiting(false);
       long exchanged = System.nanoTime();
       int finite = (int) all.stream().filter(each -> each.local().finite()).count();
       if (finite > 0 && finite < all.size()) {
         if (!local.finite()) {
-          return new Ended(notFinite(finite));
+          return new Ended(endings.notFinite(finite));
         }
         throw new RingBrokenException(
             "%s at step %d, so the others take it again without"
-                .formatted(unfit(membership, all), replica.step()));
+                .formatted(StepHeader.unfit(membership, all), replica.step()));
       }
       double loss;
       try {
         loss = replica.apply(all.stream().map(StepHeader::local).toList(), plan);
       } catch (DivergedException e) {
         if (again == replica.step()) {
-          return new Ended(diverged(ring, e, finite > 0));
+          return new Ended(endings.diverged(ring, e, finite > 0));
         }
         again = replica.step();
         log.warn("{}: step {} is taken again: its gradient is not finite", job, again);
         continue;
       }
+      exchange.commit();
       long end = System.nanoTime();
       boolean evaluated = false;
       memberships.stepped(replica.step());
@@ -254,8 +253,8 @@ public final class ElasticTrainer implements AutoCloseable {
             new StepSample(
                 status(ring, membership), settled && !first && compute > 0, compute, sync, loss));
         saveWhenDue();
-        pace.stepped((end - start) * 1e-9);
-        evaluated = !replica.done() && evaluateWhenDue(pass / plan.atomicBatchSize());
+        evaluations.stepped((end - start) * 1e-9);
+        evaluated = !replica.done() && evaluations.whenDue(pass / plan.atomicBatchSize());
       }
       // The first step after a change or an evaluation does not say what a step costs.
       first = evaluated;
@@ -263,11 +262,11 @@ public final class ElasticTrainer implements AutoCloseable {
           && !replica.done()
           && all.stream().allMatch(each -> each.newestGeneration() == known)) {
         return newer.get().action() == Action.STOP
-            ? new Ended(stop(ring))
+            ? new Ended(endings.stop(ring))
             : new SwitchTo(newer.get());
       }
     }
-    return new Ended(complete(ring));
+    return new Ended(endings.complete(ring));
   }
 
   /** Pays what a change that is coming would cost the others while they waited for us. */
@@ -299,139 +298,6 @@ public final class ElasticTrainer implements AutoCloseable {
       lastSaveNanos = now;
       checkpoints.saveInBackground(replica.state());
     }
-  }
-
-  /**
-   * Tells how good the parameters are now, if it is time to; they stay as they are. The others wait
-   * for us at the exchange of the next step.
-   */
-  private boolean evaluateWhenDue(double secondsPerExample) {
-    int examples = replica.heldOutExamples();
-    if (examples == 0 || !pace.due(examples * secondsPerExample)) {
-      return false;
-    }
-    memberships.doing(Doing.EVALUATE);
-    long start = System.nanoTime();
-    Trainable.Metric metric = replica.evaluate();
-    pace.evaluated((System.nanoTime() - start) * 1e-9);
-    memberships.doing(Doing.TRAIN);
-    tell(metric);
-    return true;
-  }
-
-  private void tell(Trainable.Metric metric) {
-    log.info("{}: held-out {} at step {}: {}", job, metric.name(), replica.step(), metric.value());
-    telemetry.evaluated(metric.name(), metric.value());
-  }
-
-  /** The work is done: rank 0 evaluates, saves and tells the others, then the operator. */
-  private Outcome complete(Ring ring) throws IOException, InterruptedException {
-    @Nullable Outcome own = null;
-    if (ring.rank() == 0) {
-      memberships.doing(Doing.EVALUATE);
-      Trainable.Metric metric = replica.evaluate();
-      tell(metric);
-      memberships.doing(Doing.SAVE);
-      checkpoints.save(replica.state());
-      own =
-          new Outcome(
-              Outcome.Kind.COMPLETED,
-              replica.progress(),
-              metric.name(),
-              Double.isFinite(metric.value()) ? metric.value() : null,
-              replica.lostOrRepeated(),
-              "completed %d steps".formatted(replica.step()));
-    }
-    Outcome outcome = fromRankZero(ring, own);
-    ring.close();
-    if (own != null) {
-      telemetry.finish(own, LAST_REPORT_LIMIT);
-    }
-    return outcome;
-  }
-
-  /** Whoever is at fault is known to all members, as they see the same headers. */
-  private static String unfit(Membership membership, List<StepHeader> all) {
-    return membership.members().stream()
-        .filter(member -> !all.get(member.rank()).local().finite())
-        .map(Member::pod)
-        .collect(Collectors.joining(", ", "the gradient of ", " is not finite"));
-  }
-
-  /** Our gradient alone is not finite: something is wrong with us, not with the training. */
-  private Outcome notFinite(int others) {
-    return ended(
-        Outcome.Kind.FAILED,
-        ("the gradient of this replica is not finite at step %d, that of the other %d is: they go"
-                + " on without it. If replicas fail so again and again, look at the examples that they"
-                + " read, or at their device.")
-            .formatted(replica.step(), others));
-  }
-
-  /**
-   * All members come to the same conclusion at the same step.
-   *
-   * @param unexplained whether each member's own gradient is finite and their sum alone is not:
-   *     then a start from the checkpoint may help
-   */
-  private Outcome diverged(Ring ring, DivergedException why, boolean unexplained)
-      throws InterruptedException {
-    log.error("{}: {}", job, why.getMessage());
-    if (unexplained) {
-      return ended(Outcome.Kind.FAILED, String.valueOf(why.getMessage()));
-    }
-    Outcome outcome = ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
-    if (ring.rank() == 0) {
-      telemetry.finish(outcome, LAST_REPORT_LIMIT);
-    }
-    return outcome;
-  }
-
-  /** All members stop after the same step; none goes before the checkpoint is safe. */
-  private Outcome stop(Ring ring) throws IOException, InterruptedException {
-    @Nullable Outcome own = null;
-    if (ring.rank() == 0) {
-      checkpoints.save(replica.state());
-      own = stopped();
-    }
-    Outcome outcome = fromRankZero(ring, own);
-    ring.close();
-    if (own != null) {
-      telemetry.finish(own, LAST_REPORT_LIMIT);
-    }
-    return outcome;
-  }
-
-  private static Outcome fromRankZero(Ring ring, @Nullable Outcome own) throws IOException {
-    byte[] said = ring.allGather(own == null ? new byte[0] : WireJson.write(own)).getFirst();
-    return WireJson.read(said, Outcome.class);
-  }
-
-  /** Told to stop while in no ring: nobody else may be left, so we save what we have. */
-  private Outcome stopAlone() throws IOException {
-    if (replica.hasState()) {
-      checkpoints.save(replica.state());
-    }
-    return stopped();
-  }
-
-  private Outcome stopped() {
-    return ended(Outcome.Kind.STOPPED, "stopped at step %d".formatted(replica.step()));
-  }
-
-  private Outcome left() {
-    return ended(Outcome.Kind.LEFT, "no longer a member");
-  }
-
-  private Outcome ended(Outcome.Kind kind, String message) {
-    boolean has = replica.hasState();
-    return new Outcome(
-        kind,
-        has ? replica.progress() : null,
-        null,
-        null,
-        has ? replica.lostOrRepeated() : 0,
-        message);
   }
 
   /** Waits until there is something to do other than what we do. */

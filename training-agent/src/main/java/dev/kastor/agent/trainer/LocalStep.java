@@ -6,7 +6,8 @@ import dev.kastor.engine.train.AuditDigest;
  * What a replica's own passes of one step gave, beside the gradient.
  *
  * @param loss mean loss over its share
- * @param squaredNorms sum over its passes of the squared norm of the pass's gradient
+ * @param squaredNorms sum over its passes of the squared norm of the pass's gradient, where the
+ *     replica has a probe its estimate by that
  * @param trained the examples it actually passed
  * @param passSeconds mean time of one pass
  * @param finite whether all values of the gradient and of the batch statistics are finite

@@ -3,6 +3,7 @@ package dev.kastor.agent.trainer;
 import dev.kastor.engine.checkpoint.TrainedParameters;
 import dev.kastor.engine.train.AuditDigest;
 import dev.kastor.engine.train.ElasticSampler;
+import dev.kastor.engine.train.GradientProbe;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
@@ -24,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The model of this process with all that training changes in it.
  *
- * <p>A step is {@link #compute}, an exchange of the vectors {@link #gradient} and {@link
- * #batchStatistics} by whoever calls, and {@link #apply}. Only {@code apply} changes the state, so
- * a step whose exchange failed can be computed again. One thread owns it.
+ * <p>A step is {@link #compute}, an exchange of the vectors {@link #gradient}, {@link
+ * #batchStatistics} and {@link #probe} by whoever calls, and {@link #apply}. Only {@code apply}
+ * changes the state, so a step whose exchange failed can be computed again. One thread owns it.
  */
 final class Replica {
   private final Trainable model;
@@ -41,6 +42,10 @@ final class Replica {
   private final float[] passStatistics;
   private final double totalSteps;
 
+  /** Of the step in progress; null where the exchanged gradient is the true one. */
+  private @Nullable GradientProbe probe;
+
+  private float[] probed = {};
   private boolean hasState;
   private long step;
   private double scaleInvariantSteps;
@@ -125,6 +130,14 @@ final class Replica {
     return batchStatistics;
   }
 
+  /**
+   * Our share's gradient at the coordinates of a {@link GradientProbe}, then its sum over replicas;
+   * empty where the gradient itself is exchanged.
+   */
+  float[] probe() {
+    return probed;
+  }
+
   /** Makes the model's initial parameters the state at step 0. */
   void startFresh() {
     hasState = true;
@@ -197,6 +210,11 @@ final class Replica {
     int passes = plan.accumulationSteps() + 1;
     double loss = 0;
     AuditDigest trained = AuditDigest.EMPTY;
+    probe =
+        settings.isCoded(replicas)
+            ? GradientProbe.of(gradient.length, settings.seed(), step)
+            : null;
+    probed = new float[probe == null ? 0 : probe.size()];
     Sums sums = new Sums(passes, ready);
     long start = System.nanoTime();
     for (int pass = 0; pass < passes; pass++) {
@@ -217,7 +235,8 @@ final class Replica {
     double seconds = (System.nanoTime() - start) * 1e-9;
     boolean finite =
         Double.isFinite(sums.squaredNorms) && Double.isFinite(squaredNorm(batchStatistics));
-    return new LocalStep(loss / passes, sums.squaredNorms, trained, seconds / passes, finite);
+    double squaredNorms = probe == null ? sums.squaredNorms : sums.probedNorms;
+    return new LocalStep(loss / passes, squaredNorms, trained, seconds / passes, finite);
   }
 
   /** What becomes of the gradients of a step's passes, piece by piece. */
@@ -225,6 +244,7 @@ final class Replica {
     private final int passes;
     private final IntConsumer ready;
     private double squaredNorms;
+    private double probedNorms;
     private int end;
 
     Sums(int passes, IntConsumer ready) {
@@ -245,12 +265,18 @@ final class Replica {
       boolean last = pass == passes - 1;
       return from -> {
         squaredNorms += squaredNorm(own, from, end);
+        if (probe != null) {
+          probedNorms += probe.squaredNorm(own, from, end);
+        }
         if (pass > 0) {
           add(passGradient, gradient, from, end);
         }
         if (last) {
           if (passes > 1) {
             scale(gradient, 1f / passes, from, end);
+          }
+          if (probe != null) {
+            probe.read(gradient, from, end, probed);
           }
           ready.accept(from);
         }
@@ -272,6 +298,7 @@ final class Replica {
     if (replicas > 1) {
       scale(gradient, 1f / replicas);
       scale(batchStatistics, 1f / replicas);
+      scale(probed, 1f / replicas);
     }
     double loss = 0;
     double squaredNorms = 0;
@@ -293,7 +320,8 @@ final class Replica {
     boolean kept = groups == 1 && !settings.gradientStages().isEmpty();
     float[] raw = kept ? gradient.clone() : gradient;
     change(new GradientStage.StepView(step, globalBatch, loss / replicas));
-    observe(raw, groups, squaredNorms, squaredNorm, globalBatch);
+    double observed = probe == null ? squaredNorm : probe.squaredNorm(probed);
+    observe(raw, groups, squaredNorms, observed, globalBatch);
     double batchScale = (double) globalBatch / settings.initialBatch();
     Optional<GradientStats> stats = noise.stats();
     double rate =

@@ -2,9 +2,12 @@ package dev.kastor.agent.trainer;
 
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.engine.train.AuditDigest;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * What a replica tells the others beside its gradient, all of it exact.
@@ -57,5 +60,13 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
       headers.add(header);
     }
     return headers;
+  }
+
+  /** Whoever is at fault is known to all members, as they see the same headers. */
+  static String unfit(Membership membership, List<StepHeader> all) {
+    return membership.members().stream()
+        .filter(member -> !all.get(member.rank()).local().finite())
+        .map(Member::pod)
+        .collect(Collectors.joining(", ", "the gradient of ", " is not finite"));
   }
 }

@@ -1,9 +1,12 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.LearningRateRule;
+import dev.kastor.plugin.Chosen;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the job's spec says about training.
@@ -16,6 +19,7 @@ import java.util.List;
  * @param checkpointInterval time between checkpoints
  * @param evaluationInterval least time of training between evaluations on held-out data
  * @param gradientStages what is done to the mean gradient before the optimizer, in this order
+ * @param codec what stands for gradients between replicas; empty for the gradients themselves
  */
 public record TrainingSettings(
     int initialBatch,
@@ -25,12 +29,13 @@ public record TrainingSettings(
     long seed,
     Duration checkpointInterval,
     Duration evaluationInterval,
-    List<GradientStage> gradientStages) {
+    List<GradientStage> gradientStages,
+    Optional<Chosen<GradientCodecPlugin>> codec) {
   public TrainingSettings {
     gradientStages = List.copyOf(gradientStages);
   }
 
-  /** Settings of a job whose optimizer takes the gradient as it is. */
+  /** Settings of a job whose gradients are exchanged and taken as they are. */
   public TrainingSettings(
       int initialBatch,
       double baseLearningRate,
@@ -47,6 +52,12 @@ public record TrainingSettings(
         seed,
         checkpointInterval,
         evaluationInterval,
-        List.of());
+        List.of(),
+        Optional.empty());
+  }
+
+  /** Whether so many replicas exchange codes: one alone has nobody to send one to. */
+  boolean isCoded(int replicas) {
+    return codec.isPresent() && replicas > 1;
   }
 }

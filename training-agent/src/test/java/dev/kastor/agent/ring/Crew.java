@@ -14,10 +14,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** In-process replicas with real listeners, each doing its part in a thread of its own. */
-final class Crew implements AutoCloseable {
+public final class Crew implements AutoCloseable {
   static final String SECRET = "a secret of the job, 32 bytes long";
   static final RingKey KEY = key("team/job", SECRET);
-  static final RingLimits LIMITS =
+  public static final RingLimits LIMITS =
       limits(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofSeconds(20));
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -34,7 +34,8 @@ final class Crew implements AutoCloseable {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  static RingListener listen() throws IOException {
+  /** A listener of a replica of the job. */
+  public static RingListener listen() throws IOException {
     return RingListener.open(KEY, LIMITS, InetAddress.getLoopbackAddress());
   }
 
@@ -43,7 +44,8 @@ final class Crew implements AutoCloseable {
     return RingListener.open(key, LIMITS, InetAddress.getLoopbackAddress());
   }
 
-  static InetSocketAddress address(RingListener listener) {
+  /** Where a listener is reached. */
+  public static InetSocketAddress address(RingListener listener) {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port());
   }
 
@@ -52,7 +54,8 @@ final class Crew implements AutoCloseable {
   }
 
   /** Runs a task per rank at once and gives the results in rank order. */
-  <T> List<T> together(int size, Task<T> task) throws InterruptedException, ExecutionException {
+  public <T> List<T> together(int size, Task<T> task)
+      throws InterruptedException, ExecutionException {
     List<Future<T>> futures = start(size, task);
     List<T> results = new ArrayList<>();
     for (Future<T> future : futures) {
@@ -61,7 +64,8 @@ final class Crew implements AutoCloseable {
     return results;
   }
 
-  <T> List<Future<T>> start(int size, Task<T> task) {
+  /** Starts a task per rank. */
+  public <T> List<Future<T>> start(int size, Task<T> task) {
     List<Future<T>> futures = new ArrayList<>();
     for (int rank = 0; rank < size; rank++) {
       int own = rank;
@@ -86,7 +90,8 @@ final class Crew implements AutoCloseable {
   }
 
   /** What one rank does. */
-  interface Task<T> {
+  public interface Task<T> {
+    /** Does it. */
     T run(int rank) throws Exception;
   }
 }

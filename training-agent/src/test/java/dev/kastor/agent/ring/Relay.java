@@ -13,12 +13,13 @@ import java.util.List;
 
 /**
  * Somebody on the path to a listener: passes on what connectors send, keeps a copy of it, and may
- * flip a bit of it.
+ * flip a bit of it or cut the connection.
  */
-final class Relay implements AutoCloseable {
+public final class Relay implements AutoCloseable {
   private final ServerSocket server;
   private final InetSocketAddress target;
   private final long flippedByte;
+  private final long mostBytes;
   private final List<Socket> sockets = new ArrayList<>();
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
 
@@ -26,18 +27,29 @@ final class Relay implements AutoCloseable {
    * @param flippedByte index of the byte of each connection of which a bit is flipped; -1 for none
    */
   Relay(InetSocketAddress target, long flippedByte) throws IOException {
+    this(target, flippedByte, Long.MAX_VALUE);
+  }
+
+  private Relay(InetSocketAddress target, long flippedByte, long mostBytes) throws IOException {
     this.target = target;
     this.flippedByte = flippedByte;
+    this.mostBytes = mostBytes;
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     Thread.ofVirtual().start(this::accept);
   }
 
-  InetSocketAddress address() {
+  /** A relay that changes nothing and cuts each connection after some bytes of its connector. */
+  public static Relay cutting(InetSocketAddress target, long mostBytes) throws IOException {
+    return new Relay(target, -1, mostBytes);
+  }
+
+  /** Where it is reached. */
+  public InetSocketAddress address() {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getLocalPort());
   }
 
   /** All that connectors sent so far. */
-  synchronized byte[] seen() {
+  public synchronized byte[] seen() {
     return seen.toByteArray();
   }
 
@@ -74,8 +86,12 @@ final class Relay implements AutoCloseable {
             seen.write(bytes, 0, got);
           }
         }
-        passed += got;
-        out.write(bytes, 0, got);
+        int left = watched ? (int) Math.min(got, mostBytes - passed) : got;
+        out.write(bytes, 0, left);
+        passed += left;
+        if (left < got) {
+          return;
+        }
       }
     } catch (IOException e) {
       // Either end has closed.

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,7 +36,8 @@ class GradientStagesTest {
                 5,
                 Duration.ofHours(1),
                 Duration.ofHours(1),
-                stages));
+                stages,
+                Optional.empty()));
     replica.startFresh();
     return replica;
   }

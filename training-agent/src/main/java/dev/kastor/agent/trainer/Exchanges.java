@@ -1,0 +1,86 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.agent.ring.GradientExchange;
+import dev.kastor.agent.ring.Ring;
+import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.agent.ring.StepExchange;
+import dev.kastor.agent.ring.Sums;
+import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.GradientCodec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Exchanges of this replica's gradients with the other members, from generation to generation: as
+ * sums, or as codes where the job has a codec, which keeps its error buffers meanwhile.
+ */
+final class Exchanges {
+  /** Arrays of all JVMs may be as long. */
+  private static final long MOST_BYTES = Integer.MAX_VALUE - 8;
+
+  private final Sums.Maker sums;
+  private final TrainingSettings settings;
+  private final float[] gradient;
+  private final @Nullable GradientCodec codec;
+
+  /**
+   * Exchanges of a replica that has exchanged nothing yet.
+   *
+   * @param layout of the parameters
+   * @param gradient our share before each exchange, the sum after it
+   */
+  Exchanges(Sums.Maker sums, TrainingSettings settings, Layout layout, float[] gradient) {
+    this.sums = sums;
+    this.settings = settings;
+    this.gradient = gradient;
+    this.codec =
+        settings
+            .codec()
+            .map(chosen -> chosen.plugin().create(chosen.options(), layout))
+            .orElse(null);
+    if (codec != null && codec.mostBytes() > MOST_BYTES) {
+      throw new IllegalArgumentException(
+          "codes of codec %s may have %d bytes for %d parameters, but codes of at most %d bytes can be exchanged. Choose another codec."
+              .formatted(codecName(), codec.mostBytes(), gradient.length, MOST_BYTES));
+    }
+  }
+
+  /** Exchanges of the steps of one generation. */
+  interface OfGeneration extends AutoCloseable {
+    /** That of the next step. */
+    StepExchange begin();
+
+    /** Gives back what it has; the ring stays as it is. */
+    @Override
+    default void close() {}
+  }
+
+  /**
+   * Those of a generation, made by all its members at once.
+   *
+   * @throws RingBrokenException if they cannot even agree on how
+   */
+  OfGeneration over(Ring ring) throws RingBrokenException {
+    if (codec != null && settings.isCoded(ring.size())) {
+      GradientCodec own = codec;
+      return () -> new CodedExchange(ring, codecName(), own, gradient);
+    }
+    return new Summed(ring, sums.over(ring), gradient);
+  }
+
+  private String codecName() {
+    return settings.codec().orElseThrow().name();
+  }
+
+  /** Sums over a ring's members. */
+  private record Summed(Ring ring, Sums sums, float[] gradient) implements OfGeneration {
+    @Override
+    public StepExchange begin() {
+      return new GradientExchange(ring, sums, gradient, (_, _, _) -> {});
+    }
+
+    @Override
+    public void close() {
+      sums.close();
+    }
+  }
+}

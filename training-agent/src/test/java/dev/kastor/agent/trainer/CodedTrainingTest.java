@@ -1,0 +1,216 @@
+package dev.kastor.agent.trainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kastor.agent.operator.FakeOperator;
+import dev.kastor.agent.operator.TestCertificate;
+import dev.kastor.engine.codec.GradientCodecs;
+import dev.kastor.engine.optim.AdaScale;
+import dev.kastor.engine.optim.Sgd;
+import dev.kastor.engine.train.GradientCodecPlugin;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.GradientStats;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.TelemetryReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Training whose replicas exchange codes of their gradients. */
+@Timeout(180)
+@Tag("slow")
+class CodedTrainingTest {
+  private static final BatchPlan PLAN = new BatchPlan(8, 0);
+  private static final Optional<Chosen<GradientCodecPlugin>> BF16 =
+      Optional.of(GradientCodecs.BUILT_IN.choose("bf16"));
+
+  @TempDir Path folder;
+  private FakeOperator operator;
+  private final List<TestReplica> replicas = new ArrayList<>();
+  private int started;
+
+  @BeforeEach
+  void open() throws IOException {
+    operator = new FakeOperator(TestReplica.JOB, TestCertificate.shared());
+  }
+
+  @AfterEach
+  void close() throws InterruptedException {
+    for (TestReplica replica : replicas) {
+      replica.kill();
+    }
+    operator.close();
+  }
+
+  private static TrainingSettings settings(
+      double learningRate, Work work, Optional<Chosen<GradientCodecPlugin>> codec) {
+    Duration saves = Duration.ofMillis(50);
+    return new TrainingSettings(
+        16, learningRate, new AdaScale(), work, 5, saves, Duration.ofSeconds(10), List.of(), codec);
+  }
+
+  private static final TrainingSettings ENDLESS = settings(0.02, new Work.Steps(1L << 40), BF16);
+
+  private void start(int count, TrainingSettings settings) {
+    for (int i = 0; i < count; i++) {
+      TestReplica replica = TestReplica.start("job-" + started++, operator, settings, folder);
+      // Leaves the processor to the operator.
+      replica.model().slow(settings.equals(ENDLESS));
+      replicas.add(replica);
+    }
+  }
+
+  private void want() {
+    operator.want(PLAN, replicas.stream().map(TestReplica::pod).toList());
+  }
+
+  private void awaitSteps(int more) throws InterruptedException {
+    operator.await("all members train in the newest generation", operator::settled);
+    long now = step();
+    operator.await(more + " more steps", () -> step() >= now + more);
+  }
+
+  private long step() {
+    List<TelemetryReport> reports = operator.reports();
+    return reports.isEmpty() ? 0 : reports.getLast().progress().step();
+  }
+
+  private Outcome assertSameEnd(Outcome.Kind kind) throws InterruptedException {
+    Outcome first = replicas.getFirst().outcome();
+    for (TestReplica replica : replicas) {
+      Outcome outcome = replica.outcome();
+      assertThat(outcome.kind()).as(outcome.message()).isEqualTo(kind);
+      assertThat(outcome.progress()).isEqualTo(first.progress());
+      assertThat(outcome.lostOrRepeatedExamples()).isZero();
+      assertThat(replica.model().parameters()).isEqualTo(replicas.getFirst().model().parameters());
+    }
+    return first;
+  }
+
+  @Test
+  void trainsToTheEnd() throws Exception {
+    start(2, settings(0.02, new Work.Epochs(10), BF16));
+    want();
+    Outcome outcome = assertSameEnd(Outcome.Kind.COMPLETED);
+    assertThat(Objects.requireNonNull(outcome.metric())).isLessThan(0.05);
+    assertThat(operator.reports().getLast().gradient()).isNotNull();
+  }
+
+  @Test
+  void membersComeGoAndDieAndAllKeepTheSameBits() throws Exception {
+    start(1, ENDLESS);
+    want();
+    awaitSteps(5);
+    start(2, ENDLESS);
+    want();
+    awaitSteps(5);
+    TestReplica victim = replicas.remove(1);
+    victim.kill();
+    operator.died(List.of(victim.pod()));
+    awaitSteps(5);
+    start(1, ENDLESS);
+    want();
+    awaitSteps(5);
+    TestReplica leaver = replicas.removeFirst();
+    want();
+    assertThat(leaver.outcome().kind()).isEqualTo(Outcome.Kind.LEFT);
+    awaitSteps(5);
+    operator.stop();
+    assertSameEnd(Outcome.Kind.STOPPED);
+  }
+
+  @Test
+  void aNaNOfOneMemberDoesNotComeIntoTheOthersBuffers() throws Exception {
+    start(3, ENDLESS);
+    want();
+    awaitSteps(5);
+    TestReplica broken = replicas.remove(1);
+    broken.model().spoil(Float.NaN, 1);
+    assertThat(broken.outcome().kind()).isEqualTo(Outcome.Kind.FAILED);
+    operator.died(List.of(broken.pod()));
+    awaitSteps(5);
+    operator.stop();
+    assertSameEnd(Outcome.Kind.STOPPED);
+    for (float parameter : replicas.getFirst().model().parameters()) {
+      assertThat(parameter).isFinite();
+    }
+  }
+
+  @Test
+  void failsForGoodWhenNoMembersGradientIsFinite() throws Exception {
+    start(2, ENDLESS);
+    replicas.forEach(replica -> replica.model().spoil(Float.NaN, Integer.MAX_VALUE));
+    want();
+    for (TestReplica replica : replicas) {
+      assertThat(replica.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+    }
+  }
+
+  /**
+   * The gradient statistics of some steps of several replicas with parameters that do not move.
+   *
+   * @param factor by which the exchanged gradient differs from the true sum
+   */
+  private static GradientStats stats(
+      int size, Optional<Chosen<GradientCodecPlugin>> codec, float factor)
+      throws DivergedException {
+    TrainingSettings settings = settings(1e-30, new Work.Steps(1000), codec);
+    BatchPlan plan = new BatchPlan(4, 1);
+    List<Replica> members =
+        IntStream.range(0, size)
+            .mapToObj(_ -> new Replica(new LinearModel(), new Sgd(0, 0), settings))
+            .toList();
+    for (int step = 0; step < 50; step++) {
+      List<LocalStep> all = new ArrayList<>();
+      for (Replica member : members) {
+        all.add(member.compute(plan, size, all.size(), _ -> {}));
+      }
+      float[] gradient = sum(members.stream().map(Replica::gradient).toList(), factor);
+      float[] probe = sum(members.stream().map(Replica::probe).toList(), 1);
+      float[] statistics = sum(members.stream().map(Replica::batchStatistics).toList(), 1);
+      for (Replica member : members) {
+        System.arraycopy(gradient, 0, member.gradient(), 0, gradient.length);
+        System.arraycopy(probe, 0, member.probe(), 0, probe.length);
+        System.arraycopy(statistics, 0, member.batchStatistics(), 0, statistics.length);
+        member.apply(all, plan);
+      }
+    }
+    return members.getFirst().gradientStats().orElseThrow();
+  }
+
+  private static float[] sum(List<float[]> vectors, float factor) {
+    float[] sum = new float[vectors.getFirst().length];
+    for (float[] vector : vectors) {
+      for (int i = 0; i < sum.length; i++) {
+        sum[i] += vector[i] * factor;
+      }
+    }
+    return sum;
+  }
+
+  /** Of so small a model the probe holds all coordinates. */
+  @Test
+  void theNoiseIsThatOfTheGradientsAndNotOfWhatCodesStandFor() throws Exception {
+    for (int size : new int[] {2, 3}) {
+      GradientStats plain = stats(size, Optional.empty(), 1);
+      GradientStats coded = stats(size, BF16, 8);
+      assertThat(coded.squaredNorm())
+          .isCloseTo(plain.squaredNorm(), within(1e-5 * plain.squaredNorm()));
+      assertThat(coded.variance()).isCloseTo(plain.variance(), within(1e-5 * plain.variance()));
+    }
+    assertThat(stats(1, BF16, 1)).isEqualTo(stats(1, Optional.empty(), 1));
+  }
+}
