@@ -34,6 +34,7 @@ class GradientCodecContractTest {
   @TempDir private static Path folder;
   private static List<GradientCodecPlugin> codecs = List.of();
 
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Vector(String label, float[] values) {
     /** The vector of another member or step: the same kind with other values. */
     float[] times(float factor) {

@@ -72,6 +72,7 @@ final class Exchanges {
   }
 
   /** Sums over a ring's members. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Summed(Ring ring, Sums sums, float[] gradient) implements OfGeneration {
     @Override
     public StepExchange begin() {

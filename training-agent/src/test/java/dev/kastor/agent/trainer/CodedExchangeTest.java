@@ -257,6 +257,7 @@ final class CodedExchangeTest {
   }
 
   /** A codec whose codes and bound are given. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Given(byte[] code, long mostBytes, GradientCodec reader) implements GradientCodec {
     @Override
     public byte[] encode(float[] gradient) {
