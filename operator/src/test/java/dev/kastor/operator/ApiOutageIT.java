@@ -218,7 +218,8 @@ class ApiOutageIT {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long end = System.nanoTime() + 40_000_000_000L;
+    // Retries wait longer each time, and a machine may have much else to do.
+    long end = System.nanoTime() + 180_000_000_000L;
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime()).as(what).isLessThan(end);
       try {

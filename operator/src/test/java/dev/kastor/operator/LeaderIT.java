@@ -157,7 +157,7 @@ class LeaderIT {
   }
 
   private static void await(String what, BooleanSupplier condition) throws InterruptedException {
-    long end = System.nanoTime() + 30_000_000_000L;
+    long end = System.nanoTime() + 180_000_000_000L;
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime()).as(what).isLessThan(end);
       Thread.sleep(50);

@@ -269,7 +269,7 @@ class NodeFaultIT {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long end = System.nanoTime() + 40_000_000_000L;
+    long end = System.nanoTime() + 180_000_000_000L;
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime()).as(what).isLessThan(end);
       try {

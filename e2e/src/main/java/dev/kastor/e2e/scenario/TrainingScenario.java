@@ -62,7 +62,7 @@ final class TrainingScenario {
    * changes its size not before that is over.
    */
   private static final Map<String, Integer> WORK_STEPS =
-      Map.of("glyph-mlp", 48_000, "glyph-cnn", 42_000, "byte-lm", 3_600);
+      Map.of("glyph-mlp", 36_000, "glyph-cnn", 24_000, "byte-lm", 2_400);
 
   /** Sizes that one job is given, one after the other. */
   private static final List<Integer> SIZES = List.of(1, 3, 2, 3, 1, 2);

@@ -55,7 +55,7 @@ class JobSpecsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JobSpecs.of(training(Map.of("gradient", List.of()))))
         .withMessage(
-            "training has no field 'gradient'. Use one of: passes, gradients. Did you mean"
+            "training has no field 'gradient'. Use one of: passes, gradients, codec. Did you mean"
                 + " gradients?");
   }
 

@@ -186,10 +186,10 @@ public final class FakeOperator implements AutoCloseable {
 
   /** Waits until something holds; looked at whenever a request comes in. */
   public synchronized void await(String what, BooleanSupplier holds) throws InterruptedException {
-    long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    long end = System.nanoTime() + Duration.ofMinutes(4).toNanos();
     while (!holds.getAsBoolean()) {
       if (System.nanoTime() - end > 0) {
-        throw new AssertionError("not within 60 s: " + what + "; " + current + " " + states);
+        throw new AssertionError("not within four minutes: " + what + "; " + current + " " + states);
       }
       wait(50);
     }
