@@ -189,7 +189,8 @@ public final class FakeOperator implements AutoCloseable {
     long end = System.nanoTime() + Duration.ofMinutes(4).toNanos();
     while (!holds.getAsBoolean()) {
       if (System.nanoTime() - end > 0) {
-        throw new AssertionError("not within four minutes: " + what + "; " + current + " " + states);
+        throw new AssertionError(
+            "not within four minutes: " + what + "; " + current + " " + states);
       }
       wait(50);
     }
