@@ -88,7 +88,7 @@ final class CodedExchange implements StepExchange {
     codec.commit();
   }
 
-  /** Whoever ends a step so closes the ring. */
+  /** Nothing to end: codes are exchanged within {@link #finish} alone. */
   @Override
   public void close() {}
 }

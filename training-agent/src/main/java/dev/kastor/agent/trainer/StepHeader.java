@@ -62,7 +62,7 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
     return headers;
   }
 
-  /** Whoever is at fault is known to all members, as they see the same headers. */
+  /** Sentence that names the members whose gradient is not finite, the same on all of them. */
   static String unfit(Membership membership, List<StepHeader> all) {
     return membership.members().stream()
         .filter(member -> !all.get(member.rank()).local().finite())

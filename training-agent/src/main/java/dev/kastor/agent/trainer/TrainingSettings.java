@@ -56,7 +56,7 @@ public record TrainingSettings(
         Optional.empty());
   }
 
-  /** Whether so many replicas exchange codes: one alone has nobody to send one to. */
+  /** Tells whether so many replicas exchange codes: one alone has nobody to send one to. */
   boolean isCoded(int replicas) {
     return codec.isPresent() && replicas > 1;
   }

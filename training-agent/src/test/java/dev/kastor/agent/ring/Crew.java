@@ -44,7 +44,7 @@ public final class Crew implements AutoCloseable {
     return RingListener.open(key, LIMITS, InetAddress.getLoopbackAddress());
   }
 
-  /** Where a listener is reached. */
+  /** Address of a listener. */
   public static InetSocketAddress address(RingListener listener) {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), listener.port());
   }

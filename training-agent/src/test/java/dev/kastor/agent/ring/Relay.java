@@ -43,7 +43,7 @@ public final class Relay implements AutoCloseable {
     return new Relay(target, -1, mostBytes);
   }
 
-  /** Where it is reached. */
+  /** Address of this relay. */
   public InetSocketAddress address() {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), server.getLocalPort());
   }

@@ -153,7 +153,7 @@ final class CodedExchangeTest {
     return addresses;
   }
 
-  /** What a step of undisturbed members comes to, as all add in the order of ranks. */
+  /** Sum of a step of undisturbed members, as all add in the order of ranks. */
   private static float[] undisturbed(List<GradientCodec> codecs, int step) {
     float[] sum = new float[LENGTH];
     List<byte[]> codes = new ArrayList<>();
@@ -273,7 +273,7 @@ final class CodedExchangeTest {
     public void commit() {}
   }
 
-  /** How each of two members ends whose second one gives this code. */
+  /** Ends of two members whose second one gives this code. */
   private List<Throwable> ends(byte[] code, long mostBytes) throws Exception {
     listen(2);
     List<GradientCodec> codecs = new ArrayList<>(members(CodedExchangeTest.codecs.getFirst(), 2));
