@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * Leaves the API server alone when it asks for that, or when it fails again and again: until then
  * no change is sent, and whoever asked for one finds it refused and looks again later.
  *
- * <p>Reads pass: informers have pauses of their own. Thread-safe.
+ * <p>Reads pass, because informers have pauses of their own, and they do not count: where only one
+ * kind of object cannot be read, a pause renewed by each try to read it would never end.
+ * Thread-safe.
  */
 @Singleton
 public final class ApiBackoff implements Interceptor {
@@ -49,9 +51,8 @@ public final class ApiBackoff implements Interceptor {
 
   @Override
   public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
-    boolean read = "GET".equals(request.method()) || "HEAD".equals(request.method());
     Duration left = Duration.between(clock.instant(), quietUntil());
-    if (!read && left.isPositive()) {
+    if (!reads(request) && left.isPositive()) {
       throw new NotSent(
           "the API server is left alone for another %d ms: %s %s"
               .formatted(left.toMillis(), request.method(), request.uri().getPath()));
@@ -63,25 +64,28 @@ public final class ApiBackoff implements Interceptor {
       HttpRequest request,
       HttpResponse<?> response,
       AsyncBody.Consumer<List<ByteBuffer>> consumer) {
-    answered(response.code(), response.header("Retry-After"));
+    answered(request, response.code(), response.header("Retry-After"));
   }
 
   @Override
   public void afterConnectionFailure(HttpRequest request, Throwable failure) {
-    answered(FIRST_SERVER_ERROR, "");
+    answered(request, FIRST_SERVER_ERROR, "");
   }
 
   /** Takes note of an answer; no connection counts as a server's error. */
-  synchronized void answered(int code, @Nullable String retryAfter) {
+  synchronized void answered(HttpRequest request, int code, @Nullable String retryAfter) {
     Instant now = clock.instant();
+    if (code >= FIRST_SERVER_ERROR) {
+      lastTrouble = now;
+    }
+    if (reads(request)) {
+      return;
+    }
     if (code < FIRST_SERVER_ERROR && code != TOO_MANY_REQUESTS) {
       failures = 0;
       return;
     }
     failures++;
-    if (code >= FIRST_SERVER_ERROR) {
-      lastTrouble = now;
-    }
     Duration pause = asked(retryAfter);
     if (pause.isZero() && failures > TOLERATED) {
       int doublings = Math.min(MOST_DOUBLINGS, failures - TOLERATED - 1);
@@ -94,6 +98,10 @@ public final class ApiBackoff implements Interceptor {
       Instant until = now.plusMillis((long) (pause.toMillis() * jitter));
       quietUntil = until.isAfter(quietUntil) ? until : quietUntil;
     }
+  }
+
+  private static boolean reads(HttpRequest request) {
+    return "GET".equals(request.method()) || "HEAD".equals(request.method());
   }
 
   private synchronized Instant quietUntil() {
