@@ -186,7 +186,9 @@ class CrdGoldenTest {
             Map.of(
                 "passes", free("Graph passes by name, on or off."),
                 "gradients", free("What is done to the mean gradient, in this order."),
-                "codec", free("What stands for gradients between replicas."))));
+                "codec", free("What stands for gradients between replicas."),
+                "updates",
+                free("What is done to the parameters after each step, in this order."))));
   }
 
   private static JSONSchemaProps free(String description) {

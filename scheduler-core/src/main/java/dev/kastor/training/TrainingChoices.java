@@ -20,12 +20,16 @@ import org.jspecify.annotations.Nullable;
  * @param passes by name whether a graph pass is on
  * @param gradients what is done to the mean gradient, in this order
  * @param codec what stands for gradients between replicas; empty for the gradients themselves
+ * @param updates what is done to the parameters after the optimizer's step, in this order
  */
 public record TrainingChoices(
-    SequencedMap<String, Boolean> passes, List<Selection> gradients, Optional<Selection> codec) {
+    SequencedMap<String, Boolean> passes,
+    List<Selection> gradients,
+    Optional<Selection> codec,
+    List<Selection> updates) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
-      new TrainingChoices(new LinkedHashMap<>(), List.of(), Optional.empty());
+      new TrainingChoices(new LinkedHashMap<>(), List.of(), Optional.empty(), List.of());
 
   /** Characters of all names and values: the spec reaches a replica in one variable of 128 KiB. */
   private static final int MOST_CHARACTERS = 4096;
@@ -33,14 +37,17 @@ public record TrainingChoices(
   private static final String PASSES = "passes";
   private static final String GRADIENTS = "gradients";
   private static final String CODEC = "codec";
-  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS, CODEC);
+  private static final String UPDATES = "updates";
+  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS, CODEC, UPDATES);
 
-  private static final String ONE_STAGE = "one stage with its options, such as clip: {norm: 1.0}";
+  private static final String CLIP = "clip: {norm: 1.0}";
+  private static final String MAX_NORM = "max-norm: {norm: 3}";
   private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
     passes = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(passes));
     gradients = List.copyOf(gradients);
+    updates = List.copyOf(updates);
   }
 
   /**
@@ -68,9 +75,10 @@ public record TrainingChoices(
     }
     return new TrainingChoices(
         passes(training.get(PASSES)),
-        gradients(training.get(GRADIENTS)),
+        stages("training.gradients", CLIP, training.get(GRADIENTS)),
         Optional.ofNullable(training.get(CODEC))
-            .map(codec -> selection("training.codec", ONE_CODEC, codec)));
+            .map(codec -> selection("training.codec", ONE_CODEC, codec)),
+        stages("training.updates", MAX_NORM, training.get(UPDATES)));
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {
@@ -97,22 +105,25 @@ public record TrainingChoices(
     };
   }
 
-  private static List<Selection> gradients(@Nullable Object given) {
+  private static List<Selection> stages(String path, String example, @Nullable Object given) {
     if (given == null) {
       return List.of();
     }
     if (!(given instanceof List<?> list)) {
       throw new IllegalArgumentException(
-          "training.gradients must be a list of stages with their options, such as clip: {norm: 1.0}");
+          "%s must be a list of stages with their options, such as %s".formatted(path, example));
     }
     List<Selection> stages = new ArrayList<>();
     for (Object each : list) {
       Selection stage =
-          selection("training.gradients[%d]".formatted(stages.size()), ONE_STAGE, each);
+          selection(
+              "%s[%d]".formatted(path, stages.size()),
+              "one stage with its options, such as " + example,
+              each);
       if (stages.stream().anyMatch(other -> other.name().equals(stage.name()))) {
         throw new IllegalArgumentException(
-            "training.gradients has %s and %s: a stage can be used once. Take one of them out."
-                .formatted(stage.name(), stage.name()));
+            "%s has %s and %s: a stage can be used once. Take one of them out."
+                .formatted(path, stage.name(), stage.name()));
       }
       stages.add(stage);
     }

@@ -81,11 +81,21 @@ class TrainingChoicesTest {
   }
 
   @Test
+  void stagesOfUpdatesHaveTheSameForm() {
+    Map<String, Object> given = Map.of("updates", List.of("a", Map.of("b", Map.of("norm", 2))));
+    List<Selection> stages = TrainingChoices.parse(given).updates();
+    assertThat(stages.stream().map(Selection::name)).containsExactly("a", "b");
+    assertThat(stages.getLast().values()).isEqualTo(Map.of("norm", "2"));
+    assertRefused(Map.of("updates", "a"), "training.updates must be a list of stages");
+    assertRefused(Map.of("updates", List.of("a", "a")), "training.updates has a and a");
+  }
+
+  @Test
   void anUnknownFieldIsAnsweredWithThoseThatThereAre() {
     assertRefused(
         Map.of("gradient", List.of()),
-        "training has no field 'gradient'. Use one of: passes, gradients, codec. Did you mean"
-            + " gradients?");
+        "training has no field 'gradient'. Use one of: passes, gradients, codec, updates. Did you"
+            + " mean gradients?");
   }
 
   @Test

@@ -86,8 +86,7 @@ public record JobSettings(
         seed,
         checkpointInterval,
         EVALUATION_INTERVAL,
-        method.gradients(),
-        method.codec());
+        method);
   }
 
   /**

@@ -84,6 +84,7 @@ final class ReplicaProcess implements AutoCloseable {
               "the model of program %s has %d parameters and its layout %d. Mend its layout()."
                   .formatted(spec.program(), model.parameters().length, model.layout().elements()));
         }
+        method.checkModel(model);
         TrainingSettings settings = spec.settings(seed(parameters), method);
         return train(model, optimizer, settings, GradientSums.maker(sums));
       }

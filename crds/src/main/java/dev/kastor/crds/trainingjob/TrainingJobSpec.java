@@ -173,7 +173,8 @@ public record TrainingJobSpec(
         @Nullable String managedBy,
     @JsonPropertyDescription(
             "Features of training, for a program: passes, by name on or off, gradients, a list of"
-                + " what is done to the gradient, and codec, what stands for it between replicas.")
+                + " what is done to the gradient, codec, what stands for it between replicas, and"
+                + " updates, a list of what is done to the parameters after a step.")
         @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";

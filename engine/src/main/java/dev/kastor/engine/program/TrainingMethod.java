@@ -4,10 +4,15 @@ import dev.kastor.engine.codec.GradientCodecs;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.GraphPasses;
 import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.UpdateStage;
+import dev.kastor.engine.train.UpdateStagePlugin;
+import dev.kastor.engine.update.UpdateStages;
 import dev.kastor.plugin.Chosen;
 import dev.kastor.plugin.Plugin;
 import dev.kastor.plugin.Registry;
@@ -29,14 +34,16 @@ import java.util.TreeSet;
  * @param passes rewrites of the graphs of its model
  * @param gradients what is done to its mean gradient, in this order
  * @param codec what stands for gradients between its replicas; empty for the gradients themselves
+ * @param updates what is done to its parameters after the optimizer's step, in this order
  */
 public record TrainingMethod(
     PassPipeline passes,
     List<GradientStage> gradients,
-    Optional<Chosen<GradientCodecPlugin>> codec) {
+    Optional<Chosen<GradientCodecPlugin>> codec,
+    List<Chosen<UpdateStagePlugin>> updates) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
-      new TrainingMethod(PassPipeline.USUAL, List.of(), Optional.empty());
+      new TrainingMethod(PassPipeline.USUAL, List.of(), Optional.empty(), List.of());
 
   /** Gradient stages are in jars alone. */
   private static final Registry<GradientStagePlugin> STAGES =
@@ -44,6 +51,7 @@ public record TrainingMethod(
 
   public TrainingMethod {
     gradients = List.copyOf(gradients);
+    updates = List.copyOf(updates);
   }
 
   /**
@@ -62,14 +70,40 @@ public record TrainingMethod(
     }
     List<Feature> chosen = new ArrayList<>();
     PassPipeline passes = passes(choices.passes(), folder, chosen);
-    List<GradientStage> stages = stages(choices.gradients(), folder, chosen);
-    Optional<Chosen<GradientCodecPlugin>> codec = codec(choices, folder, chosen);
+    List<Chosen<GradientStagePlugin>> gradients =
+        features(
+            "training.gradients",
+            choices.gradients(),
+            STAGES,
+            GradientStagePlugin.class,
+            folder,
+            chosen);
+    List<Chosen<GradientCodecPlugin>> codec =
+        features(
+            "training.codec",
+            choices.codec().stream().toList(),
+            GradientCodecs.BUILT_IN,
+            GradientCodecPlugin.class,
+            folder,
+            chosen);
+    List<Chosen<UpdateStagePlugin>> updates =
+        features(
+            "training.updates",
+            choices.updates(),
+            UpdateStages.BUILT_IN,
+            UpdateStagePlugin.class,
+            folder,
+            chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
       throw new ProgramException("training: " + e.getMessage(), e);
     }
-    return new TrainingMethod(without(passes, chosen), stages, codec);
+    return new TrainingMethod(
+        without(passes, chosen),
+        stages(gradients, folder),
+        codec.stream().findFirst(),
+        updates);
   }
 
   /**
@@ -83,6 +117,29 @@ public record TrainingMethod(
           "training.codec: %s and the program's parameter sums: nccl make no sense together, as NCCL sums numbers and no codes. Choose one of them."
               .formatted(codec.get().name()));
     }
+  }
+
+  /**
+   * Checks that a model can be trained so.
+   *
+   * @throws ProgramException if not; the message names the feature and says why
+   */
+  public void checkModel(Trainable model) throws ProgramException {
+    for (Chosen<UpdateStagePlugin> stage : updates) {
+      try {
+        stage.plugin().create(stage.options(), model.layout());
+      } catch (IllegalArgumentException e) {
+        throw new ProgramException(
+            "training.updates: update stage %s: %s. Take it out."
+                .formatted(stage.name(), e.getMessage()),
+            e);
+      }
+    }
+  }
+
+  /** The update stages for a model of this layout. */
+  public List<UpdateStage> updates(Layout layout) {
+    return updates.stream().map(stage -> stage.plugin().create(stage.options(), layout)).toList();
   }
 
   /** A pass that nobody switched gives way to what was chosen and makes no sense beside it. */
@@ -119,42 +176,35 @@ public record TrainingMethod(
     }
   }
 
-  private static List<GradientStage> stages(
-      List<Selection> selections, Path folder, List<Feature> chosen) throws ProgramException {
-    List<GradientStage> stages = new ArrayList<>();
+  private static List<GradientStage> stages(List<Chosen<GradientStagePlugin>> chosen, Path folder)
+      throws ProgramException {
     try {
-      List<String> names = selections.stream().map(Selection::name).toList();
-      Registry<GradientStagePlugin> known =
-          registry(names, STAGES, GradientStagePlugin.class, folder);
-      for (Selection selection : selections) {
-        Chosen<GradientStagePlugin> stage = known.choose(selection);
-        chosen.add(stage.plugin());
-        stages.add(stage.plugin().create(stage.options()));
-      }
-      return stages;
+      return chosen.stream().map(stage -> stage.plugin().create(stage.options())).toList();
     } catch (IllegalArgumentException e) {
       throw unusable("training.gradients", e, folder);
     }
   }
 
-  private static Optional<Chosen<GradientCodecPlugin>> codec(
-      TrainingChoices choices, Path folder, List<Feature> chosen) throws ProgramException {
-    if (choices.codec().isEmpty()) {
-      return Optional.empty();
-    }
-    Selection selection = choices.codec().get();
+  private static <P extends Feature> List<Chosen<P>> features(
+      String field,
+      Collection<Selection> selections,
+      Registry<P> builtIn,
+      Class<P> type,
+      Path folder,
+      List<Feature> chosen)
+      throws ProgramException {
+    List<Chosen<P>> features = new ArrayList<>();
     try {
-      Chosen<GradientCodecPlugin> codec =
-          registry(
-                  List.of(selection.name()),
-                  GradientCodecs.BUILT_IN,
-                  GradientCodecPlugin.class,
-                  folder)
-              .choose(selection);
-      chosen.add(codec.plugin());
-      return Optional.of(codec);
+      List<String> names = selections.stream().map(Selection::name).toList();
+      Registry<P> known = registry(names, builtIn, type, folder);
+      for (Selection selection : selections) {
+        Chosen<P> feature = known.choose(selection);
+        chosen.add(feature.plugin());
+        features.add(feature);
+      }
+      return features;
     } catch (IllegalArgumentException e) {
-      throw unusable("training.codec", e, folder);
+      throw unusable(field, e, folder);
     }
   }
 

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.Update;
 import dev.kastor.testkit.SourceJar;
 import dev.kastor.training.TrainingChoices;
 import java.io.IOException;
@@ -17,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -91,6 +96,7 @@ class TrainingMethodTest {
     assertThat(method(Map.of())).isSameAs(TrainingMethod.USUAL);
     assertThat(TrainingMethod.USUAL.gradients()).isEmpty();
     assertThat(TrainingMethod.USUAL.codec()).isEmpty();
+    assertThat(TrainingMethod.USUAL.updates()).isEmpty();
     assertThat(TrainingMethod.USUAL.passes().switches()).isEmpty();
   }
 
@@ -200,6 +206,78 @@ class TrainingMethodTest {
     assertThat(problem(codec)).isEmpty();
     assertThat(TrainingMethod.problem(codec, Map.of("sums", "nccl"), folder).orElseThrow())
         .contains("bf16", "sums: nccl");
+  }
+
+  @Test
+  void stagesOfUpdatesAreMadeForTheLayoutOfTheModel() throws Exception {
+    TrainingMethod method =
+        method(Map.of("updates", List.of(Map.of("max-norm", Map.of("norm", 1)))));
+    assertThat(method.updates()).hasToString("[max-norm:norm=1]");
+    Layout layout = Layout.of(List.of("weight", "bias"), List.of(Shape.of(2, 2), Shape.of(2)));
+    float[] parameters = {3, 0.1f, 4, 0.2f, 5, 6};
+    method
+        .updates(layout)
+        .getFirst()
+        .change(new Update(layout, parameters, new float[6], new TreeMap<>(), 0.1, 0));
+    assertThat(parameters)
+        .containsExactly(new float[] {0.6f, 0.1f, 0.8f, 0.2f, 5, 6}, within(1e-6f));
+    assertThatThrownBy(() -> method(Map.of("updates", List.of("maxnorm"))))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining(
+            "training.updates: there is no update stage 'maxnorm'. Use one of: max-norm");
+    assertThatThrownBy(
+            () -> method(Map.of("updates", List.of(Map.of("max-norm", Map.of("norm", 0))))))
+        .hasMessageContaining("update stage max-norm: norm must be a number above 0");
+  }
+
+  @Test
+  void aModelForWhichAStageMakesNoSenseIsRefused() throws Exception {
+    try (Trainable model = new Vector()) {
+      TrainingMethod.USUAL.checkModel(model);
+      TrainingMethod method = method(Map.of("updates", List.of("max-norm")));
+      assertThatThrownBy(() -> method.checkModel(model))
+          .isInstanceOf(ProgramException.class)
+          .hasMessage(
+              "training.updates: update stage max-norm: the model has no matrix or kernel, and"
+                  + " vectors have no bound. Take it out.");
+    }
+  }
+
+  /** A model of which no more is known than its two parameters. */
+  private static final class Vector implements Trainable {
+    @Override
+    public int trainingExamples() {
+      return 1;
+    }
+
+    @Override
+    public float[] parameters() {
+      return new float[2];
+    }
+
+    @Override
+    public float[] statistics() {
+      return new float[0];
+    }
+
+    @Override
+    public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
+      return 0;
+    }
+
+    @Override
+    public void applyStatistics(float[] meanBatchStatistics) {}
+
+    @Override
+    public Metric evaluate() {
+      return new Metric("none", 0, true);
+    }
+
+    @Override
+    public void warmUp(int atomicBatchSize) {}
+
+    @Override
+    public void close() {}
   }
 
   private Optional<String> problem(Map<String, ?> training) {

@@ -34,6 +34,7 @@ final class Exchanges {
     this.gradient = gradient;
     this.codec =
         settings
+            .method()
             .codec()
             .map(chosen -> chosen.plugin().create(chosen.options(), layout))
             .orElse(null);
@@ -68,7 +69,7 @@ final class Exchanges {
   }
 
   private String codecName() {
-    return settings.codec().orElseThrow().name();
+    return settings.method().codec().orElseThrow().name();
   }
 
   /** Sums over a ring's members. */

@@ -11,6 +11,7 @@ import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.engine.train.Update;
+import dev.kastor.engine.train.UpdateStage;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
@@ -36,6 +37,7 @@ final class Replica {
   private final ElasticSampler sampler;
   private final NoiseScaleEstimator noise;
   private final SequencedMap<String, float[]> slots;
+  private final List<UpdateStage> updateStages;
   private final float[] gradient;
   private final float[] batchStatistics;
   private final float[] passGradient;
@@ -68,6 +70,7 @@ final class Replica {
               .formatted(parameters, model.layout().elements()));
     }
     this.slots = optimizer.newSlots(model.layout());
+    this.updateStages = settings.method().updates(model.layout());
     this.gradient = new float[parameters];
     this.passGradient = new float[parameters];
     this.batchStatistics = new float[statistics];
@@ -317,7 +320,7 @@ final class Replica {
     int globalBatch = plan.globalBatchSize(replicas);
     int groups = replicas * (plan.accumulationSteps() + 1);
     // The noise is that of the gradient before all stages, and of a step that is applied.
-    boolean kept = groups == 1 && !settings.gradientStages().isEmpty();
+    boolean kept = groups == 1 && !settings.method().gradients().isEmpty();
     float[] raw = kept ? gradient.clone() : gradient;
     change(new GradientStage.StepView(step, globalBatch, loss / replicas));
     double observed = probe == null ? squaredNorm : probe.squaredNorm(probed);
@@ -326,7 +329,9 @@ final class Replica {
     Optional<GradientStats> stats = noise.stats();
     double rate =
         settings.baseLearningRate() * settings.learningRateRule().factor(batchScale, stats);
-    optimizer.apply(new Update(model.layout(), model.parameters(), gradient, slots, rate, step));
+    Update update = new Update(model.layout(), model.parameters(), gradient, slots, rate, step);
+    optimizer.apply(update);
+    updateStages.forEach(stage -> stage.change(update));
     model.applyStatistics(batchStatistics);
     learningRate = rate;
     step++;
@@ -339,7 +344,7 @@ final class Replica {
   }
 
   private void change(GradientStage.StepView view) throws DivergedException {
-    for (GradientStage stage : settings.gradientStages()) {
+    for (GradientStage stage : settings.method().gradients()) {
       stage.change(gradient, view);
       if (!Double.isFinite(squaredNorm(gradient))) {
         throw new DivergedException(

@@ -1,12 +1,8 @@
 package dev.kastor.agent.trainer;
 
-import dev.kastor.engine.train.GradientCodecPlugin;
-import dev.kastor.engine.train.GradientStage;
+import dev.kastor.engine.program.TrainingMethod;
 import dev.kastor.engine.train.LearningRateRule;
-import dev.kastor.plugin.Chosen;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 
 /**
  * What the job's spec says about training.
@@ -18,8 +14,7 @@ import java.util.Optional;
  * @param seed of the order of examples
  * @param checkpointInterval time between checkpoints
  * @param evaluationInterval least time of training between evaluations on held-out data
- * @param gradientStages what is done to the mean gradient before the optimizer, in this order
- * @param codec what stands for gradients between replicas; empty for the gradients themselves
+ * @param method features of training that the job uses
  */
 public record TrainingSettings(
     int initialBatch,
@@ -29,13 +24,8 @@ public record TrainingSettings(
     long seed,
     Duration checkpointInterval,
     Duration evaluationInterval,
-    List<GradientStage> gradientStages,
-    Optional<Chosen<GradientCodecPlugin>> codec) {
-  public TrainingSettings {
-    gradientStages = List.copyOf(gradientStages);
-  }
-
-  /** Settings of a job whose gradients are exchanged and taken as they are. */
+    TrainingMethod method) {
+  /** Settings of a job that uses no feature. */
   public TrainingSettings(
       int initialBatch,
       double baseLearningRate,
@@ -52,12 +42,11 @@ public record TrainingSettings(
         seed,
         checkpointInterval,
         evaluationInterval,
-        List.of(),
-        Optional.empty());
+        TrainingMethod.USUAL);
   }
 
   /** Tells whether so many replicas exchange codes: one alone has nobody to send one to. */
   boolean isCoded(int replicas) {
-    return codec.isPresent() && replicas > 1;
+    return method.codec().isPresent() && replicas > 1;
   }
 }

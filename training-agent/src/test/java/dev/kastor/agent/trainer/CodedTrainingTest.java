@@ -59,7 +59,14 @@ class CodedTrainingTest {
       double learningRate, Work work, Optional<Chosen<GradientCodecPlugin>> codec) {
     Duration saves = Duration.ofMillis(50);
     return new TrainingSettings(
-        16, learningRate, new AdaScale(), work, 5, saves, Duration.ofSeconds(10), List.of(), codec);
+        16,
+        learningRate,
+        new AdaScale(),
+        work,
+        5,
+        saves,
+        Duration.ofSeconds(10),
+        Features.codec(codec));
   }
 
   private static final TrainingSettings ENDLESS = settings(0.02, new Work.Steps(1L << 40), BF16);

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,8 +35,7 @@ class GradientStagesTest {
                 5,
                 Duration.ofHours(1),
                 Duration.ofHours(1),
-                stages,
-                Optional.empty()));
+                Features.gradients(stages)));
     replica.startFresh();
     return replica;
   }
