@@ -187,8 +187,8 @@ class CrdGoldenTest {
                 "passes", free("Graph passes by name, on or off."),
                 "gradients", free("What is done to the mean gradient, in this order."),
                 "codec", free("What stands for gradients between replicas."),
-                "updates",
-                free("What is done to the parameters after each step, in this order."))));
+                "updates", free("What is done to the parameters after each step, in this order."),
+                "select", free("What chooses the examples that are trained."))));
   }
 
   private static JSONSchemaProps free(String description) {

@@ -21,15 +21,18 @@ import org.jspecify.annotations.Nullable;
  * @param gradients what is done to the mean gradient, in this order
  * @param codec what stands for gradients between replicas; empty for the gradients themselves
  * @param updates what is done to the parameters after the optimizer's step, in this order
+ * @param select what chooses the examples that are trained; empty for all of them
  */
 public record TrainingChoices(
     SequencedMap<String, Boolean> passes,
     List<Selection> gradients,
     Optional<Selection> codec,
-    List<Selection> updates) {
+    List<Selection> updates,
+    Optional<Selection> select) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
-      new TrainingChoices(new LinkedHashMap<>(), List.of(), Optional.empty(), List.of());
+      new TrainingChoices(
+          new LinkedHashMap<>(), List.of(), Optional.empty(), List.of(), Optional.empty());
 
   /** Characters of all names and values: the spec reaches a replica in one variable of 128 KiB. */
   private static final int MOST_CHARACTERS = 4096;
@@ -38,10 +41,13 @@ public record TrainingChoices(
   private static final String GRADIENTS = "gradients";
   private static final String CODEC = "codec";
   private static final String UPDATES = "updates";
-  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS, CODEC, UPDATES);
+  private static final String SELECT = "select";
+  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT);
 
   private static final String CLIP = "clip: {norm: 1.0}";
   private static final String MAX_NORM = "max-norm: {norm: 3}";
+  private static final String ONE_SELECTOR =
+      "one selector with its options, such as backprop: {beta: 3}";
   private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
@@ -78,7 +84,9 @@ public record TrainingChoices(
         stages("training.gradients", CLIP, training.get(GRADIENTS)),
         Optional.ofNullable(training.get(CODEC))
             .map(codec -> selection("training.codec", ONE_CODEC, codec)),
-        stages("training.updates", MAX_NORM, training.get(UPDATES)));
+        stages("training.updates", MAX_NORM, training.get(UPDATES)),
+        Optional.ofNullable(training.get(SELECT))
+            .map(selector -> selection("training.select", ONE_SELECTOR, selector)));
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {

@@ -94,7 +94,7 @@ class TrainingChoicesTest {
   void anUnknownFieldIsAnsweredWithThoseThatThereAre() {
     assertRefused(
         Map.of("gradient", List.of()),
-        "training has no field 'gradient'. Use one of: passes, gradients, codec, updates. Did you"
+        "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select. Did you"
             + " mean gradients?");
   }
 
@@ -116,6 +116,19 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("codec", Map.of("topk", Map.of("share", List.of(1)))),
         "training.codec.topk.share must be a number or a text");
+  }
+
+  @Test
+  void aSelectorIsOneNameWithItsOptions() {
+    assertThat(
+            TrainingChoices.parse(Map.of("select", Map.of("backprop", Map.of("beta", 2))))
+                .select()
+                .orElseThrow()
+                .values())
+        .isEqualTo(Map.of("beta", "2"));
+    assertRefused(
+        Map.of("select", List.of("random", "backprop")),
+        "training.select must be one selector with its options, such as backprop: {beta: 3}");
   }
 
   @Test

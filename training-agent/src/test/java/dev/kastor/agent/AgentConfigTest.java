@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.DoubleUnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -122,8 +123,11 @@ class AgentConfigTest {
 
   @Test
   void workConvertsToStepsOfTheInitialBatch() {
-    assertThat(new Work.Steps(30).totalSteps(16, 1000)).isEqualTo(30);
-    assertThat(new Work.Examples(320).totalSteps(16, 1000)).isEqualTo(20);
-    assertThat(new Work.Epochs(2).totalSteps(16, 1000)).isEqualTo(125);
+    DoubleUnaryOperator half = judged -> judged / 2;
+    assertThat(new Work.Steps(30).totalSteps(16, 1000, half)).isEqualTo(30);
+    assertThat(new Work.Examples(320).totalSteps(16, 1000, half)).isEqualTo(20);
+    assertThat(new Work.Epochs(2).totalSteps(16, 1000, DoubleUnaryOperator.identity()))
+        .isEqualTo(125);
+    assertThat(new Work.Epochs(2).totalSteps(16, 1000, half)).isEqualTo(62.5);
   }
 }

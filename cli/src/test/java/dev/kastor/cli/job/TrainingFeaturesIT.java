@@ -47,6 +47,11 @@ final class TrainingFeaturesIT {
       assertThat(loss(kastor, "plain", 1, "{passes: {tableProducts: off}}")).isLessThan(still / 2);
       assertThat(loss(kastor, "clipped", 1, "{gradients: [clip: {norm: 1.0}]}"))
           .isLessThan(still / 2);
+      assertThat(loss(kastor, "selected", 2, "{select: {random: {keep: 0.5}}}"))
+          .isLessThan(still / 2);
+      // The loss is that of the examples that it chose, the hardest ones.
+      assertThat(loss(kastor, "judged", 1, "{select: {backprop: {beta: 1, wholeEpochs: 0}}}"))
+          .isLessThan(still);
       double bound = loss(kastor, "bound", 1, "{updates: [max-norm: {norm: 0.0001}]}");
       assertThat(bound).as("of parameters near zero").isBetween(2.0, 3.5);
       assertThat(loss(kastor, "coded", 2, "{codec: {topk: {share: 0.05}}}")).isLessThan(still / 2);

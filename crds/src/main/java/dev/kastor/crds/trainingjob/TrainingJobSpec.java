@@ -173,8 +173,9 @@ public record TrainingJobSpec(
         @Nullable String managedBy,
     @JsonPropertyDescription(
             "Features of training, for a program: passes, by name on or off, gradients, a list of"
-                + " what is done to the gradient, codec, what stands for it between replicas, and"
-                + " updates, a list of what is done to the parameters after a step.")
+                + " what is done to the gradient, codec, what stands for it between replicas,"
+                + " updates, a list of what is done to the parameters after a step, and select,"
+                + " what chooses the examples that are trained.")
         @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";

@@ -152,6 +152,28 @@ public final class GraphModel implements AutoCloseable {
     return new Scores(loss, rows, correct);
   }
 
+  /**
+   * Finds the loss of each example of a batch in inference mode: the mean over its targets, in
+   * nats.
+   *
+   * @param losses receives them
+   */
+  public void losses(Batch batch, float[] losses) {
+    require(batch);
+    requireLength("losses", losses.length, batch.examples());
+    CompiledPass pass = compiled(new Key(false, batch.examples()));
+    pass.run(batch, parameters, statistics);
+    Tensor each = pass.output(0);
+    int positions = network.positions();
+    for (int i = 0; i < losses.length; i++) {
+      double sum = 0;
+      for (int position = 0; position < positions; position++) {
+        sum += each.get((long) i * positions + position);
+      }
+      losses[i] = (float) (sum / positions);
+    }
+  }
+
   private int best(Tensor logits, int row) {
     long first = (long) row * network.classes();
     int best = 0;

@@ -6,6 +6,7 @@ import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Trainable;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
@@ -52,6 +53,11 @@ final class ClassifierTrainable implements Trainable {
   @Override
   public double pass(int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     return model.pass(gather(training, examples), gradient, batchStatistics, ready);
+  }
+
+  @Override
+  public Optional<ExampleLosses> exampleLosses() {
+    return Optional.of((examples, losses) -> model.losses(gather(training, examples), losses));
   }
 
   @Override

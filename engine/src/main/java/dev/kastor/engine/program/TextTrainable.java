@@ -6,6 +6,7 @@ import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Trainable;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
@@ -65,11 +66,12 @@ final class TextTrainable implements Trainable {
 
   @Override
   public double pass(int[] examples, float[] gradient, float[] batchStatistics, IntConsumer ready) {
-    Batch batch = buffer(examples.length);
-    for (int i = 0; i < examples.length; i++) {
-      fill(batch, i, text.training(), examples[i] * stride);
-    }
-    return model.pass(batch, gradient, batchStatistics, ready);
+    return model.pass(gather(examples), gradient, batchStatistics, ready);
+  }
+
+  @Override
+  public Optional<ExampleLosses> exampleLosses() {
+    return Optional.of((examples, losses) -> model.losses(gather(examples), losses));
   }
 
   @Override
@@ -106,6 +108,14 @@ final class TextTrainable implements Trainable {
   @Override
   public void close() {
     model.close();
+  }
+
+  private Batch gather(int[] examples) {
+    Batch batch = buffer(examples.length);
+    for (int i = 0; i < examples.length; i++) {
+      fill(batch, i, text.training(), examples[i] * stride);
+    }
+    return batch;
   }
 
   private Batch buffer(int count) {

@@ -4,7 +4,10 @@ import dev.kastor.engine.codec.GradientCodecs;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.GraphPasses;
 import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.select.ExampleSelectors;
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.ExampleSelector;
+import dev.kastor.engine.train.ExampleSelectorPlugin;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
@@ -35,15 +38,18 @@ import java.util.TreeSet;
  * @param gradients what is done to its mean gradient, in this order
  * @param codec what stands for gradients between its replicas; empty for the gradients themselves
  * @param updates what is done to its parameters after the optimizer's step, in this order
+ * @param select what chooses the examples that are trained; empty for all of them
  */
 public record TrainingMethod(
     PassPipeline passes,
     List<GradientStage> gradients,
     Optional<Chosen<GradientCodecPlugin>> codec,
-    List<Chosen<UpdateStagePlugin>> updates) {
+    List<Chosen<UpdateStagePlugin>> updates,
+    Optional<Chosen<ExampleSelectorPlugin>> select) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
-      new TrainingMethod(PassPipeline.USUAL, List.of(), Optional.empty(), List.of());
+      new TrainingMethod(
+          PassPipeline.USUAL, List.of(), Optional.empty(), List.of(), Optional.empty());
 
   /** Gradient stages are in jars alone. */
   private static final Registry<GradientStagePlugin> STAGES =
@@ -94,6 +100,14 @@ public record TrainingMethod(
             UpdateStagePlugin.class,
             folder,
             chosen);
+    List<Chosen<ExampleSelectorPlugin>> select =
+        features(
+            "training.select",
+            choices.select().stream().toList(),
+            ExampleSelectors.BUILT_IN,
+            ExampleSelectorPlugin.class,
+            folder,
+            chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
@@ -103,7 +117,8 @@ public record TrainingMethod(
         without(passes, chosen),
         stages(gradients, folder),
         codec.stream().findFirst(),
-        updates);
+        updates,
+        select.stream().findFirst());
   }
 
   /**
@@ -135,6 +150,23 @@ public record TrainingMethod(
             e);
       }
     }
+    if (select.isPresent()
+        && select.get().plugin().usesLosses()
+        && model.exampleLosses().isEmpty()) {
+      throw new ProgramException(
+          "training.select: %s looks at the losses of single examples, which the model of this program does not tell. Choose random, or implement Trainable.exampleLosses."
+              .formatted(select.get().name()));
+    }
+  }
+
+  /**
+   * A selector of examples that has judged nothing yet; empty where all are trained.
+   *
+   * @param examples of the training set
+   * @param seed of the job's order of examples
+   */
+  public Optional<ExampleSelector> selector(int examples, long seed) {
+    return select.map(chosen -> chosen.plugin().create(chosen.options(), examples, seed));
   }
 
   /** The update stages for a model of this layout. */

@@ -16,7 +16,11 @@ public record AuditDigest(long count, long sum) {
 
   /** The evidence of a pass. */
   public static AuditDigest of(ElasticSampler.Take take) {
-    return EMPTY.plus(take.examples(), take.examples().length, take.firstPosition());
+    long total = 0;
+    for (int i = 0; i < take.examples().length; i++) {
+      total += pair(take.positions()[i], take.examples()[i]);
+    }
+    return new AuditDigest(take.examples().length, total);
   }
 
   /** Both together. */

@@ -1,6 +1,7 @@
 package dev.kastor.engine.train;
 
 import dev.kastor.protocol.BatchPlan;
+import java.util.Arrays;
 
 /**
  * The order in which examples are trained, the same for every number of replicas.
@@ -24,11 +25,11 @@ public final class ElasticSampler {
   /**
    * The examples of one pass.
    *
-   * @param firstPosition position of {@code examples[0]} in the endless sequence; the others follow
+   * @param positions of the examples in the endless sequence
    * @param examples their numbers in the training set
    */
   @SuppressWarnings("ArrayRecordComponent") // goes straight to Trainable.pass, never compared
-  public record Take(long firstPosition, int[] examples) {}
+  public record Take(long[] positions, int[] examples) {}
 
   /** A sequence over this many examples, at least 1. */
   public ElasticSampler(int examples, long seed) {
@@ -52,18 +53,38 @@ public final class ElasticSampler {
       throw new IllegalArgumentException(
           "cursor %d, rank %d of %d replicas".formatted(cursor, rank, replicas));
     }
+    long first = Math.addExact(cursor, first(plan, rank, pass));
+    long[] positions = new long[plan.atomicBatchSize()];
+    Arrays.setAll(positions, i -> first + i);
+    return take(positions);
+  }
+
+  /**
+   * The same where a selector chose the examples of the step.
+   *
+   * @param chosen positions, as many as the step has examples
+   */
+  public Take take(long[] chosen, BatchPlan plan, int rank, int pass) {
+    int first = Math.toIntExact(first(plan, rank, pass));
+    return take(Arrays.copyOfRange(chosen, first, first + plan.atomicBatchSize()));
+  }
+
+  /** The examples at some positions. */
+  public Take take(long[] positions) {
+    int[] numbers = new int[positions.length];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = example(positions[i]);
+    }
+    return new Take(positions, numbers);
+  }
+
+  /** The place of a pass's first example among those of its step. */
+  private static long first(BatchPlan plan, int rank, int pass) {
     if (pass < 0 || pass > plan.accumulationSteps()) {
       throw new IllegalArgumentException(
           "pass %d of %d".formatted(pass, plan.accumulationSteps() + 1));
     }
-    int size = plan.atomicBatchSize();
-    long first =
-        Math.addExact(cursor, size * ((long) rank * (plan.accumulationSteps() + 1) + pass));
-    int[] numbers = new int[size];
-    for (int i = 0; i < size; i++) {
-      numbers[i] = example(first + i);
-    }
-    return new Take(first, numbers);
+    return plan.atomicBatchSize() * ((long) rank * (plan.accumulationSteps() + 1) + pass);
   }
 
   /** The example at a position of the endless sequence. */

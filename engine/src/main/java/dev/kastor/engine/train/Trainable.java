@@ -1,6 +1,7 @@
 package dev.kastor.engine.train;
 
 import dev.kastor.engine.tensor.Layout;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
@@ -44,6 +45,25 @@ public interface Trainable extends AutoCloseable {
     double loss = pass(examples, gradient, batchStatistics);
     ready.accept(0);
     return loss;
+  }
+
+  /**
+   * Losses of single examples by the current parameters, as held-out examples are scored; empty
+   * where the model cannot tell them. Selectors of examples ask for them.
+   */
+  default Optional<ExampleLosses> exampleLosses() {
+    return Optional.empty();
+  }
+
+  /** Losses of single examples; changes nothing of the model. */
+  @FunctionalInterface
+  interface ExampleLosses {
+    /**
+     * Finds the loss of each of some training examples.
+     *
+     * @param losses receives them, as many as there are examples
+     */
+    void read(int[] examples, float[] losses);
   }
 
   /** Folds statistics, averaged over all passes and replicas of a step, into the running ones. */

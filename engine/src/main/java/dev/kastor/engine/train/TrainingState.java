@@ -29,6 +29,15 @@ public record TrainingState(List<Section> sections) {
   /** Two whole numbers: count and sum of the {@link AuditDigest}. */
   public static final String AUDIT = "audit";
 
+  /** Two whole numbers, where a selector chooses: the digest of the examples that were trained. */
+  public static final String TRAINED = "audit.trained";
+
+  /** Two whole numbers, where a selector chooses: the digest of the examples that it chose. */
+  public static final String CHOSEN = "audit.chosen";
+
+  /** Begins the names of the selector's sections. */
+  public static final String SELECTOR = "selector.";
+
   /** The flat parameters. */
   public static final String PARAMETERS = "parameters";
 

@@ -97,6 +97,8 @@ class TrainingMethodTest {
     assertThat(TrainingMethod.USUAL.gradients()).isEmpty();
     assertThat(TrainingMethod.USUAL.codec()).isEmpty();
     assertThat(TrainingMethod.USUAL.updates()).isEmpty();
+    assertThat(TrainingMethod.USUAL.select()).isEmpty();
+    assertThat(TrainingMethod.USUAL.selector(1, 1)).isEmpty();
     assertThat(TrainingMethod.USUAL.passes().switches()).isEmpty();
   }
 
@@ -240,6 +242,31 @@ class TrainingMethodTest {
           .hasMessage(
               "training.updates: update stage max-norm: the model has no matrix or kernel, and"
                   + " vectors have no bound. Take it out.");
+    }
+  }
+
+  @Test
+  void aSelectorIsOneOfKastors() throws Exception {
+    TrainingMethod method = method(Map.of("select", Map.of("backprop", Map.of("beta", 2))));
+    assertThat(method.select().orElseThrow()).hasToString("backprop:beta=2");
+    assertThat(method.selector(100, 1).orElseThrow().trained(400)).isEqualTo(200);
+    assertThatThrownBy(() -> method(Map.of("select", "backdrop")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("training.select: there is no example selector 'backdrop'")
+        .hasMessageContaining("random, backprop. Did you mean backprop?");
+    assertThatThrownBy(() -> method(Map.of("select", Map.of("random", Map.of("keep", 0)))))
+        .hasMessageContaining("example selector random: keep must be a number of at least 0.001");
+  }
+
+  @Test
+  void aModelThatTellsNoLossesIsRefusedWhereASelectorNeedsThem() throws Exception {
+    try (Trainable model = new Vector()) {
+      method(Map.of("select", "random")).checkModel(model);
+      TrainingMethod method = method(Map.of("select", "backprop"));
+      assertThatThrownBy(() -> method.checkModel(model))
+          .isInstanceOf(ProgramException.class)
+          .hasMessageContaining("training.select: backprop looks at the losses")
+          .hasMessageContaining("Trainable.exampleLosses");
     }
   }
 

@@ -31,7 +31,7 @@ class ElasticSamplerTest {
           for (int pass = 0; pass <= plan.accumulationSteps(); pass++) {
             ElasticSampler.Take take = own.take(cursor, plan, replicas, rank, pass);
             for (int i = 0; i < take.examples().length; i++) {
-              int offset = (int) (take.firstPosition() - cursor) + i;
+              int offset = (int) (take.positions()[i] - cursor);
               assertThat(seen.get(offset)).isFalse();
               seen.set(offset);
               assertThat(take.examples()[i]).isEqualTo(sampler.example(cursor + offset));

@@ -202,6 +202,7 @@ public final class ElasticTrainer implements AutoCloseable {
       }
       long known = newer.map(Membership::generation).orElse(generation);
       long start = System.nanoTime();
+      replica.select(plan, ring.size(), ring.rank(), own -> gathered(ring, own));
       LocalStep local;
       StepExchange exchange = steps.begin();
       try (exchange) {
@@ -267,6 +268,13 @@ public final class ElasticTrainer implements AutoCloseable {
       }
     }
     return new Ended(endings.complete(ring));
+  }
+
+  private List<byte[]> gathered(Ring ring, byte[] own) throws RingBrokenException {
+    memberships.waiting(true);
+    List<byte[]> all = ring.allGather(own, own.length);
+    memberships.waiting(false);
+    return all;
   }
 
   /** Pays what a change that is coming would cost the others while they waited for us. */

@@ -50,7 +50,9 @@ final class Endings {
             metric.name(),
             Double.isFinite(metric.value()) ? metric.value() : null,
             replica.lostOrRepeated(),
-            "completed %d steps".formatted(replica.step())));
+            "completed %d steps%s"
+                .formatted(
+                    replica.step(), replica.selected().map(told -> ": " + told).orElse(""))));
   }
 
   /** All members stop after the same step; none goes before the checkpoint is safe. */

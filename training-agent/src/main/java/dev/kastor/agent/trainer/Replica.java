@@ -26,15 +26,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The model of this process with all that training changes in it.
  *
- * <p>A step is {@link #compute}, an exchange of the vectors {@link #gradient}, {@link
- * #batchStatistics} and {@link #probe} by whoever calls, and {@link #apply}. Only {@code apply}
- * changes the state, so a step whose exchange failed can be computed again. One thread owns it.
+ * <p>A step is {@link #select}, {@link #compute}, an exchange of the vectors {@link #gradient},
+ * {@link #batchStatistics} and {@link #probe} by whoever calls, and {@link #apply}. Only {@code
+ * apply} changes the state, so a step whose exchange failed can be computed again. One thread owns
+ * it.
  */
 final class Replica {
   private final Trainable model;
   private final Optimizer optimizer;
   private final TrainingSettings settings;
-  private final ElasticSampler sampler;
+  private final ExampleStream examples;
   private final NoiseScaleEstimator noise;
   private final SequencedMap<String, float[]> slots;
   private final List<UpdateStage> updateStages;
@@ -51,15 +52,13 @@ final class Replica {
   private boolean hasState;
   private long step;
   private double scaleInvariantSteps;
-  private long cursor;
-  private AuditDigest audit = AuditDigest.EMPTY;
   private @Nullable Double learningRate;
 
   Replica(Trainable model, Optimizer optimizer, TrainingSettings settings) {
     this.model = model;
     this.optimizer = optimizer;
     this.settings = settings;
-    this.sampler = new ElasticSampler(model.trainingExamples(), settings.seed());
+    this.examples = new ExampleStream(model, settings);
     this.noise =
         new NoiseScaleEstimator(settings.initialBatch(), NoiseScaleEstimator.DEFAULT_SMOOTHING);
     int parameters = model.parameters().length;
@@ -75,7 +74,10 @@ final class Replica {
     this.passGradient = new float[parameters];
     this.batchStatistics = new float[statistics];
     this.passStatistics = new float[statistics];
-    this.totalSteps = settings.work().totalSteps(settings.initialBatch(), model.trainingExamples());
+    this.totalSteps =
+        settings
+            .work()
+            .totalSteps(settings.initialBatch(), model.trainingExamples(), examples::trained);
   }
 
   /** Whether it holds a training state, be it the initial one. */
@@ -94,7 +96,8 @@ final class Replica {
   }
 
   Progress progress() {
-    return new Progress(step, scaleInvariantSteps, totalSteps, cursor, sampler.epoch(cursor));
+    return new Progress(
+        step, scaleInvariantSteps, totalSteps, examples.trained(), examples.epoch());
   }
 
   Optional<GradientStats> gradientStats() {
@@ -105,9 +108,14 @@ final class Replica {
     return Optional.ofNullable(learningRate);
   }
 
-  /** Examples that were lost or trained twice, as the audit sees it. */
+  /** See {@link ExampleStream#lostOrRepeated}. */
   long lostOrRepeated() {
-    return audit.lostOrRepeated(sampler.expected(cursor));
+    return examples.lostOrRepeated();
+  }
+
+  /** See {@link ExampleStream#told}. */
+  Optional<String> selected() {
+    return examples.told();
   }
 
   Trainable.Metric evaluate() {
@@ -121,6 +129,7 @@ final class Replica {
 
   void warmUp(int atomicBatchSize) {
     model.warmUp(atomicBatchSize);
+    examples.warmUp(atomicBatchSize);
   }
 
   /** Our share's gradient, then the sum over replicas once the caller has exchanged it. */
@@ -180,9 +189,7 @@ final class Replica {
     state.copyFrom(from);
     step = state.step();
     scaleInvariantSteps = state.section(TrainingState.SCALE_INVARIANT_STEPS).doubles()[0];
-    cursor = state.section(TrainingState.CURSOR).longs()[0];
-    long[] audited = state.section(TrainingState.AUDIT).longs();
-    audit = new AuditDigest(audited[0], audited[1]);
+    examples.restore(state);
     noise.restore(state.section(TrainingState.NOISE).doubles());
     hasState = true;
   }
@@ -192,14 +199,19 @@ final class Replica {
     List<Section> sections = new ArrayList<>();
     sections.add(Section.of(TrainingState.STEP, step));
     sections.add(Section.of(TrainingState.SCALE_INVARIANT_STEPS, scaleInvariantSteps));
-    sections.add(Section.of(TrainingState.CURSOR, cursor));
-    sections.add(Section.of(TrainingState.AUDIT, audit.count(), audit.sum()));
+    sections.addAll(examples.sections());
     sections.add(Section.of(TrainingState.PARAMETERS, model.parameters()));
     slots.forEach(
         (name, values) -> sections.add(Section.of(TrainingState.slot(optimizer, name), values)));
     sections.add(Section.of(TrainingState.STATISTICS, model.statistics()));
     sections.add(Section.of(TrainingState.NOISE, noise.state()));
+    sections.addAll(examples.selection());
     return new TrainingState(sections);
+  }
+
+  /** See {@link ExampleStream#select}: before each {@link #compute}. */
+  void select(BatchPlan plan, int replicas, int rank, Looks.Gather gather) throws IOException {
+    examples.select(plan, replicas, rank, gather);
   }
 
   /**
@@ -221,7 +233,7 @@ final class Replica {
     Sums sums = new Sums(passes, ready);
     long start = System.nanoTime();
     for (int pass = 0; pass < passes; pass++) {
-      ElasticSampler.Take take = sampler.take(cursor, plan, replicas, rank, pass);
+      ElasticSampler.Take take = examples.take(plan, replicas, rank, pass);
       boolean first = pass == 0;
       float[] target = first ? gradient : passGradient;
       float[] statistics = first ? batchStatistics : passStatistics;
@@ -229,17 +241,18 @@ final class Replica {
       sums.requireWhole();
       trained = trained.plus(AuditDigest.of(take));
       if (!first) {
-        add(passStatistics, batchStatistics, 0, batchStatistics.length);
+        Vectors.add(passStatistics, batchStatistics, 0, batchStatistics.length);
       }
     }
     if (passes > 1) {
-      scale(batchStatistics, 1f / passes);
+      Vectors.scale(batchStatistics, 1f / passes);
     }
-    double seconds = (System.nanoTime() - start) * 1e-9;
+    double seconds = (System.nanoTime() - start) * 1e-9 + examples.lookSeconds();
     boolean finite =
-        Double.isFinite(sums.squaredNorms) && Double.isFinite(squaredNorm(batchStatistics));
+        Double.isFinite(sums.squaredNorms) && Double.isFinite(Vectors.squaredNorm(batchStatistics));
     double squaredNorms = probe == null ? sums.squaredNorms : sums.probedNorms;
-    return new LocalStep(loss / passes, squaredNorms, trained, seconds / passes, finite);
+    return new LocalStep(
+        loss / passes, squaredNorms, examples.judged(trained), trained, seconds / passes, finite);
   }
 
   /** What becomes of the gradients of a step's passes, piece by piece. */
@@ -267,16 +280,16 @@ final class Replica {
       float[] own = pass == 0 ? gradient : passGradient;
       boolean last = pass == passes - 1;
       return from -> {
-        squaredNorms += squaredNorm(own, from, end);
+        squaredNorms += Vectors.squaredNorm(own, from, end);
         if (probe != null) {
           probedNorms += probe.squaredNorm(own, from, end);
         }
         if (pass > 0) {
-          add(passGradient, gradient, from, end);
+          Vectors.add(passGradient, gradient, from, end);
         }
         if (last) {
           if (passes > 1) {
-            scale(gradient, 1f / passes, from, end);
+            Vectors.scale(gradient, 1f / passes, from, end);
           }
           if (probe != null) {
             probe.read(gradient, from, end, probed);
@@ -299,20 +312,18 @@ final class Replica {
   double apply(List<LocalStep> all, BatchPlan plan) throws DivergedException {
     int replicas = all.size();
     if (replicas > 1) {
-      scale(gradient, 1f / replicas);
-      scale(batchStatistics, 1f / replicas);
-      scale(probed, 1f / replicas);
+      Vectors.scale(gradient, 1f / replicas);
+      Vectors.scale(batchStatistics, 1f / replicas);
+      Vectors.scale(probed, 1f / replicas);
     }
     double loss = 0;
     double squaredNorms = 0;
-    AuditDigest trained = AuditDigest.EMPTY;
     for (LocalStep each : all) {
       loss += each.loss();
       squaredNorms += each.squaredNorms();
-      trained = trained.plus(each.trained());
     }
-    double squaredNorm = squaredNorm(gradient);
-    if (!Double.isFinite(squaredNorm) || !Double.isFinite(squaredNorm(batchStatistics))) {
+    double squaredNorm = Vectors.squaredNorm(gradient);
+    if (!Double.isFinite(squaredNorm) || !Double.isFinite(Vectors.squaredNorm(batchStatistics))) {
       throw new DivergedException(
           "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
               .formatted(step));
@@ -338,15 +349,14 @@ final class Replica {
     // Until the noise is known, a larger batch is taken to bring no more than the initial one.
     scaleInvariantSteps +=
         stats.map(known -> known.gain(globalBatch)).orElse(Math.min(1, batchScale));
-    cursor += globalBatch;
-    audit = audit.plus(trained);
+    examples.applied(all, globalBatch);
     return loss / replicas;
   }
 
   private void change(GradientStage.StepView view) throws DivergedException {
     for (GradientStage stage : settings.method().gradients()) {
       stage.change(gradient, view);
-      if (!Double.isFinite(squaredNorm(gradient))) {
+      if (!Double.isFinite(Vectors.squaredNorm(gradient))) {
         throw new DivergedException(
             "the gradient of step %d is not finite after the gradient stage %s"
                 .formatted(view.step(), stage.getClass().getName()));
@@ -360,34 +370,6 @@ final class Replica {
       noise.observeSingle(single, globalBatch);
     } else {
       noise.observe(groups, squaredNorms / groups, squaredNorm, globalBatch);
-    }
-  }
-
-  private static double squaredNorm(float[] vector) {
-    return squaredNorm(vector, 0, vector.length);
-  }
-
-  private static double squaredNorm(float[] vector, int from, int to) {
-    double sum = 0;
-    for (int i = from; i < to; i++) {
-      sum += (double) vector[i] * vector[i];
-    }
-    return sum;
-  }
-
-  private static void add(float[] source, float[] target, int from, int to) {
-    for (int i = from; i < to; i++) {
-      target[i] += source[i];
-    }
-  }
-
-  private static void scale(float[] vector, float factor) {
-    scale(vector, factor, 0, vector.length);
-  }
-
-  private static void scale(float[] vector, float factor, int from, int to) {
-    for (int i = from; i < to; i++) {
-      vector[i] *= factor;
     }
   }
 }

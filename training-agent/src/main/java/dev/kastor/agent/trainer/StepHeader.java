@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param local its passes
  */
 record StepHeader(long step, long newestGeneration, LocalStep local) {
-  private static final int BYTES = 7 * Long.BYTES + 1;
+  private static final int BYTES = 9 * Long.BYTES + 1;
 
   byte[] encode() {
     return ByteBuffer.allocate(BYTES)
@@ -25,6 +25,8 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
         .putLong(newestGeneration)
         .putDouble(local.loss())
         .putDouble(local.squaredNorms())
+        .putLong(local.judged().count())
+        .putLong(local.judged().sum())
         .putLong(local.trained().count())
         .putLong(local.trained().sum())
         .putDouble(local.passSeconds())
@@ -41,11 +43,14 @@ record StepHeader(long step, long newestGeneration, LocalStep local) {
     long newestGeneration = in.getLong();
     double loss = in.getDouble();
     double squaredNorms = in.getDouble();
+    AuditDigest judged = new AuditDigest(in.getLong(), in.getLong());
     AuditDigest trained = new AuditDigest(in.getLong(), in.getLong());
     double passSeconds = in.getDouble();
     boolean finite = in.get() != 0;
     return new StepHeader(
-        step, newestGeneration, new LocalStep(loss, squaredNorms, trained, passSeconds, finite));
+        step,
+        newestGeneration,
+        new LocalStep(loss, squaredNorms, judged, trained, passSeconds, finite));
   }
 
   /** Decodes all members' headers and checks that they are about the same step. */

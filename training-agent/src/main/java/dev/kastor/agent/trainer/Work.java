@@ -1,5 +1,7 @@
 package dev.kastor.agent.trainer;
 
+import java.util.function.DoubleUnaryOperator;
+
 /** The declared work of a job, each kind convertible to scale-invariant steps. */
 public sealed interface Work {
   /**
@@ -7,13 +9,14 @@ public sealed interface Work {
    *
    * @param initialBatch M0 in examples
    * @param trainingExamples examples of one epoch
+   * @param trained how many examples are trained while so many are judged
    */
-  double totalSteps(int initialBatch, int trainingExamples);
+  double totalSteps(int initialBatch, int trainingExamples, DoubleUnaryOperator trained);
 
   /** Optimizer steps at the initial batch. */
   record Steps(long steps) implements Work {
     @Override
-    public double totalSteps(int initialBatch, int trainingExamples) {
+    public double totalSteps(int initialBatch, int trainingExamples, DoubleUnaryOperator trained) {
       return steps;
     }
   }
@@ -21,16 +24,16 @@ public sealed interface Work {
   /** Examples at the initial batch. */
   record Examples(long examples) implements Work {
     @Override
-    public double totalSteps(int initialBatch, int trainingExamples) {
+    public double totalSteps(int initialBatch, int trainingExamples, DoubleUnaryOperator trained) {
       return (double) examples / initialBatch;
     }
   }
 
-  /** Passes over the training data at the initial batch. */
+  /** Passes over the training data at the initial batch, be its examples trained or judged. */
   record Epochs(long epochs) implements Work {
     @Override
-    public double totalSteps(int initialBatch, int trainingExamples) {
-      return (double) epochs * trainingExamples / initialBatch;
+    public double totalSteps(int initialBatch, int trainingExamples, DoubleUnaryOperator trained) {
+      return trained.applyAsDouble((double) epochs * trainingExamples) / initialBatch;
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.kastor.engine.train.Trainable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -89,6 +90,16 @@ final class LinearModel implements Trainable {
       }
     }
     return loss / examples.length;
+  }
+
+  @Override
+  public Optional<ExampleLosses> exampleLosses() {
+    return Optional.of((examples, losses) -> {
+      for (int i = 0; i < examples.length; i++) {
+        float error = error(examples[i]);
+        losses[i] = 0.5f * error * error;
+      }
+    });
   }
 
   private float error(int n) {
