@@ -54,9 +54,8 @@ class JobSpecsTest {
         .doesNotThrowAnyException();
     assertThatIllegalArgumentException()
         .isThrownBy(() -> JobSpecs.of(training(Map.of("gradient", List.of()))))
-        .withMessage(
-            "training has no field 'gradient'. Use one of: passes, gradients, codec. Did you mean"
-                + " gradients?");
+        .withMessageStartingWith("training has no field 'gradient'. Use one of: passes, gradients")
+        .withMessageEndingWith("Did you mean gradients?");
   }
 
   private static TrainingJob training(Map<String, Object> training) {
