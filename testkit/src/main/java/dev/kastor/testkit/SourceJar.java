@@ -16,7 +16,31 @@ import javax.tools.ToolProvider;
 
 /** Jar of plug-ins that a test makes of Java sources, as a project of its own would. */
 public final class SourceJar {
+  private static final Path EXAMPLES =
+      Path.of(System.getProperty("kastor.root", "..")).resolve("examples");
+
   private SourceJar() {}
+
+  /**
+   * Makes the jar of one of the projects in the folder {@code examples}.
+   *
+   * @param folder where the jar is to lie, under the name of the project
+   * @param type interface of its plug-ins
+   * @return the jar
+   * @throws IOException if a source does not compile; the message says why
+   */
+  public static Path ofExample(Path folder, String project, Class<?> type) throws IOException {
+    Path main = EXAMPLES.resolve(project).resolve("src/main");
+    Path jar = folder.resolve(project + ".jar");
+    try (Stream<Path> sources = Files.walk(main.resolve("java"))) {
+      make(
+          jar,
+          sources.filter(Files::isRegularFile).toList(),
+          type.getName(),
+          Files.readAllLines(main.resolve("resources/META-INF/services").resolve(type.getName())));
+    }
+    return jar;
+  }
 
   /**
    * Compiles sources against what this test runs with.

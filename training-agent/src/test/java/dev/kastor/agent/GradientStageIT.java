@@ -19,20 +19,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** The example of a gradient stage, in a jar, named in {@code spec.training}, in an agent. */
 @Timeout(180)
 class GradientStageIT {
-  private static final Path EXAMPLE = Path.of("../examples/gradient-stage/src/main");
-
   @TempDir Path folder;
   private Path jars;
 
   @BeforeEach
   void build() throws Exception {
     jars = Files.createDirectory(folder.resolve("plugins"));
-    SourceJar.make(
-        jars.resolve("clip.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/ClipByNorm.java")),
-        GradientStagePlugin.class.getName(),
-        Files.readAllLines(
-            EXAMPLE.resolve("resources/META-INF/services/" + GradientStagePlugin.class.getName())));
+    SourceJar.ofExample(jars, "gradient-stage", GradientStagePlugin.class);
   }
 
   private Outcome train(String training) throws Exception {

@@ -18,19 +18,12 @@ import org.junit.jupiter.api.io.TempDir;
 /** The example of a program of one's own, in a jar of its own, trained by an agent. */
 @Timeout(180)
 class OwnProgramIT {
-  private static final Path EXAMPLE = Path.of("../examples/own-program/src/main");
-
   @TempDir Path folder;
 
   @Test
   void theExampleLearns() throws Exception {
     Path jars = Files.createDirectory(folder.resolve("plugins"));
-    SourceJar.make(
-        jars.resolve("own.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/Spirals.java")),
-        Program.class.getName(),
-        Files.readAllLines(
-            EXAMPLE.resolve("resources/META-INF/services/dev.kastor.engine.train.Program")));
+    SourceJar.ofExample(jars, "own-program", Program.class);
     String spec =
         """
         {"program": {"name": "spirals"},

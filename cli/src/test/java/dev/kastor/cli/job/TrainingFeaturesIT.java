@@ -8,12 +8,10 @@ import dev.kastor.cli.KastorProcess;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.testkit.SourceJar;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,8 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
  * Features of training, of Kastor's own and of the examples' jars, under a real {@code kastor up}.
  */
 final class TrainingFeaturesIT {
-  private static final Path EXAMPLES =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples");
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -36,8 +32,8 @@ final class TrainingFeaturesIT {
       Path plugins = Files.createDirectories(home.resolve("plugins"));
       Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
       Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
-      build("gradient-stage", "ClipByNorm", GradientStagePlugin.class, plugins);
-      build("codec", "TopK", GradientCodecPlugin.class, plugins);
+      SourceJar.ofExample(plugins, "gradient-stage", GradientStagePlugin.class);
+      SourceJar.ofExample(plugins, "codec", GradientCodecPlugin.class);
       up.start(folder.resolve("up"), "up", "--slots", "2", "--port", "0");
       up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
 
@@ -56,16 +52,6 @@ final class TrainingFeaturesIT {
       assertThat(bound).as("of parameters near zero").isBetween(2.0, 3.5);
       assertThat(loss(kastor, "coded", 2, "{codec: {topk: {share: 0.05}}}")).isLessThan(still / 2);
     }
-  }
-
-  private static void build(String project, String plugin, Class<?> type, Path plugins)
-      throws IOException {
-    Path sources = EXAMPLES.resolve(project).resolve("src/main");
-    SourceJar.make(
-        plugins.resolve(project + ".jar"),
-        List.of(sources.resolve("java/com/example/%s.java".formatted(plugin))),
-        type.getName(),
-        Files.readAllLines(sources.resolve("resources/META-INF/services/" + type.getName())));
   }
 
   /** The loss of a batch near the end of a job. */

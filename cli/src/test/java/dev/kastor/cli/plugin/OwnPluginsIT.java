@@ -36,19 +36,13 @@ final class OwnPluginsIT {
     Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
     Path plugins = Files.createDirectory(home.resolve("plugins"));
     Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
-    jar = plugins.resolve("own.jar");
-    make(jar, "policy", "SmallestFirst", PolicyPlugin.class);
-    make(plugins.resolve("format.jar"), "trace-format", "GpuLog", TraceFormat.class);
+    jar = make(plugins, "policy", PolicyPlugin.class);
+    make(plugins, "trace-format", TraceFormat.class);
   }
 
-  private static void make(Path jar, String example, String name, Class<?> kind) throws Exception {
-    Path sources = ROOT.resolve("examples").resolve(example).resolve("src/main");
-    SourceJar.make(
-        jar,
-        List.of(sources.resolve("java/com/example/" + name + ".java")),
-        kind.getName(),
-        Files.readAllLines(sources.resolve("resources/META-INF/services/" + kind.getName())));
-    Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+  private static Path make(Path plugins, String example, Class<?> type) throws Exception {
+    Path jar = SourceJar.ofExample(plugins, example, type);
+    return Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
   }
 
   private Result kastor(String... arguments) throws Exception {

@@ -9,7 +9,6 @@ import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.plugin.Options;
 import dev.kastor.plugin.jar.PluginFolder;
 import dev.kastor.testkit.SourceJar;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,8 +26,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * is tested in the agent.
  */
 class GradientCodecContractTest {
-  private static final Path EXAMPLE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/codec/src/main");
   private static final int MEMBERS = 3;
 
   @TempDir private static Path folder;
@@ -74,12 +71,7 @@ class GradientCodecContractTest {
 
   @BeforeAll
   static void build() throws Exception {
-    String service = GradientCodecPlugin.class.getName();
-    SourceJar.make(
-        folder.resolve("topk.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/TopK.java")),
-        service,
-        Files.readAllLines(EXAMPLE.resolve("resources/META-INF/services/" + service)));
+    SourceJar.ofExample(folder, "codec", GradientCodecPlugin.class);
     codecs =
         new PluginFolder(folder).addTo(GradientCodecs.BUILT_IN, GradientCodecPlugin.class).all();
     assertThat(codecs).extracting(GradientCodecPlugin::name).contains("bf16", "topk");

@@ -9,9 +9,7 @@ import dev.kastor.engine.train.OptimizerPlugin;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Update;
 import dev.kastor.testkit.SourceJar;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import org.junit.jupiter.api.Test;
@@ -19,8 +17,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Optimizers that a program's parameters name, of Kastor's own and of the example's jar. */
 class OptimizerJarsTest {
-  private static final Path EXAMPLE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/optimizer/src/main");
   private static final Map<String, String> DEFAULTS =
       Map.of("optimizer", "sgd", "momentum", "0.9", "weightDecay", "0");
 
@@ -51,12 +47,7 @@ class OptimizerJarsTest {
 
   @Test
   void theExampleIsFoundAndTakesItsOption() throws Exception {
-    SourceJar.make(
-        folder.resolve("own.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/Lion.java")),
-        OptimizerPlugin.class.getName(),
-        Files.readAllLines(
-            EXAMPLE.resolve("resources/META-INF/services/" + OptimizerPlugin.class.getName())));
+    SourceJar.ofExample(folder, "optimizer", OptimizerPlugin.class);
     // The second mix is 0.9 (1 - beta2) - 0.1: its sign depends on the option.
     assertThat(trained(create(Map.of("optimizer", "lion")))).containsExactly(1);
     assertThat(trained(create(Map.of("optimizer", "lion:beta2=0.5")))[0]).isLessThan(0.85f);

@@ -27,8 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Features that {@code spec.training} names, of Kastor's own and of the example's jar. */
 class TrainingMethodTest {
-  private static final Path EXAMPLES =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples");
   private static final GradientStage.StepView STEP = new GradientStage.StepView(0, 8, 1);
 
   /** A stage that makes no sense beside the example's. */
@@ -79,16 +77,7 @@ class TrainingMethodTest {
   }
 
   private void addExample() throws IOException {
-    addExample("gradient-stage", "ClipByNorm", GradientStagePlugin.class);
-  }
-
-  private void addExample(String project, String plugin, Class<?> type) throws IOException {
-    Path sources = EXAMPLES.resolve(project).resolve("src/main");
-    SourceJar.make(
-        folder.resolve(project + ".jar"),
-        List.of(sources.resolve("java/com/example/%s.java".formatted(plugin))),
-        type.getName(),
-        Files.readAllLines(sources.resolve("resources/META-INF/services/" + type.getName())));
+    SourceJar.ofExample(folder, "gradient-stage", GradientStagePlugin.class);
   }
 
   @Test
@@ -189,7 +178,7 @@ class TrainingMethodTest {
         .isInstanceOf(ProgramException.class)
         .hasMessageContaining("training.codec: there is no gradient codec 'topk'. Use one of: bf16")
         .hasMessageContaining(folder.toString());
-    addExample("codec", "TopK", GradientCodecPlugin.class);
+    SourceJar.ofExample(folder, "codec", GradientCodecPlugin.class);
     assertThat(method(Map.of("codec", Map.of("topk", Map.of("share", 0.1)))).codec().orElseThrow())
         .hasToString("topk:share=0.1");
     assertThatThrownBy(() -> method(Map.of("codec", Map.of("topk", Map.of("share", 2)))))

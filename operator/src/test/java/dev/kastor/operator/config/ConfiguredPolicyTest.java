@@ -18,9 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ConfiguredPolicyTest {
-  private static final Path EXAMPLE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("examples/policy/src/main");
-
   @TempDir private Path folder;
 
   private static PolicyFactory policy(Map<String, String> settings) {
@@ -61,12 +58,7 @@ class ConfiguredPolicyTest {
 
   @Test
   void findsThePolicyOfAJar() throws Exception {
-    SourceJar.make(
-        folder.resolve("own.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/SmallestFirst.java")),
-        PolicyPlugin.class.getName(),
-        Files.readAllLines(
-            EXAMPLE.resolve("resources/META-INF/services/" + PolicyPlugin.class.getName())));
+    SourceJar.ofExample(folder, "policy", PolicyPlugin.class);
     PolicyFactory own =
         policy(
             Map.of(

@@ -17,7 +17,6 @@ import dev.kastor.plugin.Options;
 import dev.kastor.plugin.jar.PluginFolder;
 import dev.kastor.testkit.SourceJar;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,8 +41,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 @Tag("slow")
 final class CodedExchangeTest {
-  private static final Path EXAMPLE = Path.of("../examples/codec/src/main");
-
   /** Two chunks for codes of 16 bits a parameter. */
   private static final int LENGTH = 70_001;
 
@@ -63,12 +60,7 @@ final class CodedExchangeTest {
 
   @BeforeAll
   static void build() throws Exception {
-    String service = GradientCodecPlugin.class.getName();
-    SourceJar.make(
-        folder.resolve("topk.jar"),
-        List.of(EXAMPLE.resolve("java/com/example/TopK.java")),
-        service,
-        Files.readAllLines(EXAMPLE.resolve("resources/META-INF/services/" + service)));
+    SourceJar.ofExample(folder, "codec", GradientCodecPlugin.class);
     codecs =
         new PluginFolder(folder).addTo(GradientCodecs.BUILT_IN, GradientCodecPlugin.class).all();
   }
