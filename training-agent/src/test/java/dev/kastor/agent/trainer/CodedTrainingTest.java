@@ -3,8 +3,6 @@ package dev.kastor.agent.trainer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kastor.agent.operator.FakeOperator;
-import dev.kastor.agent.operator.TestCertificate;
 import dev.kastor.engine.codec.GradientCodecs;
 import dev.kastor.engine.optim.AdaScale;
 import dev.kastor.engine.optim.Sgd;
@@ -13,8 +11,6 @@ import dev.kastor.plugin.Chosen;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Outcome;
-import dev.kastor.protocol.TelemetryReport;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,8 +18,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,22 +32,6 @@ class CodedTrainingTest {
       Optional.of(GradientCodecs.BUILT_IN.choose("bf16"));
 
   @TempDir Path folder;
-  private FakeOperator operator;
-  private final List<TestReplica> replicas = new ArrayList<>();
-  private int started;
-
-  @BeforeEach
-  void open() throws IOException {
-    operator = new FakeOperator(TestReplica.JOB, TestCertificate.shared());
-  }
-
-  @AfterEach
-  void close() throws InterruptedException {
-    for (TestReplica replica : replicas) {
-      replica.kill();
-    }
-    operator.close();
-  }
 
   private static TrainingSettings settings(
       double learningRate, Work work, Optional<Chosen<GradientCodecPlugin>> codec) {
@@ -71,98 +49,52 @@ class CodedTrainingTest {
 
   private static final TrainingSettings ENDLESS = settings(0.02, new Work.Steps(1L << 40), BF16);
 
-  private void start(int count, TrainingSettings settings) {
-    for (int i = 0; i < count; i++) {
-      TestReplica replica = TestReplica.start("job-" + started++, operator, settings, folder);
-      // Leaves the processor to the operator.
-      replica.model().slow(settings.equals(ENDLESS));
-      replicas.add(replica);
-    }
-  }
-
-  private void want() {
-    operator.want(PLAN, replicas.stream().map(TestReplica::pod).toList());
-  }
-
-  private void awaitSteps(int more) throws InterruptedException {
-    operator.await("all members train in the newest generation", operator::settled);
-    long now = step();
-    operator.await(more + " more steps", () -> step() >= now + more);
-  }
-
-  private long step() {
-    List<TelemetryReport> reports = operator.reports();
-    return reports.isEmpty() ? 0 : reports.getLast().progress().step();
-  }
-
-  private Outcome assertSameEnd(Outcome.Kind kind) throws InterruptedException {
-    Outcome first = replicas.getFirst().outcome();
-    for (TestReplica replica : replicas) {
-      Outcome outcome = replica.outcome();
-      assertThat(outcome.kind()).as(outcome.message()).isEqualTo(kind);
-      assertThat(outcome.progress()).isEqualTo(first.progress());
-      assertThat(outcome.lostOrRepeatedExamples()).isZero();
-      assertThat(replica.model().parameters()).isEqualTo(replicas.getFirst().model().parameters());
-    }
-    return first;
-  }
-
   @Test
   void trainsToTheEnd() throws Exception {
-    start(2, settings(0.02, new Work.Epochs(10), BF16));
-    want();
-    Outcome outcome = assertSameEnd(Outcome.Kind.COMPLETED);
-    assertThat(Objects.requireNonNull(outcome.metric())).isLessThan(0.05);
-    assertThat(operator.reports().getLast().gradient()).isNotNull();
+    try (TestJob job = new TestJob(folder)) {
+      job.start(2, settings(0.02, new Work.Epochs(10), BF16), false);
+      job.want(PLAN);
+      Outcome outcome = job.assertSameEnd(Outcome.Kind.COMPLETED);
+      assertThat(Objects.requireNonNull(outcome.metric())).isLessThan(0.05);
+      assertThat(job.operator().reports().getLast().gradient()).isNotNull();
+    }
   }
 
   @Test
   void membersComeGoAndDieAndAllKeepTheSameBits() throws Exception {
-    start(1, ENDLESS);
-    want();
-    awaitSteps(5);
-    start(2, ENDLESS);
-    want();
-    awaitSteps(5);
-    TestReplica victim = replicas.remove(1);
-    victim.kill();
-    operator.died(List.of(victim.pod()));
-    awaitSteps(5);
-    start(1, ENDLESS);
-    want();
-    awaitSteps(5);
-    TestReplica leaver = replicas.removeFirst();
-    want();
-    assertThat(leaver.outcome().kind()).isEqualTo(Outcome.Kind.LEFT);
-    awaitSteps(5);
-    operator.stop();
-    assertSameEnd(Outcome.Kind.STOPPED);
+    try (TestJob job = new TestJob(folder)) {
+      job.membersComeGoAndDie(ENDLESS, PLAN);
+    }
   }
 
   @Test
   void aNaNOfOneMemberDoesNotComeIntoTheOthersBuffers() throws Exception {
-    start(3, ENDLESS);
-    want();
-    awaitSteps(5);
-    TestReplica broken = replicas.remove(1);
-    broken.model().spoil(Float.NaN, 1);
-    assertThat(broken.outcome().kind()).isEqualTo(Outcome.Kind.FAILED);
-    operator.died(List.of(broken.pod()));
-    awaitSteps(5);
-    operator.stop();
-    assertSameEnd(Outcome.Kind.STOPPED);
-    for (float parameter : replicas.getFirst().model().parameters()) {
-      assertThat(parameter).isFinite();
+    try (TestJob job = new TestJob(folder)) {
+      job.start(3, ENDLESS, true);
+      job.want(PLAN);
+      job.awaitSteps(5);
+      TestReplica broken = job.replicas().remove(1);
+      broken.model().spoil(Float.NaN, 1);
+      assertThat(broken.outcome().kind()).isEqualTo(Outcome.Kind.FAILED);
+      job.operator().died(List.of(broken.pod()));
+      job.awaitSteps(5);
+      job.operator().stop();
+      job.assertSameEnd(Outcome.Kind.STOPPED);
+      for (float parameter : job.replicas().getFirst().model().parameters()) {
+        assertThat(parameter).isFinite();
+      }
     }
   }
 
   @Test
   void failsForGoodWhenNoMembersGradientIsFinite() throws Exception {
-    start(2, ENDLESS);
-    replicas.forEach(replica -> replica.model().spoil(Float.NaN, Integer.MAX_VALUE));
-    want();
-    for (TestReplica replica : replicas) {
-      assertThat(replica.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+    try (TestJob job = new TestJob(folder)) {
+      job.start(2, ENDLESS, true);
+      job.replicas().forEach(replica -> replica.model().spoil(Float.NaN, Integer.MAX_VALUE));
+      job.want(PLAN);
+      for (TestReplica replica : job.replicas()) {
+        assertThat(replica.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+      }
     }
   }
 
