@@ -188,7 +188,8 @@ class CrdGoldenTest {
                 "gradients", free("What is done to the mean gradient, in this order."),
                 "codec", free("What stands for gradients between replicas."),
                 "updates", free("What is done to the parameters after each step, in this order."),
-                "select", free("What chooses the examples that are trained."))));
+                "select", free("What chooses the examples that are trained."),
+                "tune", free("What changes the learning rate while the job trains."))));
   }
 
   private static JSONSchemaProps free(String description) {

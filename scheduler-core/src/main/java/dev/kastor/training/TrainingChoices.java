@@ -22,17 +22,24 @@ import org.jspecify.annotations.Nullable;
  * @param codec what stands for gradients between replicas; empty for the gradients themselves
  * @param updates what is done to the parameters after the optimizer's step, in this order
  * @param select what chooses the examples that are trained; empty for all of them
+ * @param tune what changes the learning rate while the job trains; empty for nothing
  */
 public record TrainingChoices(
     SequencedMap<String, Boolean> passes,
     List<Selection> gradients,
     Optional<Selection> codec,
     List<Selection> updates,
-    Optional<Selection> select) {
+    Optional<Selection> select,
+    Optional<Selection> tune) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
       new TrainingChoices(
-          new LinkedHashMap<>(), List.of(), Optional.empty(), List.of(), Optional.empty());
+          new LinkedHashMap<>(),
+          List.of(),
+          Optional.empty(),
+          List.of(),
+          Optional.empty(),
+          Optional.empty());
 
   /** Characters of all names and values: the spec reaches a replica in one variable of 128 KiB. */
   private static final int MOST_CHARACTERS = 4096;
@@ -42,12 +49,16 @@ public record TrainingChoices(
   private static final String CODEC = "codec";
   private static final String UPDATES = "updates";
   private static final String SELECT = "select";
-  private static final List<String> FIELDS = List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT);
+  private static final String TUNE = "tune";
+  private static final List<String> FIELDS =
+      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE);
 
   private static final String CLIP = "clip: {norm: 1.0}";
   private static final String MAX_NORM = "max-norm: {norm: 3}";
   private static final String ONE_SELECTOR =
       "one selector with its options, such as backprop: {beta: 3}";
+  private static final String ONE_TUNER =
+      "one tuner with its options, such as plateau: {patience: 1000}";
   private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
@@ -82,11 +93,10 @@ public record TrainingChoices(
     return new TrainingChoices(
         passes(training.get(PASSES)),
         stages("training.gradients", CLIP, training.get(GRADIENTS)),
-        Optional.ofNullable(training.get(CODEC))
-            .map(codec -> selection("training.codec", ONE_CODEC, codec)),
+        feature("training.codec", ONE_CODEC, training.get(CODEC)),
         stages("training.updates", MAX_NORM, training.get(UPDATES)),
-        Optional.ofNullable(training.get(SELECT))
-            .map(selector -> selection("training.select", ONE_SELECTOR, selector)));
+        feature("training.select", ONE_SELECTOR, training.get(SELECT)),
+        feature("training.tune", ONE_TUNER, training.get(TUNE)));
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {
@@ -136,6 +146,10 @@ public record TrainingChoices(
       stages.add(stage);
     }
     return stages;
+  }
+
+  private static Optional<Selection> feature(String path, String rule, @Nullable Object given) {
+    return Optional.ofNullable(given).map(feature -> selection(path, rule, feature));
   }
 
   private static Selection selection(String path, String rule, @Nullable Object given) {

@@ -94,8 +94,8 @@ class TrainingChoicesTest {
   void anUnknownFieldIsAnsweredWithThoseThatThereAre() {
     assertRefused(
         Map.of("gradient", List.of()),
-        "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select. Did you"
-            + " mean gradients?");
+        "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select,"
+            + " tune. Did you mean gradients?");
   }
 
   @Test
@@ -129,6 +129,21 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("select", List.of("random", "backprop")),
         "training.select must be one selector with its options, such as backprop: {beta: 3}");
+  }
+
+  @Test
+  void aTunerIsOneNameWithItsOptions() {
+    assertThat(TrainingChoices.parse(Map.of("tune", "plateau")).tune())
+        .contains(new Selection("plateau", new LinkedHashMap<>()));
+    assertThat(
+            TrainingChoices.parse(Map.of("tune", Map.of("phases", Map.of("decay", "linear"))))
+                .tune()
+                .orElseThrow()
+                .values())
+        .isEqualTo(Map.of("decay", "linear"));
+    assertRefused(
+        Map.of("tune", List.of("phases")),
+        "training.tune must be one tuner with its options, such as plateau: {patience: 1000}");
   }
 
   @Test

@@ -104,6 +104,7 @@ final class SubmitCheckIT {
     refused(JOB + "  training: {gradients: [clip: {norm: 1.0}]}\n", "no gradient stage 'clip'");
     refused(JOB + "  training: {codec: bf17}\n", "no gradient codec 'bf17'", "Did you mean bf16?");
     refused(JOB + "  training: {select: backdrop}\n", "example selector 'backdrop'", "backprop?");
+    refused(JOB + "  training: {tune: platau}\n", "no tuner 'platau'", "Did you mean plateau?");
     refused(JOB + "  training: {updates: [maxnorm]}\n", "no update stage 'maxnorm'", "max-norm?");
     assertThat(submit(JOB + "  training: {passes: {tableProducts: off}}\n").code())
         .isEqualTo(ExitCode.OK);

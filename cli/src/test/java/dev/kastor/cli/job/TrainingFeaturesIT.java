@@ -48,6 +48,15 @@ final class TrainingFeaturesIT {
       // The loss is that of the examples that it chose, the hardest ones.
       assertThat(loss(kastor, "judged", 1, "{select: {backprop: {beta: 1, wholeEpochs: 0}}}"))
           .isLessThan(still);
+      assertThat(loss(kastor, "tuned", 2, "{tune: {phases: {warmUp: 30, decay: linear}}}"))
+          .isLessThan(still / 2);
+      double tuned =
+          loss(
+              kastor,
+              "slowed",
+              1,
+              "{tune: {plateau: {patience: 1, factor: 1.0e-9, least: 1.0e-9, threshold: 0.5}}}");
+      assertThat(tuned).as("of a rate that was lowered at once").isBetween(1.0, 3.5);
       double bound = loss(kastor, "bound", 1, "{updates: [max-norm: {norm: 0.0001}]}");
       assertThat(bound).as("of parameters near zero").isBetween(2.0, 3.5);
       assertThat(loss(kastor, "coded", 2, "{codec: {topk: {share: 0.05}}}")).isLessThan(still / 2);

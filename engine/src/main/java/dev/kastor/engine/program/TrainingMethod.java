@@ -13,8 +13,11 @@ import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.Tuner;
+import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.UpdateStage;
 import dev.kastor.engine.train.UpdateStagePlugin;
+import dev.kastor.engine.tune.Tuners;
 import dev.kastor.engine.update.UpdateStages;
 import dev.kastor.plugin.Chosen;
 import dev.kastor.plugin.Plugin;
@@ -39,17 +42,24 @@ import java.util.TreeSet;
  * @param codec what stands for gradients between its replicas; empty for the gradients themselves
  * @param updates what is done to its parameters after the optimizer's step, in this order
  * @param select what chooses the examples that are trained; empty for all of them
+ * @param tune what changes the learning rate while it trains; empty for nothing
  */
 public record TrainingMethod(
     PassPipeline passes,
     List<GradientStage> gradients,
     Optional<Chosen<GradientCodecPlugin>> codec,
     List<Chosen<UpdateStagePlugin>> updates,
-    Optional<Chosen<ExampleSelectorPlugin>> select) {
+    Optional<Chosen<ExampleSelectorPlugin>> select,
+    Optional<Chosen<TunerPlugin>> tune) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
       new TrainingMethod(
-          PassPipeline.USUAL, List.of(), Optional.empty(), List.of(), Optional.empty());
+          PassPipeline.USUAL,
+          List.of(),
+          Optional.empty(),
+          List.of(),
+          Optional.empty(),
+          Optional.empty());
 
   /** Gradient stages are in jars alone. */
   private static final Registry<GradientStagePlugin> STAGES =
@@ -84,10 +94,10 @@ public record TrainingMethod(
             GradientStagePlugin.class,
             folder,
             chosen);
-    List<Chosen<GradientCodecPlugin>> codec =
-        features(
+    Optional<Chosen<GradientCodecPlugin>> codec =
+        feature(
             "training.codec",
-            choices.codec().stream().toList(),
+            choices.codec(),
             GradientCodecs.BUILT_IN,
             GradientCodecPlugin.class,
             folder,
@@ -100,25 +110,24 @@ public record TrainingMethod(
             UpdateStagePlugin.class,
             folder,
             chosen);
-    List<Chosen<ExampleSelectorPlugin>> select =
-        features(
+    Optional<Chosen<ExampleSelectorPlugin>> select =
+        feature(
             "training.select",
-            choices.select().stream().toList(),
+            choices.select(),
             ExampleSelectors.BUILT_IN,
             ExampleSelectorPlugin.class,
             folder,
             chosen);
+    Optional<Chosen<TunerPlugin>> tune =
+        feature(
+            "training.tune", choices.tune(), Tuners.BUILT_IN, TunerPlugin.class, folder, chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
       throw new ProgramException("training: " + e.getMessage(), e);
     }
     return new TrainingMethod(
-        without(passes, chosen),
-        stages(gradients, folder),
-        codec.stream().findFirst(),
-        updates,
-        select.stream().findFirst());
+        without(passes, chosen), stages(gradients, folder), codec, updates, select, tune);
   }
 
   /**
@@ -169,6 +178,11 @@ public record TrainingMethod(
     return select.map(chosen -> chosen.plugin().create(chosen.options(), examples, seed));
   }
 
+  /** A tuner that knows of no step yet; empty where the rule alone gives the learning rate. */
+  public Optional<Tuner> tuner() {
+    return tune.map(chosen -> chosen.plugin().create(chosen.options()));
+  }
+
   /** The update stages for a model of this layout. */
   public List<UpdateStage> updates(Layout layout) {
     return updates.stream().map(stage -> stage.plugin().create(stage.options(), layout)).toList();
@@ -215,6 +229,18 @@ public record TrainingMethod(
     } catch (IllegalArgumentException e) {
       throw unusable("training.gradients", e, folder);
     }
+  }
+
+  private static <P extends Feature> Optional<Chosen<P>> feature(
+      String field,
+      Optional<Selection> selection,
+      Registry<P> builtIn,
+      Class<P> type,
+      Path folder,
+      List<Feature> chosen)
+      throws ProgramException {
+    return features(field, selection.stream().toList(), builtIn, type, folder, chosen).stream()
+        .findFirst();
   }
 
   private static <P extends Feature> List<Chosen<P>> features(

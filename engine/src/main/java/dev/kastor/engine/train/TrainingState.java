@@ -38,6 +38,9 @@ public record TrainingState(List<Section> sections) {
   /** Begins the names of the selector's sections. */
   public static final String SELECTOR = "selector.";
 
+  /** Begins the names of the tuner's sections. */
+  public static final String TUNER = "tuner.";
+
   /** The flat parameters. */
   public static final String PARAMETERS = "parameters";
 
@@ -71,6 +74,19 @@ public record TrainingState(List<Section> sections) {
   /** The name of a section of an optimizer. */
   public static String slot(Optimizer optimizer, String slot) {
     return OPTIMIZER + optimizer.name() + "." + slot;
+  }
+
+  /**
+   * The sections of a feature under their names in a state.
+   *
+   * @param kind begins the names
+   * @param feature its name
+   */
+  public static List<Section> named(String kind, String feature, List<Section> own) {
+    return own.stream()
+        .map(section ->
+            new Section(kind + feature + "." + section.name(), section.type(), section.values()))
+        .toList();
   }
 
   /** Optimizer steps applied. */

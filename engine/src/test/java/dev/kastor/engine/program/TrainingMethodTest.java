@@ -12,6 +12,7 @@ import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
+import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.Update;
 import dev.kastor.testkit.SourceJar;
 import dev.kastor.training.TrainingChoices;
@@ -66,6 +67,30 @@ class TrainingMethodTest {
       }
       """;
 
+  /** A tuner that makes no sense beside a selector. */
+  private static final String HALF =
+      """
+      package com.example;
+      import dev.kastor.engine.train.Section;
+      import dev.kastor.engine.train.Tuner;
+      import dev.kastor.engine.train.TunerPlugin;
+      import dev.kastor.plugin.Options;
+      import java.util.List;
+      import java.util.Set;
+      public final class Half implements TunerPlugin {
+        public String name() { return "half"; }
+        public String description() { return "Halves the learning rate."; }
+        public Set<String> excludes() { return Set.of("backprop"); }
+        public Tuner create(Options options) {
+          return new Tuner() {
+            public List<Section> state() { return List.of(); }
+            public double factor() { return 0.5; }
+            public void applied(AppliedStep step) {}
+          };
+        }
+      }
+      """;
+
   @TempDir private Path folder;
 
   private TrainingMethod method(Map<String, ?> training) throws ProgramException {
@@ -88,6 +113,8 @@ class TrainingMethodTest {
     assertThat(TrainingMethod.USUAL.updates()).isEmpty();
     assertThat(TrainingMethod.USUAL.select()).isEmpty();
     assertThat(TrainingMethod.USUAL.selector(1, 1)).isEmpty();
+    assertThat(TrainingMethod.USUAL.tune()).isEmpty();
+    assertThat(TrainingMethod.USUAL.tuner()).isEmpty();
     assertThat(TrainingMethod.USUAL.passes().switches()).isEmpty();
   }
 
@@ -245,6 +272,29 @@ class TrainingMethodTest {
         .hasMessageContaining("random, backprop. Did you mean backprop?");
     assertThatThrownBy(() -> method(Map.of("select", Map.of("random", Map.of("keep", 0)))))
         .hasMessageContaining("example selector random: keep must be a number of at least 0.001");
+  }
+
+  @Test
+  void aTunerIsOneOfKastorsOrOfAJar() throws Exception {
+    TrainingMethod method = method(Map.of("tune", Map.of("phases", Map.of("warmUp", 20))));
+    assertThat(method.tune().orElseThrow()).hasToString("phases:warmUp=20");
+    assertThat(method.tuner().orElseThrow().factor()).isEqualTo(0.05);
+    assertThatThrownBy(() -> method(Map.of("tune", "platau")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining(
+            "training.tune: there is no tuner 'platau'. Use one of: phases, plateau")
+        .hasMessageContaining("Did you mean plateau?");
+    assertThatThrownBy(() -> method(Map.of("tune", Map.of("plateau", Map.of("factor", 1)))))
+        .hasMessageContaining("tuner plateau: factor must be a number above 0 and below 1");
+    Path source = Files.writeString(folder.resolve("Half.java"), HALF);
+    SourceJar.make(
+        folder.resolve("half.jar"),
+        List.of(source),
+        TunerPlugin.class.getName(),
+        List.of("com.example.Half"));
+    assertThat(method(Map.of("tune", "half")).tuner().orElseThrow().factor()).isEqualTo(0.5);
+    assertThatThrownBy(() -> method(Map.of("tune", "half", "select", "backprop")))
+        .hasMessage("training: backprop and half make no sense together. Choose one of them.");
   }
 
   @Test

@@ -165,10 +165,7 @@ final class ExampleStream {
     if (selector != null) {
       sections.add(section(TrainingState.TRAINED, trained));
       sections.add(section(TrainingState.CHOSEN, chosen));
-      for (Section own : selector.state()) {
-        String name = TrainingState.SELECTOR + selectorName + "." + own.name();
-        sections.add(new Section(name, own.type(), own.values()));
-      }
+      sections.addAll(TrainingState.named(TrainingState.SELECTOR, selectorName, selector.state()));
     }
     return sections;
   }

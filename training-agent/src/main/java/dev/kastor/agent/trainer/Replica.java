@@ -36,6 +36,7 @@ final class Replica {
   private final Optimizer optimizer;
   private final TrainingSettings settings;
   private final ExampleStream examples;
+  private final LearningRate learningRate;
   private final NoiseScaleEstimator noise;
   private final SequencedMap<String, float[]> slots;
   private final List<UpdateStage> updateStages;
@@ -52,13 +53,13 @@ final class Replica {
   private boolean hasState;
   private long step;
   private double scaleInvariantSteps;
-  private @Nullable Double learningRate;
 
   Replica(Trainable model, Optimizer optimizer, TrainingSettings settings) {
     this.model = model;
     this.optimizer = optimizer;
     this.settings = settings;
     this.examples = new ExampleStream(model, settings);
+    this.learningRate = new LearningRate(settings);
     this.noise =
         new NoiseScaleEstimator(settings.initialBatch(), NoiseScaleEstimator.DEFAULT_SMOOTHING);
     int parameters = model.parameters().length;
@@ -105,7 +106,7 @@ final class Replica {
   }
 
   Optional<Double> learningRate() {
-    return Optional.ofNullable(learningRate);
+    return learningRate.last();
   }
 
   /** See {@link ExampleStream#lostOrRepeated}. */
@@ -206,6 +207,7 @@ final class Replica {
     sections.add(Section.of(TrainingState.STATISTICS, model.statistics()));
     sections.add(Section.of(TrainingState.NOISE, noise.state()));
     sections.addAll(examples.selection());
+    sections.addAll(learningRate.tuning());
     return new TrainingState(sections);
   }
 
@@ -338,18 +340,17 @@ final class Replica {
     observe(raw, groups, squaredNorms, observed, globalBatch);
     double batchScale = (double) globalBatch / settings.initialBatch();
     Optional<GradientStats> stats = noise.stats();
-    double rate =
-        settings.baseLearningRate() * settings.learningRateRule().factor(batchScale, stats);
+    double rate = learningRate.of(batchScale, stats);
     Update update = new Update(model.layout(), model.parameters(), gradient, slots, rate, step);
     optimizer.apply(update);
     updateStages.forEach(stage -> stage.change(update));
     model.applyStatistics(batchStatistics);
-    learningRate = rate;
     step++;
     // Until the noise is known, a larger batch is taken to bring no more than the initial one.
     scaleInvariantSteps +=
         stats.map(known -> known.gain(globalBatch)).orElse(Math.min(1, batchScale));
     examples.applied(all, globalBatch);
+    learningRate.applied(progress(), globalBatch, batchScale, loss / replicas, rate);
     return loss / replicas;
   }
 

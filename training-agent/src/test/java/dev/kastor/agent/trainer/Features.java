@@ -5,6 +5,7 @@ import dev.kastor.engine.program.TrainingMethod;
 import dev.kastor.engine.train.ExampleSelectorPlugin;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
+import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.UpdateStagePlugin;
 import dev.kastor.plugin.Chosen;
 import java.util.List;
@@ -15,20 +16,31 @@ final class Features {
   private Features() {}
 
   static TrainingMethod gradients(List<GradientStage> stages) {
-    return new TrainingMethod(
-        PassPipeline.USUAL, stages, Optional.empty(), List.of(), Optional.empty());
+    return method(stages, Optional.empty(), List.of(), Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod codec(Optional<Chosen<GradientCodecPlugin>> codec) {
-    return new TrainingMethod(PassPipeline.USUAL, List.of(), codec, List.of(), Optional.empty());
+    return method(List.of(), codec, List.of(), Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod updates(List<Chosen<UpdateStagePlugin>> stages) {
-    return new TrainingMethod(
-        PassPipeline.USUAL, List.of(), Optional.empty(), stages, Optional.empty());
+    return method(List.of(), Optional.empty(), stages, Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod select(Optional<Chosen<ExampleSelectorPlugin>> selector) {
-    return new TrainingMethod(PassPipeline.USUAL, List.of(), Optional.empty(), List.of(), selector);
+    return method(List.of(), Optional.empty(), List.of(), selector, Optional.empty());
+  }
+
+  static TrainingMethod tune(Optional<Chosen<TunerPlugin>> tuner) {
+    return method(List.of(), Optional.empty(), List.of(), Optional.empty(), tuner);
+  }
+
+  private static TrainingMethod method(
+      List<GradientStage> gradients,
+      Optional<Chosen<GradientCodecPlugin>> codec,
+      List<Chosen<UpdateStagePlugin>> updates,
+      Optional<Chosen<ExampleSelectorPlugin>> selector,
+      Optional<Chosen<TunerPlugin>> tuner) {
+    return new TrainingMethod(PassPipeline.USUAL, gradients, codec, updates, selector, tuner);
   }
 }
