@@ -20,8 +20,8 @@ public interface ExampleSelector {
   List<Section> state();
 
   /**
-   * How many examples are trained, on average over data, when so many are judged. Work that is
-   * declared in epochs is reckoned by it.
+   * Number of examples that are trained when {@code judged} are judged, on average over data. Work
+   * that is declared in epochs is counted by this number.
    */
   double trained(double judged);
 

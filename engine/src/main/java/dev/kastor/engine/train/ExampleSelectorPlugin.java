@@ -5,7 +5,7 @@ import dev.kastor.training.Feature;
 
 /** Plug-in that describes and creates a selector of examples, which {@code spec.training} names. */
 public interface ExampleSelectorPlugin extends Feature {
-  /** Whether it asks for losses, which not all models can tell. */
+  /** Use of losses by this selector: true if it needs them. Not all models can tell losses. */
   boolean usesLosses();
 
   /**

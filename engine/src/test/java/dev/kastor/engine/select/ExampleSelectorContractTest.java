@@ -35,7 +35,7 @@ class ExampleSelectorContractTest {
     return plugin.create(Options.usual(plugin), EXAMPLES, 5);
   }
 
-  /** What the host promises to answer: positions in ascending order from the cursor on. */
+  /** Losses as the host answers them: for ascending positions from the cursor on. */
   private static Losses ascending(ExampleSelectorPlugin plugin, long cursor, Losses losses) {
     long[] last = {cursor};
     return position -> {
