@@ -94,8 +94,13 @@ public final class FakeOperator implements AutoCloseable {
     advance();
   }
 
-  /** Learns that pods died; survivors of the current generation go on without them. */
+  /** Learns that pods died; survivors of the current generation go on without them as they did. */
   public synchronized void died(List<String> pods) {
+    died(pods, current.batchPlan());
+  }
+
+  /** Learns that pods died; survivors of the current generation go on without them with a plan. */
+  public synchronized void died(List<String> pods, BatchPlan plan) {
     states.keySet().removeAll(pods);
     List<String> members = new ArrayList<>(current.members().stream().map(Member::pod).toList());
     boolean lost = members.removeAll(pods);
@@ -106,7 +111,7 @@ public final class FakeOperator implements AutoCloseable {
       if (members.isEmpty()) {
         current = new Membership(current.generation() + 1, Action.WAIT, List.of(), ANY);
       } else {
-        publish(members, current.batchPlan());
+        publish(members, plan);
       }
     }
     advance();

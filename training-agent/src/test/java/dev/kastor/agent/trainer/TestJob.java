@@ -51,11 +51,11 @@ final class TestJob implements AutoCloseable {
     operator.want(plan, replicas.stream().map(TestReplica::pod).toList());
   }
 
-  /** Kills a replica; the others go on. */
-  void kill(int index) throws InterruptedException {
+  /** Kills a replica; the others go on with a plan. */
+  void kill(int index, BatchPlan plan) throws InterruptedException {
     TestReplica victim = replicas.remove(index);
     victim.kill();
-    operator.died(List.of(victim.pod()));
+    operator.died(List.of(victim.pod()), plan);
   }
 
   /** Waits until all members train, and then for some steps. */
@@ -91,7 +91,7 @@ final class TestJob implements AutoCloseable {
     start(2, endless, true);
     want(plan);
     awaitSteps(5);
-    kill(1);
+    kill(1, plan);
     awaitSteps(5);
     start(1, endless, true);
     want(plan);

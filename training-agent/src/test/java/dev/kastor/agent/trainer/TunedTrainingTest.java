@@ -55,8 +55,7 @@ class TunedTrainingTest {
       job.start(1, settings, true);
       job.want(TOGETHER);
       job.awaitSteps(20);
-      job.kill(0);
-      job.want(ALONE);
+      job.kill(0, ALONE);
       job.awaitSteps(20);
       job.start(1, settings, true);
       job.want(TOGETHER);
