@@ -16,6 +16,9 @@ public record Progress(
     double totalScaleInvariantSteps,
     long examples,
     long epoch) {
+  /** That of a job that has not begun and has declared nothing. */
+  public static final Progress NONE = new Progress(0, 0, 0, 0, 0);
+
   public Progress {
     Check.between("progress.step", step, 0, Check.MOST_COUNTED);
     Check.atMost("progress.scaleInvariantSteps", scaleInvariantSteps, Check.MOST_MEASURED);

@@ -37,8 +37,6 @@ public final class Learner {
   /** Pauses of each kind that a job keeps. */
   public static final int PAUSES_KEPT = 64;
 
-  private static final Progress NO_PROGRESS = new Progress(0, 0, 0, 0, 0);
-
   private final String family;
   private final int initialBatch;
   private final GoodputEstimator estimator;
@@ -204,7 +202,7 @@ public final class Learner {
   }
 
   private Progress progressOrNone() {
-    return progress == null ? NO_PROGRESS : progress;
+    return progress == null ? Progress.NONE : progress;
   }
 
   /** Pauses that the job itself has measured. */

@@ -9,6 +9,7 @@ import dev.kastor.scheduler.goodput.ThroughputParams;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -46,6 +47,7 @@ public final class TestJob {
   private int priority;
   private boolean pinned;
   private Duration unsaved = Duration.ZERO;
+  private Outlook outlook = Outlook.NONE;
   private String gpuType = "";
   private int slotsPerReplica = 1;
   private final SequencedMap<String, GpuTraits> byGpuType = new LinkedHashMap<>();
@@ -145,6 +147,12 @@ public final class TestJob {
     return this;
   }
 
+  /** Scale-invariant steps of a job of its family that has ended. */
+  public TestJob familyEndedAfter(double steps) {
+    outlook = new Outlook(Optional.empty(), List.of(steps), 1);
+    return this;
+  }
+
   public TestJob queue(String value) {
     queue = value;
     return this;
@@ -196,7 +204,7 @@ public final class TestJob {
         unsaved,
         pinned,
         false,
-        Outlook.NONE,
+        outlook,
         Optional.empty());
   }
 }

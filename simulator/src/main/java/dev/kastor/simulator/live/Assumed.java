@@ -54,8 +54,6 @@ public record Assumed(LiveStart start, List<Kind> kinds) {
     }
   }
 
-  private static final Progress NOTHING = new Progress(0, 0, 0, 0, 0);
-
   /** Optimizer steps of a job of which neither speed nor work is known: any number does. */
   private static final double SOME_STEPS = 1000;
 
@@ -77,7 +75,7 @@ public record Assumed(LiveStart start, List<Kind> kinds) {
     double unknownSeconds = unknown.toNanos() * 1e-9;
     Kind kind = null;
     double total;
-    Progress done = state.progress().orElse(NOTHING);
+    Progress done = state.progress().orElse(Progress.NONE);
     if (done.totalScaleInvariantSteps() > 0) {
       total = done.totalScaleInvariantSteps();
     } else if (state.progress().isEmpty() && job.declaredSteps() > 0) {

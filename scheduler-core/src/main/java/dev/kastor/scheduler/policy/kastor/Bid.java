@@ -15,7 +15,10 @@ final class Bid {
   /** Seconds that its work would still take at the best size it may ever have. */
   final double remaining;
 
-  /** Whether its owner or its family says how much work it has; else time left is a guess. */
+  /**
+   * Whether its work and its speed are known, from its reports or its family; else time left is a
+   * guess.
+   */
   final boolean certain;
 
   /** What its owner's queue, its priority and its wait make its progress count, against 1. */

@@ -211,7 +211,7 @@ final class KastorPolicy implements Policy {
               offers[j],
               held(job, offers[j], pools),
               left,
-              job.progress().map(job.outlook()::knowsTotal).orElse(true),
+              certain(job),
               snapshot.queue(job.spec().queue()).weight()
                   * late(Stretch.of(job, offers[j], left, totals.fraction(job), share))
                   * priorities.weight(job)));
@@ -222,18 +222,27 @@ final class KastorPolicy implements Policy {
     return bids;
   }
 
+  /** Whether it is known how much work is left, and from reports or a family how fast it goes. */
+  private static boolean certain(JobState job) {
+    return job.model().isPresent() && job.outlook().knowsTotal(progress(job));
+  }
+
   /** Seconds left at the best size; not a number where nobody knows. */
   private static double remaining(JobState job, Offers offers, Totals totals) {
-    if (job.model().isEmpty() || job.progress().isEmpty() || offers.fullRate() <= 0) {
+    if (job.model().isEmpty() || offers.fullRate() <= 0) {
       return Double.NaN;
     }
-    Progress progress = job.progress().get();
+    Progress progress = progress(job);
     double total = totals.of(job, progress);
     if (total <= 0) {
       return Double.NaN;
     }
     double steps = Math.max(1, total - progress.scaleInvariantSteps());
     return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
+  }
+
+  private static Progress progress(JobState job) {
+    return job.progress().orElse(Progress.NONE);
   }
 
   /** Weight of a job's time by how late it is. */
