@@ -209,7 +209,7 @@ final class EventJob implements Foresight {
 
   /** When it reports next after now: as its training begins, then at whole report intervals. */
   double nextReport() {
-    double interval = reporter.begun() ? VirtualClock.seconds(settings.reportInterval()) : 0;
+    double interval = reporter.begun() ? settings.reportSeconds(clock) : 0;
     return Math.max(clock.now(), trainsFrom) + interval;
   }
 
@@ -236,7 +236,7 @@ final class EventJob implements Foresight {
     JobState state = facts.state(assumed, VirtualClock.instant(now));
     lastState = state;
     stateVersion = version;
-    stateUntil = now + VirtualClock.seconds(settings.reportInterval());
+    stateUntil = now + settings.reportSeconds(clock);
     if (state.restarting()) {
       stateUntil = Math.min(stateUntil, Math.min(joinsAt, trainsFrom));
     }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Rules and costs of a replay from event to event.
@@ -16,6 +17,8 @@ import java.util.Optional;
  * @param decisionInterval shortest time between decisions; what happens in between is decided on
  *     together
  * @param reportInterval time between two reports of a job that trains
+ * @param growth share of the time since the replay began that rounds and reports are apart where
+ *     that is more: what comes late need not be known to the second. 0 where they keep their times
  * @param liveRescale costs of a rescale of a running job that keeps its GPU type and a replica on
  *     one of its nodes; every other change costs what its application says
  * @param interference share of its speed that a job on several nodes loses while one of them holds
@@ -34,6 +37,7 @@ public record EventSettings(
     Duration round,
     Duration decisionInterval,
     Duration reportInterval,
+    double growth,
     LiveRescale liveRescale,
     double interference,
     Adversity adversity,
@@ -56,6 +60,9 @@ public record EventSettings(
       throw new IllegalArgumentException(
           "decisionInterval (%s) is above round (%s). Lower it or raise round."
               .formatted(decisionInterval, round));
+    }
+    if (!(growth >= 0)) {
+      throw new IllegalArgumentException("growth (%s) must not be negative".formatted(growth));
     }
     if (!checkpointInterval.isPositive()) {
       throw new IllegalArgumentException(
@@ -88,6 +95,7 @@ public record EventSettings(
         Duration.ofSeconds(60),
         Duration.ofSeconds(1),
         Duration.ofSeconds(30),
+        0,
         LiveRescale.USUAL,
         0,
         Adversity.USUAL,
@@ -106,6 +114,7 @@ public record EventSettings(
         atMost,
         atLeast,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         adversity,
@@ -124,6 +133,26 @@ public record EventSettings(
         round,
         decisionInterval,
         interval,
+        growth,
+        liveRescale,
+        interference,
+        adversity,
+        checkpointInterval,
+        failures,
+        resizes,
+        autoscaling,
+        preemptions,
+        queues,
+        limit);
+  }
+
+  /** The same with rounds and reports that come further apart as time passes. */
+  public EventSettings withGrowth(double share) {
+    return new EventSettings(
+        round,
+        decisionInterval,
+        reportInterval,
+        share,
         liveRescale,
         interference,
         adversity,
@@ -142,6 +171,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         costs,
         interference,
         adversity,
@@ -160,6 +190,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         share,
         adversity,
@@ -183,6 +214,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         other,
@@ -201,6 +233,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         adversity,
@@ -213,13 +246,34 @@ public record EventSettings(
         limit);
   }
 
+  /** Seconds from now to the next round at the latest. */
+  double roundSeconds(VirtualClock clock) {
+    return Math.max(VirtualClock.seconds(round), growth * clock.elapsed());
+  }
+
+  /** Seconds from a report now to the next. */
+  double reportSeconds(VirtualClock clock) {
+    return Math.max(VirtualClock.seconds(reportInterval), growth * clock.elapsed());
+  }
+
   /** When the last queue opens by itself; the epoch where none does. */
   Instant lastReopening() {
+    return reopenings().max(Comparator.naturalOrder()).orElse(Instant.EPOCH);
+  }
+
+  /** When a queue opens by itself next, in seconds; infinite where none will. */
+  double nextReopening(VirtualClock clock) {
+    return reopenings()
+        .mapToDouble(at -> VirtualClock.seconds(Duration.between(Instant.EPOCH, at)))
+        .filter(at -> at > clock.now())
+        .min()
+        .orElse(Double.POSITIVE_INFINITY);
+  }
+
+  private Stream<Instant> reopenings() {
     return queues.values().stream()
         .flatMap(queue -> queue.reopening().stream())
-        .map(Queue.Reopening::at)
-        .max(Comparator.naturalOrder())
-        .orElse(Instant.EPOCH);
+        .map(Queue.Reopening::at);
   }
 
   /** The queues at an instant of a replay. */
@@ -238,6 +292,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         adversity,
@@ -256,6 +311,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         adversity,
@@ -274,6 +330,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         adversity,
@@ -292,6 +349,7 @@ public record EventSettings(
         round,
         decisionInterval,
         reportInterval,
+        growth,
         liveRescale,
         interference,
         adversity,

@@ -197,7 +197,7 @@ public final class EventSimulation implements Cluster {
     this.nodes = new NodeLedger(nodes);
     SplittableRandom random = new SplittableRandom(seed);
     breakdowns = new Breakdowns(List.of(), random.split());
-    clock.set(Duration.between(Instant.EPOCH, now).toNanos() * 1e-9);
+    clock.begin(Duration.between(Instant.EPOCH, now).toNanos() * 1e-9);
     for (LiveStart start : live) {
       JobState state = start.job().state();
       EventSettings costs = costs(start.rescalePause(), state.restartCost());
@@ -513,7 +513,8 @@ public final class EventSimulation implements Cluster {
       }
       noteBudgets();
       samples.offer(() -> state.sample(clock.now(), nodes.availableSlots(), meanEfficiency()));
-      decideAt(clock.now() + VirtualClock.seconds(settings.round()));
+      decideAt(clock.now() + settings.roundSeconds(clock));
+      decideAt(settings.nextReopening(clock));
     }
     listener.at(clock.now(), done, jobs.size());
   }

@@ -38,10 +38,8 @@ import java.util.stream.Stream;
  * @param assumptions what was assumed of jobs, a sentence part each
  */
 public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) {
-  private static final int ROUNDS = 1000;
-  private static final double LEAST_REPORT_SECONDS = 2;
-  private static final double MOST_REPORT_SECONDS = 30;
-  private static final double MOST_ROUND_SECONDS = 300;
+  private static final double PRECISION = 0.02;
+  private static final Duration REPORTS = Duration.ofSeconds(2);
   private static final Duration LEAST_HORIZON = Duration.ofDays(1);
   private static final Duration MOST_HORIZON = Duration.ofDays(400);
   private static final int NAMED = 3;
@@ -76,7 +74,7 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
     Starts listener = new Starts(housed.now(), overdue);
     EventSimulation simulation =
         new EventSimulation(
-            settings(housed, seconds),
+            settings(housed),
             housed.now(),
             housed.nodes(),
             starts,
@@ -153,22 +151,16 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
   }
 
   /**
-   * Events ask for rounds as on the cluster; a long future needs no other round each half minute.
+   * Rounds and reports as on the cluster, and ever further apart later: what is told of a time is
+   * exact to {@value #PRECISION} of how far away it is, and a long future needs few rounds.
    */
-  private static EventSettings settings(LiveCluster cluster, double seconds) {
-    Duration rare = seconds(Math.min(MOST_ROUND_SECONDS, seconds / ROUNDS));
-    Duration round = rare.compareTo(cluster.round()) > 0 ? rare : cluster.round();
-    Duration report =
-        seconds(Math.clamp(seconds / ROUNDS, LEAST_REPORT_SECONDS, MOST_REPORT_SECONDS));
+  private static EventSettings settings(LiveCluster cluster) {
     return EventSettings.defaults()
         .withTimingNoise(0)
-        .withReports(report)
-        .withDecisions(cluster.delay(), round)
+        .withReports(REPORTS)
+        .withDecisions(cluster.delay(), cluster.round())
+        .withGrowth(PRECISION)
         .withQueues(cluster.queues());
-  }
-
-  private static Duration seconds(double seconds) {
-    return Duration.ofMillis(Math.round(seconds * 1000));
   }
 
   /** When the last queue opens by itself: what its jobs do then is told as well. */

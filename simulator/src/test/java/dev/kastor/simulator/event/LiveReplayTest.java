@@ -2,6 +2,7 @@ package dev.kastor.simulator.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.live.LiveCluster;
@@ -239,6 +240,54 @@ final class LiveReplayTest {
                     .map(fate -> Map.entry(fate.job().name(), seconds(fate.end().orElseThrow())))))
         .isEqualTo(
             order(whole.jobs().stream().map(job -> Map.entry(job.name(), job.finishSeconds()))));
+  }
+
+  /** A start that is minutes away is told as exactly where the last end is a day away. */
+  @Test
+  void roundsAreAsOnTheClusterAtFirstAndFurtherApartLater() {
+    List<Double> usual = new ArrayList<>();
+    List<Double> growing = new ArrayList<>();
+    Replay often = rounds(SETTINGS, usual);
+    Replay seldom = rounds(SETTINGS.withGrowth(0.02), growing);
+    double round = ROUND.toSeconds();
+    assertThat(growing).hasSizeLessThan(usual.size() / 2);
+    int asUsual = 0;
+    for (int i = 1; i < growing.size(); i++) {
+      double gap = growing.get(i) - growing.get(i - 1);
+      assertThat(gap).isLessThan(Math.max(round, 0.02 * growing.get(i - 1)) + 1e-3);
+      asUsual += gap < round + 1e-3 ? 1 : 0;
+    }
+    assertThat(asUsual).isGreaterThan(49);
+    assertThat(meanFinish(seldom)).isCloseTo(meanFinish(often), withinPercentage(5));
+  }
+
+  private static double meanFinish(Replay replay) {
+    return replay.jobs().stream()
+        .mapToDouble(Replay.Completed::finishSeconds)
+        .average()
+        .orElseThrow();
+  }
+
+  private static Replay rounds(EventSettings settings, List<Double> times) {
+    ReplayListener listener =
+        new ReplayListener() {
+          @Override
+          public void at(double seconds, int done, int all) {}
+
+          @Override
+          public void observed(Snapshot snapshot) {
+            times.add(seconds(snapshot.now()));
+          }
+        };
+    return new EventSimulation(
+            settings,
+            ClusterShape.parse("2x4"),
+            eight(),
+            APPLICATIONS,
+            policy("kastor", 1),
+            1,
+            listener)
+        .run();
   }
 
   private static List<String> order(Stream<Map.Entry<String, Double>> ends) {
