@@ -107,7 +107,7 @@ final class RehearsedOperator implements AutoCloseable {
             false,
             Outlook.NONE,
             Optional.empty());
-    return new LiveJob(state, 0, false);
+    return new LiveJob(state, false);
   }
 
   /** Where it answers. */

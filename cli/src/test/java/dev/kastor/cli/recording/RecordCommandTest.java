@@ -96,7 +96,8 @@ final class RecordCommandTest {
                     new BatchLimits(64, 64, 1, 64, true),
                     "")
                 .ofFamily("secret-team/secret-family")
-                .queued("secret-queue", 0),
+                .queued("secret-queue", 0)
+                .declaring(STEPS),
             Allocation.on("secret-node", 1),
             Optional.of(
                 new GoodputModel(
@@ -114,7 +115,7 @@ final class RecordCommandTest {
             Outlook.NONE,
             Optional.empty());
     return new RecordedJob(
-        JobDocument.of(new LiveJob(state, STEPS, false)),
+        JobDocument.of(new LiveJob(state, false)),
         arrived.toString(),
         0,
         true,

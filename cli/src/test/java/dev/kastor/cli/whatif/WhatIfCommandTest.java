@@ -88,11 +88,12 @@ final class WhatIfCommandTest {
     return new LiveJob(
         new JobState(
             new JobSpec(
-                new JobId("default", name),
-                NOW.minusSeconds(600),
-                new Elasticity.Rigid(1),
-                new BatchLimits(64, 64, 1, 64, true),
-                ""),
+                    new JobId("default", name),
+                    NOW.minusSeconds(600),
+                    new Elasticity.Rigid(1),
+                    new BatchLimits(64, 64, 1, 64, true),
+                    "")
+                .declaring(100 + left),
             allocation,
             Optional.of(
                 new GoodputModel(
@@ -110,7 +111,6 @@ final class WhatIfCommandTest {
             false,
             Outlook.NONE,
             Optional.empty()),
-        100 + left,
         false);
   }
 

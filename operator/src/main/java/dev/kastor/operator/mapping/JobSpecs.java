@@ -17,8 +17,8 @@ import dev.kastor.scheduler.model.JobSpec;
 import dev.kastor.training.TrainingChoices;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Translation of a TrainingJob's spec into the scheduler's. */
 public final class JobSpecs {
@@ -80,27 +80,23 @@ public final class JobSpecs {
     String queue = spec.queue();
     Integer priority = spec.priority();
     return unqueued
+        .declaring(declaredSteps(spec.goodput(), unqueued.batchLimits().initialGlobalBatch()))
         .withSlotsPerReplica(slots)
         .queued(queue == null ? "" : queue, priority == null ? 0 : priority);
   }
 
   /**
-   * Scale-invariant steps of the work that a job declares; empty where only its program knows how
-   * much that is, or nobody.
+   * Scale-invariant steps of the work that a job declares; 0 where only its program knows how much
+   * that is, or nobody.
    */
-  public static OptionalDouble declaredSteps(TrainingJob job, int initialBatch) {
-    GoodputSpec goodput = job.getSpec().goodput();
+  private static double declaredSteps(@Nullable GoodputSpec goodput, int initialBatch) {
     WorkSpec work = goodput == null ? null : goodput.work();
     if (work == null || work.epochs() != null) {
-      return OptionalDouble.empty();
+      return 0;
     }
     Long steps = work.steps();
     Long examples = work.examples();
-    return steps != null
-        ? OptionalDouble.of(steps)
-        : examples == null
-            ? OptionalDouble.empty()
-            : OptionalDouble.of((double) examples / initialBatch);
+    return steps != null ? steps : examples == null ? 0 : (double) examples / initialBatch;
   }
 
   /** What the CRD's rules say as well: a policy must not see a job of no possible size. */

@@ -53,9 +53,6 @@ public final class JobRecorder implements JobObserver {
 
     /** Name of the family that learns together with it. */
     String family();
-
-    /** Scale-invariant steps that its spec declares; 0 for none. */
-    double declaredSteps();
   }
 
   /** What became of a job that a round does not list. */
@@ -142,7 +139,7 @@ public final class JobRecorder implements JobObserver {
       if (track != null && track.known()) {
         track.tell(state);
       } else if (track != null) {
-        track.begin(state, seen.family(), seen.declaredSteps(), waited, now);
+        track.begin(state, seen.family(), waited, now);
       }
     }
   }

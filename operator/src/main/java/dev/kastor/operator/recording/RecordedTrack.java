@@ -32,7 +32,6 @@ final class RecordedTrack {
   private int forgottenChanges;
   private @Nullable JobState state;
   private String family = "";
-  private double declaredSteps;
   private Instant arrived = Instant.EPOCH;
   private double doneBefore;
   private boolean whole;
@@ -55,12 +54,10 @@ final class RecordedTrack {
    *
    * @param waited longest time after which a round sees a job that wants to run
    * @param learnsWith name of the family that learns together with it
-   * @param steps scale-invariant steps that its spec declares; 0 for none
    */
-  void begin(JobState first, String learnsWith, double steps, Duration waited, Instant now) {
+  void begin(JobState first, String learnsWith, Duration waited, Instant now) {
     state = first;
     family = learnsWith;
-    declaredSteps = steps;
     Instant submitted = first.spec().submitted();
     boolean ran = held.isEmpty() && !first.allocation().isEmpty();
     whole = !ran && !now.isAfter(submitted.plus(waited));
@@ -119,7 +116,7 @@ final class RecordedTrack {
     JobState known = with(last.withSpec(last.spec().ofFamily(family)), newest);
     Instant over = ended;
     return new RecordedJob(
-        JobDocument.of(new LiveJob(known, declaredSteps, false)),
+        JobDocument.of(new LiveJob(known, false)),
         arrived.toString(),
         doneBefore,
         whole,

@@ -5,12 +5,10 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.mapping.JobMapper;
 import dev.kastor.operator.mapping.JobReading;
-import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.operator.queue.QueueDirectory;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.live.LiveJob;
-import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Reason;
 import dev.kastor.scheduler.model.Snapshot;
@@ -18,9 +16,7 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -54,8 +50,6 @@ public final class LiveSnapshot {
   /** The cluster as it is; one is taken at a time. */
   public synchronized LiveCluster take() {
     KubernetesCluster.Look look = cluster.look();
-    Map<JobId, TrainingJob> resources = new HashMap<>();
-    look.readings().forEach(reading -> resources.put(reading.id(), reading.job()));
     Snapshot snapshot = look.snapshot();
     QueueDirectory directory = queues.directory();
     List<LiveJob> jobs =
@@ -63,9 +57,6 @@ public final class LiveSnapshot {
             .map(job ->
                 new LiveJob(
                     job,
-                    Optional.ofNullable(resources.get(job.id()))
-                        .map(resource -> declaredSteps(resource, job))
-                        .orElse(0.0),
                     look.staying().contains(job.id())
                         || (job.pinned() && !directory.has(job.spec().queue()))))
             .toList();
@@ -109,10 +100,6 @@ public final class LiveSnapshot {
             false,
             false,
             now);
-    return new LiveJob(state, declaredSteps(job, state), false);
-  }
-
-  private static double declaredSteps(TrainingJob job, JobState state) {
-    return JobSpecs.declaredSteps(job, state.spec().batchLimits().initialGlobalBatch()).orElse(0);
+    return new LiveJob(state, false);
   }
 }

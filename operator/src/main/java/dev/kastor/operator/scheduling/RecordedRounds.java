@@ -5,7 +5,6 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.mapping.JobMapper;
-import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.operator.queue.QueueRules;
 import dev.kastor.operator.recording.JobRecorder;
 import dev.kastor.scheduler.goodput.Measured;
@@ -137,15 +136,6 @@ public final class RecordedRounds {
     @Override
     public String family() {
       return cache.job(state.id()).map(families::family).orElse("");
-    }
-
-    @Override
-    public double declaredSteps() {
-      int initial = state.spec().batchLimits().initialGlobalBatch();
-      return cache
-          .job(state.id())
-          .map(job -> JobSpecs.declaredSteps(job, initial).orElse(0))
-          .orElse(0.0);
     }
   }
 }

@@ -94,7 +94,7 @@ final class JobTelemetry {
         new SeenBounds(
             spec.batchLimits(),
             spec.submitted(),
-            JobSpecs.declaredSteps(job, spec.batchLimits().initialGlobalBatch()),
+            spec.declaredSteps(),
             before == null ? 0 : before.maxReplicas(),
             before == null ? Instant.EPOCH : now);
     counted = new CountedSteps(spec, before == null ? 0 : before.examples());

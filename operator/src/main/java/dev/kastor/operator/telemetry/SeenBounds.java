@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +42,7 @@ final class SeenBounds {
   private final BatchLimits limits;
   private final Instant submitted;
   private final Instant knownSince;
-  private final OptionalDouble declared;
+  private final double declared;
   private final ShownNoise noise;
   private final SequencedMap<Long, Published> generations = new LinkedHashMap<>();
   private int mostReplicas;
@@ -67,14 +66,14 @@ final class SeenBounds {
    * Bounds of a job.
    *
    * @param submitted when the job was: nothing of it is older
-   * @param declared scale-invariant steps of its work as far as its spec tells them
+   * @param declared scale-invariant steps of its work as its spec tells them; 0 where it does not
    * @param mostReplicas most replicas that an earlier operator saw it with
    * @param knownSince since when all of its steps were reported to this operator
    */
   SeenBounds(
       BatchLimits limits,
       Instant submitted,
-      OptionalDouble declared,
+      double declared,
       int mostReplicas,
       Instant knownSince) {
     this.knownSince = knownSince;
@@ -220,11 +219,11 @@ final class SeenBounds {
 
   private Progress cut(Progress said, Instant now) {
     contradictory |=
-        declared.isEmpty()
+        declared == 0
             && total > 0
             && Math.abs(said.totalScaleInvariantSteps() - total) > SAME * total;
     if (total <= 0) {
-      total = declared.orElse(said.totalScaleInvariantSteps());
+      total = declared > 0 ? declared : said.totalScaleInvariantSteps();
     }
     double seconds =
         creditedAt == null

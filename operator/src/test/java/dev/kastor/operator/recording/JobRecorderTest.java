@@ -40,11 +40,6 @@ class JobRecorderTest {
     public String family() {
       return "team/family";
     }
-
-    @Override
-    public double declaredSteps() {
-      return 100;
-    }
   }
 
   private static JobId id(String name) {
@@ -55,11 +50,12 @@ class JobRecorderTest {
     return new Sighting(
         new JobState(
             new JobSpec(
-                id(name),
-                submitted,
-                new Elasticity.Rigid(1),
-                new BatchLimits(64, 64, 1, 64, true),
-                ""),
+                    id(name),
+                    submitted,
+                    new Elasticity.Rigid(1),
+                    new BatchLimits(64, 64, 1, 64, true),
+                    "")
+                .declaring(100),
             holds,
             Optional.empty(),
             1,
@@ -219,7 +215,7 @@ class JobRecorderTest {
       recorder.allocated(id("a"), Allocation.on("n", 1 + n % 2), REASON, NOW.plusSeconds(n));
     }
     RecordedTrack track = new RecordedTrack();
-    track.begin(job("a", NOW, Allocation.NONE, 0).state(), "", 0, WAITED, NOW);
+    track.begin(job("a", NOW, Allocation.NONE, 0).state(), "", WAITED, NOW);
     for (int n = 0; n < 1000; n++) {
       track.reported(n, new GradientStats(1, n, 64).noiseScale());
     }

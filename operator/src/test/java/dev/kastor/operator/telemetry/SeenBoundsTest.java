@@ -15,7 +15,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,8 +23,7 @@ final class SeenBoundsTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final BatchLimits LIMITS = new BatchLimits(32, 1024, 1, 256, true);
 
-  private final SeenBounds bounds =
-      new SeenBounds(LIMITS, START, OptionalDouble.empty(), 0, Instant.EPOCH);
+  private final SeenBounds bounds = new SeenBounds(LIMITS, START, 0, 0, Instant.EPOCH);
 
   @BeforeEach
   void publish() {
@@ -71,7 +69,7 @@ final class SeenBoundsTest {
 
   @Test
   void aGenerationOfASuccessorTakesNoProgressAway() {
-    SeenBounds taken = new SeenBounds(LIMITS, START, OptionalDouble.empty(), 2, START);
+    SeenBounds taken = new SeenBounds(LIMITS, START, 0, 2, START);
     taken.published(2, published("A100", Optional.of(START)));
     TelemetryReport report = report(step(2, 0.1), 100, 900, List.of(), null);
     TelemetryReport seen = taken.cut(report, Instant.EPOCH, START.plusSeconds(1));
@@ -97,7 +95,7 @@ final class SeenBoundsTest {
 
   @Test
   void aStartAfterStepsThatAnotherOperatorSawIsNotMeasured() {
-    SeenBounds taken = new SeenBounds(LIMITS, START, OptionalDouble.empty(), 2, START);
+    SeenBounds taken = new SeenBounds(LIMITS, START, 0, 2, START);
     taken.published(
         2,
         new SeenBounds.Published(

@@ -20,6 +20,7 @@ import dev.kastor.scheduler.live.LiveJob;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobId;
+import dev.kastor.scheduler.model.JobSpec;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResource;
@@ -110,11 +111,23 @@ class SnapshotResourceTest {
     assertThat(told.state().allocation().isEmpty()).isTrue();
     assertThat(told.state().age()).isZero();
     assertThat(client.resources(TrainingJob.class).inAnyNamespace().list().getItems()).isEmpty();
-    String steps = json(job).replaceAll("\"work\":\\{[^}]*}", "\"work\":{\"examples\":6400}");
-    JobDocument declared =
-        new ObjectMapper().readValue(submitted(steps).asString(), JobDocument.class);
-    assertThat(declared.declaredSteps())
-        .isEqualTo(6400.0 / told.state().spec().batchLimits().initialGlobalBatch());
+  }
+
+  @Test
+  void tellsOfTheWorkThatASpecDeclares() throws Exception {
+    String epochs = json(TestJobs.job("bert", 1, 3, GoodputSpec.Mode.Adaptive));
+    JobSpec spec = declared(epochs);
+    assertThat(spec.declaredSteps()).as("only its program knows").isZero();
+    String work = "\"work\":\\{[^}]*}";
+    assertThat(declared(epochs.replaceAll(work, "\"work\":{\"steps\":300}")).declaredSteps())
+        .isEqualTo(300);
+    assertThat(declared(epochs.replaceAll(work, "\"work\":{\"examples\":6400}")).declaredSteps())
+        .isEqualTo(6400.0 / spec.batchLimits().initialGlobalBatch());
+  }
+
+  private JobSpec declared(String job) throws Exception {
+    String told = submitted(job).then().statusCode(200).extract().asString();
+    return new ObjectMapper().readValue(told, JobDocument.class).job().state().spec();
   }
 
   @Test

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param slotsPerReplica slots of each of those
  * @param model its goodput; absent where nobody knows it
  * @param progress how far it is; absent before the first report
+ * @param declaredSteps scale-invariant steps of the work that its spec declares; 0 where it
+ *     declares none in steps or examples
  */
 public record JobDocument(
     SpecDocument spec,
@@ -66,7 +68,7 @@ public record JobDocument(
         state.pinned(),
         state.restarting(),
         OutlookDocument.of(state.outlook()),
-        job.declaredSteps(),
+        state.spec().declaredSteps(),
         job.stays());
   }
 
@@ -97,7 +99,7 @@ public record JobDocument(
   public LiveJob job() {
     return new LiveJob(
         new JobState(
-            spec.spec(),
+            spec.spec().declaring(declaredSteps),
             allocation.isEmpty()
                 ? Allocation.NONE
                 : new Allocation(new LinkedHashMap<>(allocation), slotsPerReplica),
@@ -115,7 +117,6 @@ public record JobDocument(
             restarting,
             outlook.outlook(),
             Optional.empty()),
-        declaredSteps,
         stays);
   }
 }

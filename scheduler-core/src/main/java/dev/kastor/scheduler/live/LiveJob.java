@@ -8,23 +8,13 @@ import dev.kastor.scheduler.model.JobState;
  * besides.
  *
  * @param state what a policy is told
- * @param declaredSteps scale-invariant steps of the work that its spec declares; 0 where it
- *     declares none in steps or examples
  * @param stays whether its allocation stays as it is to its end; a job that is pinned without that
  *     is on its way to its allocation
  */
-public record LiveJob(JobState state, double declaredSteps, boolean stays) {
-  public LiveJob {
-    if (!(declaredSteps >= 0 && declaredSteps < Double.POSITIVE_INFINITY)) {
-      throw new IllegalArgumentException(
-          "declaredSteps of job %s must be finite and at least 0 but are %s"
-              .formatted(state.id(), declaredSteps));
-    }
-  }
-
+public record LiveJob(JobState state, boolean stays) {
   /** The same as a policy is told something else. */
   public LiveJob with(JobState other) {
-    return new LiveJob(other, declaredSteps, stays);
+    return new LiveJob(other, stays);
   }
 
   public JobId id() {

@@ -28,6 +28,8 @@ import java.util.SequencedMap;
  *     byGpuType} does not list
  * @param mostExamples largest batch of a pass that fits a device, by GPU type (empty where nodes
  *     have none), as its replicas found out; beyond it no limit allows anything
+ * @param declaredSteps scale-invariant steps of the work that it declares; 0 where it declares
+ *     none, or only its program knows how many those are
  */
 public record JobSpec(
     JobId id,
@@ -41,7 +43,8 @@ public record JobSpec(
     String queue,
     int priority,
     int slotsPerReplica,
-    Map<String, Integer> mostExamples) {
+    Map<String, Integer> mostExamples,
+    double declaredSteps) {
   private static final SequencedMap<String, GpuTraits> ALIKE =
       Collections.unmodifiableSequencedMap(new LinkedHashMap<>());
 
@@ -61,6 +64,41 @@ public record JobSpec(
       throw new IllegalArgumentException(
           "slotsPerReplica of job %s must be at least 1 but is %d".formatted(id, slotsPerReplica));
     }
+    if (!(declaredSteps >= 0 && declaredSteps < Double.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException(
+          "declaredSteps of job %s must be finite and at least 0 but are %s"
+              .formatted(id, declaredSteps));
+    }
+  }
+
+  /** A job that declares no work before it reports. */
+  public JobSpec(
+      JobId id,
+      Instant submitted,
+      String family,
+      Elasticity elasticity,
+      int requestedReplicas,
+      BatchLimits batchLimits,
+      String gpuType,
+      SequencedMap<String, GpuTraits> byGpuType,
+      String queue,
+      int priority,
+      int slotsPerReplica,
+      Map<String, Integer> mostExamples) {
+    this(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        slotsPerReplica,
+        mostExamples,
+        0);
   }
 
   /** A job whose replicas take one slot each and met no limit of memory. */
@@ -141,7 +179,8 @@ public record JobSpec(
         queue,
         priority,
         slotsPerReplica,
-        mostExamples);
+        mostExamples,
+        declaredSteps);
   }
 
   /** The same with other batches. */
@@ -158,7 +197,8 @@ public record JobSpec(
         queue,
         priority,
         slotsPerReplica,
-        mostExamples);
+        mostExamples,
+        declaredSteps);
   }
 
   /** The same of a family. */
@@ -175,7 +215,8 @@ public record JobSpec(
         queue,
         priority,
         slotsPerReplica,
-        mostExamples);
+        mostExamples,
+        declaredSteps);
   }
 
   /** The same in a queue, with a priority. */
@@ -192,7 +233,8 @@ public record JobSpec(
         inQueue,
         atPriority,
         slotsPerReplica,
-        mostExamples);
+        mostExamples,
+        declaredSteps);
   }
 
   /** The same with replicas of so many slots. */
@@ -209,7 +251,8 @@ public record JobSpec(
         queue,
         priority,
         slots,
-        mostExamples);
+        mostExamples,
+        declaredSteps);
   }
 
   /** The same on these GPU types only, with the same batches on each. */
@@ -230,7 +273,26 @@ public record JobSpec(
         queue,
         priority,
         slotsPerReplica,
-        mostExamples);
+        mostExamples,
+        declaredSteps);
+  }
+
+  /** The same that declares so many scale-invariant steps of work. */
+  public JobSpec declaring(double steps) {
+    return new JobSpec(
+        id,
+        submitted,
+        family,
+        elasticity,
+        requestedReplicas,
+        batchLimits,
+        gpuType,
+        byGpuType,
+        queue,
+        priority,
+        slotsPerReplica,
+        mostExamples,
+        steps);
   }
 
   /** The same where its replicas found out what fits a device, by GPU type. */
@@ -249,7 +311,8 @@ public record JobSpec(
             queue,
             priority,
             slotsPerReplica,
-            most);
+            most,
+            declaredSteps);
   }
 
   /** Whether the job can run on nodes of this type. */

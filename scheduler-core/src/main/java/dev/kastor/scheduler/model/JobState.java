@@ -219,4 +219,9 @@ public record JobState(
   public JobId id() {
     return spec.id();
   }
+
+  /** How far it is, as it last said; before that it has done nothing of what it declares. */
+  public Progress reached() {
+    return progress.orElseGet(() -> new Progress(0, 0, spec.declaredSteps(), 0, 0));
+  }
 }

@@ -141,7 +141,12 @@ public final class EventSimulation implements Cluster {
     IdentityHashMap<Application, Courses> courses = new IdentityHashMap<>();
     for (Workload.Job job : workload.jobs()) {
       Application application = Applications.of(job, applications);
-      var spec = EventSpecs.of(job, application, policies.traits().control(), largest);
+      double factor = declared.next();
+      JobSpec spec =
+          declaring(
+              factor,
+              EventSpecs.of(job, application, policies.traits().control(), largest),
+              application);
       EventSettings costs = costs(application);
       EventJob added =
           new EventJob(
@@ -157,7 +162,7 @@ public final class EventSimulation implements Cluster {
                   spec,
                   knowledge(spec, policies.traits(), memory),
                   stepsByNode(spec, memory),
-                  declared.next(),
+                  factor,
                   random.split(),
                   listener));
       jobs.add(added);
@@ -221,6 +226,12 @@ public final class EventSimulation implements Cluster {
       job.resume(
           start, this.nodes.gpuType(state.allocation()), this.nodes.pace(state.allocation()));
     }
+  }
+
+  /** The job as it says how much work it has; one that was recorded may not have said it. */
+  private static JobSpec declaring(double factor, JobSpec spec, Application application) {
+    boolean says = !(application instanceof SpecifiedApplication) || spec.declaredSteps() > 0;
+    return says ? spec.declaring(factor * application.progressAt(application.epochs())) : spec;
   }
 
   private EventSettings costs(Application application) {

@@ -95,7 +95,8 @@ public final class EventSpecs {
         own.queue(),
         own.priority(),
         own.slotsPerReplica(),
-        own.mostExamples());
+        own.mostExamples(),
+        own.declaredSteps());
   }
 
   private static Elasticity elasticity(Workload.Job job, Application application, Control control) {

@@ -75,11 +75,9 @@ public record Assumed(LiveStart start, List<Kind> kinds) {
     double unknownSeconds = unknown.toNanos() * 1e-9;
     Kind kind = null;
     double total;
-    Progress done = state.progress().orElse(Progress.NONE);
+    Progress done = state.reached();
     if (done.totalScaleInvariantSteps() > 0) {
       total = done.totalScaleInvariantSteps();
-    } else if (state.progress().isEmpty() && job.declaredSteps() > 0) {
-      total = job.declaredSteps();
     } else {
       boolean byFamily = state.outlook().knowsTotal(done);
       total = state.outlook().totalSteps(done);

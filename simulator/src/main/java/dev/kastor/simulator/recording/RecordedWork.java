@@ -44,14 +44,14 @@ final class RecordedWork {
   }
 
   /** The job with all that a replay needs, on these GPU types. */
-  Assumed assumed(double declaredSteps, List<String> types) {
-    double steps = steps(declaredSteps);
+  Assumed assumed(List<String> types) {
+    double steps = steps();
     boolean known = steps > 0;
     Optional<NoiseCurve> curve = known ? curve(steps) : Optional.empty();
     Optional<GoodputModel> model = known ? state.model() : Optional.empty();
     JobState whole =
         new JobState(
-            state.spec(),
+            known ? state.spec() : state.spec().declaring(0),
             state.allocation(),
             curve.isEmpty()
                 ? model
@@ -73,7 +73,7 @@ final class RecordedWork {
             false,
             new Outlook(curve, List.of(), curve.isPresent() ? 1 : 0),
             Optional.empty());
-    return Assumed.of(new LiveJob(whole, 0, false), types, unknown());
+    return Assumed.of(new LiveJob(whole, false), types, unknown());
   }
 
   /** Whether it was ever given anything. */
@@ -82,14 +82,17 @@ final class RecordedWork {
   }
 
   /** Scale-invariant steps; 0 where nobody knows. */
-  private double steps(double declaredSteps) {
+  private double steps() {
     double done = state.progress().map(Progress::scaleInvariantSteps).orElse(0.0);
     double total = state.progress().map(Progress::totalScaleInvariantSteps).orElse(0.0);
     double end =
         switch (recorded.end()) {
           case COMPLETED -> done >= NEARLY_ALL * total ? Math.max(done, total) : done;
           case FAILED, KILLED -> done;
-          case UNFINISHED -> total > 0 ? total : declaredSteps > 0 ? declaredSteps : 2 * done;
+          case UNFINISHED -> {
+            double declared = state.spec().declaredSteps();
+            yield total > 0 ? total : declared > 0 ? declared : 2 * done;
+          }
         };
     return Math.max(0, end - recorded.doneBefore());
   }

@@ -157,7 +157,7 @@ public final class Recording {
     List<String> possible = types.stream().filter(live.state().spec()::runsOn).toList();
     Assumed assumed =
         new RecordedWork(job, live, Instant.parse(document.until()))
-            .assumed(live.declaredSteps(), possible.isEmpty() ? types : possible);
+            .assumed(possible.isEmpty() ? types : possible);
     // A model that is assumed is made of the time that the job took.
     double slowdown =
         assumed.kinds().contains(Assumed.Kind.SPEED)

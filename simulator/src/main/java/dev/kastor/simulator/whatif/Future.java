@@ -114,7 +114,7 @@ public record Future(SequencedMap<JobId, Fate> fates, List<String> assumptions) 
         slots.forEach((node, taken) -> free.merge(node, -taken, Integer::sum));
         jobs.add(job);
       } else {
-        jobs.add(new LiveJob(job.state().stopped(), job.declaredSteps(), false));
+        jobs.add(new LiveJob(job.state().stopped(), false));
       }
     }
     return cluster.withJobs(jobs);

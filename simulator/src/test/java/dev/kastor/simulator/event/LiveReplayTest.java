@@ -8,7 +8,6 @@ import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.live.LiveCluster;
 import dev.kastor.scheduler.live.LiveJob;
 import dev.kastor.scheduler.model.Allocation;
-import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Snapshot;
 import dev.kastor.scheduler.policy.PolicyContext;
@@ -130,12 +129,6 @@ final class LiveReplayTest {
         Optional.empty());
   }
 
-  /** Declared work of a job: its application's. */
-  private static double declared(JobId job) {
-    int number = Integer.parseInt(job.name().substring("job-".length()));
-    return number % 2 == 0 ? 4000 : 240_000;
-  }
-
   /** Speeds were learned from reports before; what is learned later may move an end a little. */
   @ParameterizedTest
   @ValueSource(strings = {"kastor", "pollux"})
@@ -161,7 +154,7 @@ final class LiveReplayTest {
             DELAY,
             seen.nodes(),
             seen.queues(),
-            seen.jobs().stream().map(job -> new LiveJob(job, declared(job.id()), false)).toList(),
+            seen.jobs().stream().map(job -> new LiveJob(job, false)).toList(),
             0);
     WhatIf answer =
         WhatIf.of(live, List.of(), LiveReplayTest::policy, Duration.ofHours(1), () -> false);
@@ -214,9 +207,7 @@ final class LiveReplayTest {
             DELAY,
             seen.nodes(),
             seen.queues(),
-            seen.jobs().stream()
-                .map(job -> new LiveJob(modelled(job), declared(job.id()), false))
-                .toList(),
+            seen.jobs().stream().map(job -> new LiveJob(modelled(job), false)).toList(),
             0);
     WhatIf answer =
         WhatIf.of(live, List.of(), LiveReplayTest::policy, Duration.ofHours(1), () -> false);

@@ -92,7 +92,7 @@ final class RecordingTest {
   private static RecordedJob job(
       JobState state, double arrived, @Nullable Double ended, End end, String... nodes) {
     return new RecordedJob(
-        JobDocument.of(new LiveJob(state, 0, false)),
+        JobDocument.of(new LiveJob(state, false)),
         at(arrived),
         0,
         true,

@@ -73,7 +73,8 @@ final class Live {
                 new Elasticity.Rigid(1),
                 new BatchLimits(64, 64, 1, 64, true),
                 "")
-            .queued(queue, 0);
+            .queued(queue, 0)
+            .declaring(100 + stepsLeft);
     return new LiveJob(
         new JobState(
             spec,
@@ -92,7 +93,6 @@ final class Live {
             false,
             Outlook.NONE,
             Optional.empty()),
-        100 + stepsLeft,
         false);
   }
 

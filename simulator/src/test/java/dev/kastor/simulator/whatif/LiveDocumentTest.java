@@ -77,7 +77,8 @@ final class LiveDocumentTest {
             "research",
             -3,
             2,
-            Map.of("t4", 17));
+            Map.of("t4", 17),
+            1e6);
     double[] noise = new double[NoiseCurve.BUCKETS];
     for (int i = 0; i < noise.length; i++) {
       noise[i] = Math.log(100 + i);
@@ -100,7 +101,6 @@ final class LiveDocumentTest {
             true,
             new Outlook(Optional.of(new NoiseCurve(noise, 5, 64)), List.of(1.5, 2.5), 0.75),
             Optional.empty()),
-        1e6,
         true);
   }
 

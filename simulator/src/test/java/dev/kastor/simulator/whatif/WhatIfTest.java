@@ -186,7 +186,7 @@ final class WhatIfTest {
             true,
             Outlook.NONE,
             Optional.empty());
-    Future now = whatIf(cluster(List.of(1), new LiveJob(starting, 0, false))).now();
+    Future now = whatIf(cluster(List.of(1), new LiveJob(starting, false))).now();
     assertThat(seconds(fate(now, "a").end())).isCloseTo(110, within(ROUND));
   }
 
@@ -208,7 +208,7 @@ final class WhatIfTest {
     WhatIf answer =
         whatIf(
             cluster(List.of(1), runs("a", "n0", 100)),
-            new Supposition.Added(new LiveJob(unheard, 0, false)));
+            new Supposition.Added(new LiveJob(unheard, false)));
     check(answer.added().getFirst(), 100, 100 + 15 + 3600);
     assertThat(answer.assumptions())
         .contains("no other job comes")
@@ -236,7 +236,7 @@ final class WhatIfTest {
             false,
             Outlook.NONE,
             Optional.empty());
-    WhatIf answer = whatIf(cluster(List.of(1), new LiveJob(undeclared, 0, false)));
+    WhatIf answer = whatIf(cluster(List.of(1), new LiveJob(undeclared, false)));
     assertThat(seconds(fate(answer.now(), "a").end())).isCloseTo(100, within(ROUND));
     assertThat(answer.assumptions()).anyMatch(text -> text.contains("twice what is done"));
   }

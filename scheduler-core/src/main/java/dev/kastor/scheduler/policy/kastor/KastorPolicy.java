@@ -224,7 +224,7 @@ final class KastorPolicy implements Policy {
 
   /** Whether it is known how much work is left, and from reports or a family how fast it goes. */
   private static boolean certain(JobState job) {
-    return job.model().isPresent() && job.outlook().knowsTotal(progress(job));
+    return job.model().isPresent() && job.outlook().knowsTotal(job.reached());
   }
 
   /** Seconds left at the best size; not a number where nobody knows. */
@@ -232,17 +232,13 @@ final class KastorPolicy implements Policy {
     if (job.model().isEmpty() || offers.fullRate() <= 0) {
       return Double.NaN;
     }
-    Progress progress = progress(job);
+    Progress progress = job.reached();
     double total = totals.of(job, progress);
     if (total <= 0) {
       return Double.NaN;
     }
     double steps = Math.max(1, total - progress.scaleInvariantSteps());
     return steps * job.spec().batchLimits().initialGlobalBatch() / offers.fullRate();
-  }
-
-  private static Progress progress(JobState job) {
-    return job.progress().orElse(Progress.NONE);
   }
 
   /** Weight of a job's time by how late it is. */

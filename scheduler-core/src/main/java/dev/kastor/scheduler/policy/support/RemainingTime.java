@@ -107,11 +107,11 @@ public final class RemainingTime {
   private static double guess(JobState job, PlacementShape shape) {
     String type = shape.gpuType();
     Optional<GoodputModel> model = job.model().filter(known -> known.knows(type));
-    if (model.isEmpty() || job.progress().isEmpty()) {
+    if (model.isEmpty()) {
       return 0;
     }
     // Goodput counts examples of the initial batch, and work its steps.
-    Progress progress = job.progress().get();
+    Progress progress = job.reached();
     double left = progress.totalScaleInvariantSteps() - progress.scaleInvariantSteps();
     double goodput = BatchChoice.goodput(job.spec(), model.get(), shape);
     return goodput > 0

@@ -48,6 +48,17 @@ final class RemainingTest {
     assertThat(bids.get(0).remaining).isEqualTo(2 * bids.get(1).remaining);
   }
 
+  /** Else a job of seconds waits behind jobs of hours until it has said how short it is. */
+  @Test
+  void isKnownOfAJobThatDeclaresItsWorkBeforeItsFirstReport() {
+    JobState family = known("a").build();
+    JobState declared = family.withSpec(family.spec().declaring(500));
+    Bid bid = bids(declared, known("b").steps(0, 1000).build()).getFirst();
+    assertThat(bid.certain).isTrue();
+    assertThat(2 * bid.remaining)
+        .isEqualTo(bids(known("b").steps(0, 1000).build()).getFirst().remaining);
+  }
+
   @Test
   void isAGuessForAJobThatNobodyHasMeasured() {
     List<Bid> bids =
