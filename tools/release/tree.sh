@@ -132,20 +132,21 @@ write_installation() {
   pack "$out/$archive" "$work/$1" "kastor-$version"
 }
 
-# Puts the classes of commands, loaded and linked, into an installation: the JVM compares sizes and times of the jars, so
-# this comes last. Two records differ, so the newest is kept for the same files.
+# Puts the classes of commands and of the agent, loaded and linked, into an installation: the JVM compares sizes and times
+# of the jars, so this comes last. Two records differ, so the newest is kept for the same files.
 link_classes() {
   local name
-  name=cli-aot-$(cd "$1" && { echo "$time" && sha256sum runtime/lib/modules && xargs sha256sum <lib/cli.classpath; } | fingerprint -)
-  find "$cache" -maxdepth 1 -name 'cli-aot-*' ! -name "$name*" -exec rm -rf {} +
+  name=installation-aot-$(cd "$1" && { echo "$time" && sha256sum runtime/lib/modules &&
+    cat lib/cli.classpath lib/agent.classpath | xargs sha256sum; } | fingerprint -)
+  find "$cache" -maxdepth 1 -name 'installation-aot-*' ! -name "$name*" -exec rm -rf {} +
   cached "$name" record_classes "$1"
-  cp "$cache/$name/kastor.aot" "$1/lib"
+  cp "$cache/$name"/{kastor,agent}.aot "$1/lib"
   settle "$1"
 }
 
 # record_classes INSTALLATION FOLDER
 record_classes() {
-  "$1/kastor" link && mv "$1/lib/kastor.aot" "$2"
+  "$1/kastor" link && mv "$1"/lib/{kastor,agent}.aot "$2"
 }
 
 # unpack_natives JARS FOLDER: puts all native libraries of jars into one folder.

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -119,31 +120,49 @@ public record Installation(Path root) {
 
   /** The class path of the agent: its own jar first. */
   public String agentClassPath() throws LocalException {
+    List<Path> entries = isRelease() ? agentJars() : ownJars();
+    if (!isRelease()) {
+      // The system shows the arguments of a process up to a length, and those of all jars are
+      // longer.
+      entries.add(agentFolder().resolve("lib/*"));
+    }
+    return entries.stream().map(Path::toString).collect(Collectors.joining(":"));
+  }
+
+  /** The jars of the agent: its own first. */
+  List<Path> agentJars() throws LocalException {
+    List<Path> jars = isRelease() ? new ArrayList<>() : ownJars();
     if (isRelease()) {
-      List<String> jars = new ArrayList<>();
       for (String jar : lines("lib/agent.classpath")) {
-        jars.add(released(jar).toString());
+        jars.add(released(jar));
       }
-      return String.join(":", jars);
+    } else {
+      jars.addAll(jars(agentFolder().resolve("lib"), ".*\\.jar"));
     }
-    Path target = root.resolve("training-agent/target");
-    List<String> entries = new ArrayList<>();
-    try (Stream<Path> files = Files.isDirectory(target) ? Files.list(target) : Stream.empty()) {
-      files
-          .filter(f -> f.getFileName().toString().matches("training-agent-.*\\.jar"))
-          .filter(f -> !f.getFileName().toString().matches(".*-(sources|tests|javadoc)\\.jar"))
-          .sorted()
-          .forEach(f -> entries.add(f.toString()));
-    } catch (IOException e) {
-      throw new LocalException("cannot read " + target + ": " + e.getMessage());
-    }
-    if (entries.isEmpty()) {
+    return jars;
+  }
+
+  /** Where a build leaves the agent. */
+  Path agentFolder() {
+    return root.resolve("training-agent/target");
+  }
+
+  private List<Path> ownJars() throws LocalException {
+    List<Path> jars = jars(agentFolder(), "training-agent-.*(?<!-(sources|tests|javadoc))\\.jar");
+    if (jars.isEmpty()) {
       throw new LocalException(
           "the agent is not built: no training-agent-*.jar in %s. Run ./kastor build."
-              .formatted(target));
+              .formatted(agentFolder()));
     }
-    entries.add(target.resolve("lib") + "/*");
-    return String.join(":", entries);
+    return new ArrayList<>(jars);
+  }
+
+  private static List<Path> jars(Path folder, String names) throws LocalException {
+    try (Stream<Path> files = Files.isDirectory(folder) ? Files.list(folder) : Stream.empty()) {
+      return files.filter(file -> file.getFileName().toString().matches(names)).sorted().toList();
+    } catch (IOException e) {
+      throw new LocalException("cannot read " + folder + ": " + e.getMessage());
+    }
   }
 
   private List<String> lines(String path) throws LocalException {

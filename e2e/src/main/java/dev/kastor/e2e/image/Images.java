@@ -5,10 +5,8 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.SequencedMap;
@@ -227,7 +225,12 @@ public final class Images {
     // The cache is recorded while an agent runs, and one for another processor does not run here.
     if (platform == Platform.X86_64) {
       command.add(1, "-XX:AOTCache=/app/agent.aot");
-      code.file(rehearsed(all, work.resolve("rehearsal"), caches), "app/agent.aot");
+      AgentClasses classes = new AgentClasses(jre, all, work.resolve("rehearsal"));
+      code.file(
+          classes.cached(
+              caches,
+              agentCommand(jre.resolve("bin/java").toString(), classes.staged().toString(), all)),
+          "app/agent.aot");
     }
     return new Image(
         "docker.io/kastor/training-agent:" + VERSION,
@@ -259,48 +262,6 @@ public final class Images {
                 .collect(Collectors.joining(":")),
             "dev.kastor.agent.Agent"));
     return command;
-  }
-
-  /** The classes of an agent as the JVM wants them; made when a file or the rehearsal changed. */
-  private Path rehearsed(SequencedMap<String, Path> files, Path staged, Path caches)
-      throws IOException, InterruptedException {
-    Path cache = caches.resolve("agent-%s.aot".formatted(fingerprint(files)));
-    if (Files.exists(cache)) {
-      return cache;
-    }
-    Files.createDirectories(caches);
-    try (Stream<Path> old = Files.list(caches)) {
-      for (Path file : old.filter(each -> name(each).startsWith("agent-")).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
-    Rehearsal.stage(files, staged);
-    // In a folder of its own: others may be rehearsing too.
-    Path fresh = Files.createTempDirectory(caches, "fresh-");
-    try {
-      Path made = fresh.resolve("agent.aot");
-      Rehearsal.run(
-          agentCommand(jre.resolve("bin/java").toString(), staged.toString(), files), made);
-      return Files.move(made, cache, StandardCopyOption.REPLACE_EXISTING);
-    } finally {
-      Rehearsal.delete(staged);
-      Rehearsal.delete(fresh);
-    }
-  }
-
-  private String fingerprint(SequencedMap<String, Path> files) throws IOException {
-    MessageDigest sha = Layout.sha256();
-    sha.update(Files.readAllBytes(jre.resolve("release")));
-    for (Class<?> part : List.of(Rehearsal.class, RehearsalOperator.class)) {
-      try (InputStream code =
-          Objects.requireNonNull(part.getResourceAsStream(part.getSimpleName() + ".class"))) {
-        sha.update(code.readAllBytes());
-      }
-    }
-    for (Path file : files.values()) {
-      sha.update(Files.readAllBytes(file));
-    }
-    return HexFormat.of().formatHex(sha.digest(), 0, 8);
   }
 
   private static List<Path> unpackNatives(Path jar, Path to) throws IOException {

@@ -13,7 +13,6 @@ import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.cluster.Operator;
 import dev.kastor.e2e.cluster.Shell;
-import dev.kastor.e2e.image.ServerKey;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Progress;
 import dev.kastor.e2e.suite.StopAtFailure;
@@ -96,8 +95,7 @@ final class ReleaseScenario {
     first = before == null ? release : ReleaseFolder.of(Path.of(before));
     HttpsServer server = HttpsServer.create(new InetSocketAddress(HOST, PORT), 0);
     server.setHttpsConfigurator(
-        new HttpsConfigurator(
-            ServerKey.read(STATE.resolve("pki/registry.p12"), "registry", "registry").context()));
+        new HttpsConfigurator(ServerKey.read(STATE.resolve("pki/registry.p12"), "registry")));
     registry = new Registry(server, USER, password);
   }
 

@@ -1,4 +1,4 @@
-package dev.kastor.e2e.image;
+package dev.kastor.local.rehearsal;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -21,8 +21,8 @@ import java.util.concurrent.Executors;
 import javax.net.ssl.SSLContext;
 
 /**
- * Leads two agents through what a replica may live: the partner trains alone, the recorded one
- * joins it, goes on without it, and is told to stop.
+ * Operator of a rehearsal, which leads two agents through what a replica may live: the partner
+ * trains alone, the recorded one joins it, goes on without it, and is told to stop.
  */
 final class RehearsalOperator implements AutoCloseable {
   static final String JOB = "rehearsal";

@@ -1,4 +1,4 @@
-package dev.kastor.e2e.image;
+package dev.kastor.e2e.release;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -6,19 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.cert.Certificate;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/**
- * Key of a server with its certificate, from a PKCS 12 file.
- *
- * @param context for the server
- * @param certificate that clients are shown
- */
-public record ServerKey(SSLContext context, Certificate certificate) {
-  /** Reads the key that has a name in a file. */
-  public static ServerKey read(Path file, String name, String password) throws IOException {
+/** Key of a server with its certificate, from a PKCS 12 file. */
+final class ServerKey {
+  private ServerKey() {}
+
+  /** TLS settings of a server with the key in a file. */
+  static SSLContext read(Path file, String password) throws IOException {
     try (InputStream in = Files.newInputStream(file)) {
       KeyStore store = KeyStore.getInstance("PKCS12");
       store.load(in, password.toCharArray());
@@ -27,7 +23,7 @@ public record ServerKey(SSLContext context, Certificate certificate) {
       keys.init(store, password.toCharArray());
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(keys.getKeyManagers(), null, null);
-      return new ServerKey(context, store.getCertificate(name));
+      return context;
     } catch (GeneralSecurityException e) {
       throw new IOException("the key in %s cannot be used".formatted(file), e);
     }
