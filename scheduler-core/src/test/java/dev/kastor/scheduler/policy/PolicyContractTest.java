@@ -384,7 +384,7 @@ final class PolicyContractTest {
 
   @Test
   void optionsReachThePolicy() {
-    List<Node> nodes = nodes(2, 4);
+    List<Node> nodes = nodes(8, 4);
     Snapshot snapshot = snapshot(nodes, mixedJobs(12, nodes, 3));
     PolicyContext context = PolicyContext.online(1);
     assertThat(Policies.create("kastor:hold=2000", context).plan(snapshot))

@@ -22,16 +22,27 @@ final class OfferBook {
   private record Entry(
       JobSpec spec,
       Optional<GoodputModel> model,
+      int measured,
+      Scaling.Traits traits,
       int reach,
+      Scaling.Belief belief,
       double interruption,
       Optional<Held> besides,
       Offers offers) {
-    boolean standsFor(JobState job, int nowReach, double costs, Optional<Held> held) {
+    /** Whether the job's traits are what they were. */
+    boolean tells(JobState job) {
+      return measured == job.maxProfiledReplicas()
+          && spec.equals(job.spec())
+          && model.equals(job.model());
+    }
+
+    boolean standsFor(
+        JobState job, int nowReach, Scaling scaling, double costs, Optional<Held> held) {
       boolean same =
-          reach == nowReach
-              && interruption == costs
-              && spec.equals(job.spec())
-              && model.equals(job.model());
+          tells(job)
+              && reach == nowReach
+              && belief.equals(scaling.of(job))
+              && interruption == costs;
       // What is held is offered, and nothing that once was held.
       boolean offered = held.isEmpty() || offers.find(held.get().pool(), held.get().slots()) >= 0;
       return same && (besides.isEmpty() ? offered : besides.equals(held));
@@ -58,18 +69,39 @@ final class OfferBook {
         pools.kinds().equals(now.kinds())
             && Arrays.deepEquals(pools.nodesBySlots(), now.nodesBySlots());
     boolean interrupted = now.interrupted();
+    if (!sameCluster) {
+      entries = Map.of();
+    }
+    Scaling.Traits[] traits = new Scaling.Traits[jobs.size()];
+    for (int j = 0; j < traits.length; j++) {
+      JobState job = jobs.get(j);
+      Entry before = entries.get(job.id());
+      traits[j] =
+          before != null && before.tells(job) ? before.traits() : Scaling.Traits.of(job, now);
+    }
+    Scaling scaling = Scaling.of(jobs, traits, now);
     Map<JobId, Entry> kept = HashMap.newHashMap(jobs.size());
     Offers[] offers = new Offers[jobs.size()];
     for (int j = 0; j < offers.length; j++) {
       JobState job = jobs.get(j);
-      int reach = reach(job, now);
+      int reach = reach(job, now, scaling);
       double interruption = interrupted ? Rates.interruption(job) : 0;
       Optional<Held> held = held(job, now);
-      Entry known = sameCluster ? entries.get(job.id()) : null;
-      if (known == null || !known.standsFor(job, reach, interruption, held)) {
+      Entry known = entries.get(job.id());
+      if (known == null || !known.standsFor(job, reach, scaling, interruption, held)) {
         Optional<Held> besides = held.filter(size -> !onMenu(job, size, now));
-        Offers made = offers(job, reach, besides, now);
-        known = new Entry(job.spec(), job.model(), reach, interruption, besides, made);
+        Scaling.Belief belief = scaling.of(job);
+        known =
+            new Entry(
+                job.spec(),
+                job.model(),
+                job.maxProfiledReplicas(),
+                traits[j],
+                reach,
+                belief,
+                interruption,
+                besides,
+                offers(job, reach, belief, besides, now));
       }
       offers[j] = known.offers();
       kept.put(job.id(), known);
@@ -83,11 +115,12 @@ final class OfferBook {
    * Most replicas for now: predictions far from what was measured are not to be trusted. A job that
    * restarts for each size begins with what it can have: it would pay for every step on the way.
    */
-  private int reach(JobState job, Pools now) {
+  private int reach(JobState job, Pools now, Scaling scaling) {
     JobSpec spec = job.spec();
     Elasticity elasticity = spec.elasticity();
     int most = most(spec);
-    int first = elasticity instanceof Elasticity.Restarting ? most : firstReplicas;
+    int begins = scaling.crowds(job) ? Menu.fewest(elasticity) : firstReplicas;
+    int first = elasticity instanceof Elasticity.Restarting ? most : begins;
     int tried =
         job.maxProfiledReplicas() == 0
             ? first
@@ -131,14 +164,15 @@ final class OfferBook {
     return more;
   }
 
-  private static int most(JobSpec spec) {
+  static int most(JobSpec spec) {
     Elasticity elasticity = spec.elasticity();
     return elasticity instanceof Elasticity.Rigid
         ? elasticity.max()
         : Math.min(elasticity.max(), BatchChoice.maxReplicas(spec));
   }
 
-  private static Offers offers(JobState job, int reach, Optional<Held> besides, Pools pools) {
+  private static Offers offers(
+      JobState job, int reach, Scaling.Belief belief, Optional<Held> besides, Pools pools) {
     int[] pool = new int[0];
     int[] slots = new int[0];
     double[] rate = new double[0];
@@ -152,7 +186,9 @@ final class OfferBook {
         boolean offered = replicas <= reach;
         // Sizes beyond reach only tell how long the job may have to live: whole nodes are enough.
         double speed =
-            offered || replicas % perNode == 0 ? Rates.rate(job, pools, p, size, nodes) : 0;
+            offered || replicas % perNode == 0
+                ? Rates.rate(job, pools, p, size, nodes) * belief.share(replicas)
+                : 0;
         fullRate = Math.max(fullRate, speed);
         if (offered && speed > 0) {
           int count = pool.length;
