@@ -13,7 +13,6 @@ import dev.kastor.engine.select.ExampleSelectors;
 import dev.kastor.engine.sync.SyncPolicies;
 import dev.kastor.engine.train.ElasticSampler;
 import dev.kastor.engine.train.GradientStage;
-import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Section;
 import dev.kastor.engine.train.SyncPolicy;
 import dev.kastor.engine.train.SyncPolicyPlugin;
@@ -60,84 +59,6 @@ class RoundsTest {
     return settings(RATE, 1L << 40, method);
   }
 
-  private static Replica replica(
-      LinearModel model, Optimizer optimizer, TrainingSettings settings) {
-    Replica replica = new Replica(model, optimizer, settings);
-    replica.startFresh();
-    return replica;
-  }
-
-  /** Replicas of a job, and their models. */
-  private record Job(List<Replica> replicas, List<LinearModel> models) {
-    static Job of(int size, Optimizer optimizer, TrainingSettings settings) {
-      List<LinearModel> models = new ArrayList<>();
-      List<Replica> replicas = new ArrayList<>();
-      for (int rank = 0; rank < size; rank++) {
-        models.add(new LinearModel());
-        replicas.add(replica(models.getLast(), optimizer, settings));
-      }
-      return new Job(replicas, models);
-    }
-
-    Replica first() {
-      return replicas.getFirst();
-    }
-
-    List<LocalStep> compute() throws IOException {
-      List<LocalStep> all = new ArrayList<>();
-      for (Replica replica : replicas) {
-        int rank = all.size();
-        replica.select(PLAN, replicas.size(), rank, _ -> losses());
-        all.add(replica.compute(PLAN, replicas.size(), rank, _ -> {}));
-      }
-      return all;
-    }
-
-    /** No selector here asks for losses. */
-    private static List<byte[]> losses() {
-      throw new AssertionError("nobody looks");
-    }
-
-    void sum() {
-      int size = replicas.size();
-      add(replicas.stream().map(Replica::gradient).toList());
-      add(replicas.stream().map(Replica::batchStatistics).toList());
-      add(replicas.stream().map(Replica::probe).toList());
-      for (int slot = 0; slot < first().slots(size).size(); slot++) {
-        int index = slot;
-        add(replicas.stream().map(each -> each.slots(size).get(index)).toList());
-      }
-    }
-
-    double round() throws Exception {
-      List<LocalStep> all = compute();
-      sum();
-      double loss = 0;
-      for (Replica replica : replicas) {
-        loss = replica.apply(all, PLAN);
-      }
-      for (Replica replica : replicas) {
-        assertThat(StateDigest.of(replica.state())).isEqualTo(StateDigest.of(first().state()));
-        assertThat(replica.lostOrRepeated()).isZero();
-      }
-      return loss;
-    }
-
-    void rounds(int count) throws Exception {
-      for (int i = 0; i < count; i++) {
-        round();
-      }
-    }
-  }
-
-  private static void add(List<float[]> vectors) {
-    float[] sum = new float[vectors.getFirst().length];
-    for (float[] vector : vectors) {
-      Vectors.add(vector, sum, 0, sum.length);
-    }
-    vectors.forEach(vector -> System.arraycopy(sum, 0, vector, 0, sum.length));
-  }
-
   private static float[] parameters(Replica replica) {
     return replica.state().section(TrainingState.PARAMETERS).floats();
   }
@@ -151,7 +72,8 @@ class RoundsTest {
   void aRoundIsTheMeanOfWhatReplicasTrainByThemselves() throws Exception {
     int size = 3;
     int steps = 4;
-    Job job = Job.of(size, new Sgd(0.9, 0), settings(Features.sync(local(steps))));
+    SummedReplicas job =
+        SummedReplicas.of(PLAN, size, new Sgd(0.9, 0), settings(Features.sync(local(steps))));
     LinearModel[] models = {new LinearModel(), new LinearModel(), new LinearModel()};
     float[][] velocities = new float[size][LinearModel.FEATURES];
     ElasticSampler sampler = new ElasticSampler(LinearModel.EXAMPLES, 5);
@@ -186,15 +108,15 @@ class RoundsTest {
               all.stream().map(LinearModel::parameters).toList(),
               all.stream().map(LinearModel::statistics).toList(),
               shared)) {
-        add(vectors);
+        SummedReplicas.sum(vectors);
         vectors.forEach(vector -> Vectors.scale(vector, 1f / size));
       }
-      assertThat(job.round()).isCloseTo(loss / (steps * size * 2), within(1e-5));
+      assertThat(job.step()).isCloseTo(loss / (steps * size * 2), within(1e-5));
       assertClose(parameters(job.first()), models[0].parameters());
       assertClose(job.models().getFirst().statistics(), models[0].statistics());
       assertClose(job.first().state().section("optimizer.sgd.velocity").floats(), velocities[0]);
-      assertThat(job.first().step()).isEqualTo((round + 1) * steps);
-      assertThat(job.first().progress().examples()).isEqualTo((round + 1) * steps * size * SHARE);
+      assertThat(job.first().step()).isEqualTo((round + 1L) * steps);
+      assertThat(job.first().progress().examples()).isEqualTo((round + 1L) * steps * size * SHARE);
     }
   }
 
@@ -202,10 +124,12 @@ class RoundsTest {
   @ParameterizedTest
   @ValueSource(doubles = {0, 0.9})
   void aRoundOfOneStepIsASynchronousStepUpToRounding(double momentum) throws Exception {
-    Job rounds = Job.of(3, new Sgd(momentum, 0.01), settings(Features.sync(local(1))));
-    Job steps = Job.of(3, new Sgd(momentum, 0.01), settings(TrainingMethod.USUAL));
-    rounds.rounds(20);
-    steps.rounds(20);
+    SummedReplicas rounds =
+        SummedReplicas.of(PLAN, 3, new Sgd(momentum, 0.01), settings(Features.sync(local(1))));
+    SummedReplicas steps =
+        SummedReplicas.of(PLAN, 3, new Sgd(momentum, 0.01), settings(TrainingMethod.USUAL));
+    rounds.steps(20);
+    steps.steps(20);
     assertClose(parameters(rounds.first()), parameters(steps.first()));
     double progress = steps.first().progress().scaleInvariantSteps();
     assertThat(rounds.first().progress().scaleInvariantSteps())
@@ -214,10 +138,13 @@ class RoundsTest {
 
   @Test
   void oneReplicaAloneTrainsAsWithoutRounds() throws Exception {
-    Job alone = Job.of(1, new Adam(0.9, 0.999, 1e-8, 0), settings(Features.sync(local(8))));
-    Job plain = Job.of(1, new Adam(0.9, 0.999, 1e-8, 0), settings(TrainingMethod.USUAL));
-    alone.rounds(20);
-    plain.rounds(20);
+    SummedReplicas alone =
+        SummedReplicas.of(
+            PLAN, 1, new Adam(0.9, 0.999, 1e-8, 0), settings(Features.sync(local(8))));
+    SummedReplicas plain =
+        SummedReplicas.of(PLAN, 1, new Adam(0.9, 0.999, 1e-8, 0), settings(TrainingMethod.USUAL));
+    alone.steps(20);
+    plain.steps(20);
     assertThat(StateDigest.of(alone.first().state()))
         .isEqualTo(StateDigest.of(plain.first().state()));
   }
@@ -225,16 +152,17 @@ class RoundsTest {
   @Test
   void whatIsNotAppliedChangesNothing() throws Exception {
     TrainingSettings settings = settings(Features.sync(local(5)));
-    Job disturbed = Job.of(2, new Adam(0.9, 0.999, 1e-8, 0), settings);
-    Job undisturbed = Job.of(2, new Adam(0.9, 0.999, 1e-8, 0), settings);
+    SummedReplicas disturbed = SummedReplicas.of(PLAN, 2, new Adam(0.9, 0.999, 1e-8, 0), settings);
+    SummedReplicas undisturbed =
+        SummedReplicas.of(PLAN, 2, new Adam(0.9, 0.999, 1e-8, 0), settings);
     for (int round = 0; round < 6; round++) {
       long digest = StateDigest.of(disturbed.first().state());
       disturbed.compute();
       assertThat(StateDigest.of(disturbed.first().state())).isEqualTo(digest);
-      disturbed.sum();
+      disturbed.exchange();
       assertThat(StateDigest.of(disturbed.first().state())).isEqualTo(digest);
-      disturbed.round();
-      undisturbed.round();
+      disturbed.step();
+      undisturbed.step();
       assertThat(StateDigest.of(disturbed.first().state()))
           .isEqualTo(StateDigest.of(undisturbed.first().state()));
     }
@@ -242,8 +170,9 @@ class RoundsTest {
 
   @Test
   void aFailureWithinARoundLeavesItsAnchor() throws Exception {
-    Job job = Job.of(2, new Sgd(0.9, 0), settings(Features.sync(local(5))));
-    job.rounds(3);
+    SummedReplicas job =
+        SummedReplicas.of(PLAN, 2, new Sgd(0.9, 0), settings(Features.sync(local(5))));
+    job.steps(3);
     Replica replica = job.first();
     long digest = StateDigest.of(replica.state());
     assertThatThrownBy(() ->
@@ -269,11 +198,12 @@ class RoundsTest {
   @Test
   void theLastRoundHasTheStepsThatAreLeft() throws Exception {
     // Batches of twice the initial one, of which nothing is known, count as initial ones.
-    Job job = Job.of(2, new Sgd(0, 0), settings(RATE, 19, Features.sync(local(8))));
+    SummedReplicas job =
+        SummedReplicas.of(PLAN, 2, new Sgd(0, 0), settings(RATE, 19, Features.sync(local(8))));
     List<Integer> steps = new ArrayList<>();
     while (!job.first().done()) {
       steps.add(job.first().steps(PLAN, 2));
-      job.round();
+      job.step();
     }
     assertThat(steps).containsExactly(8, 8, 3);
     assertThat(job.first().step()).isEqualTo(19);
@@ -281,8 +211,9 @@ class RoundsTest {
 
   @Test
   void eachStepOfARoundIsHeardOf() throws Exception {
-    Job job = Job.of(2, new Sgd(0, 0), settings(Features.sync(local(3))));
-    job.rounds(2);
+    SummedReplicas job =
+        SummedReplicas.of(PLAN, 2, new Sgd(0, 0), settings(Features.sync(local(3))));
+    job.steps(2);
     List<Long> heard = new ArrayList<>();
     job.first()
         .compute(
@@ -306,10 +237,13 @@ class RoundsTest {
   /** Of so small a model the probe holds all coordinates, and the parameters do not move. */
   @Test
   void theNoiseIsThatOfTheFirstStepOfEachRound() throws Exception {
-    Job rounds = Job.of(3, new Sgd(0, 0), settings(1e-30, 1L << 40, Features.sync(local(4))));
-    Job steps = Job.of(3, new Sgd(0, 0), settings(1e-30, 1L << 40, TrainingMethod.USUAL));
-    rounds.rounds(200);
-    steps.rounds(800);
+    SummedReplicas rounds =
+        SummedReplicas.of(
+            PLAN, 3, new Sgd(0, 0), settings(1e-30, 1L << 40, Features.sync(local(4))));
+    SummedReplicas steps =
+        SummedReplicas.of(PLAN, 3, new Sgd(0, 0), settings(1e-30, 1L << 40, TrainingMethod.USUAL));
+    rounds.steps(200);
+    steps.steps(800);
     GradientStats told = rounds.first().gradientStats().orElseThrow();
     GradientStats truth = steps.first().gradientStats().orElseThrow();
     assertThat(told.squaredNorm())
@@ -332,8 +266,8 @@ class RoundsTest {
             Optional.of(ExampleSelectors.BUILT_IN.choose("random:keep=0.5")),
             Optional.of(Tuners.BUILT_IN.choose("plateau:patience=20:threshold=0.5")),
             Optional.of(local(4)));
-    Job job = Job.of(2, new Sgd(0.9, 0), settings(method));
-    job.rounds(60);
+    SummedReplicas job = SummedReplicas.of(PLAN, 2, new Sgd(0.9, 0), settings(method));
+    job.steps(60);
     assertThat(job.first().progress().examples()).isEqualTo(60L * 4 * 2 * SHARE);
     assertThat(job.first().learningRate().orElseThrow()).as("tuned").isLessThan(RATE);
     assertThat(job.models().getFirst().evaluate().value()).isLessThan(0.5);
@@ -343,8 +277,8 @@ class RoundsTest {
   void theStateOfThePolicyIsSharedLikeAllOfIt() throws Exception {
     DoublingPeriod policy = new DoublingPeriod();
     TrainingSettings settings = settings(Features.sync(policy.chosen()));
-    Job job = Job.of(2, new Sgd(0.9, 0), settings);
-    job.rounds(3);
+    SummedReplicas job = SummedReplicas.of(PLAN, 2, new Sgd(0.9, 0), settings);
+    job.steps(3);
     assertThat(policy.told())
         .extracting(SyncPolicy.AppliedRound::steps)
         .containsExactly(1, 1, 2, 2, 4, 4);
@@ -355,7 +289,7 @@ class RoundsTest {
     assertThat(job.first().state().forms())
         .extracting(Section.Form::name)
         .endsWith("noise", "sync.doubling.rounds");
-    Replica joiner = replica(new LinearModel(), new Sgd(0.9, 0), settings);
+    Replica joiner = SummedReplicas.replica(new LinearModel(), new Sgd(0.9, 0), settings);
     long before = StateDigest.of(job.first().state());
     try (Arena arena = Arena.ofConfined()) {
       joiner.restore(StateCodec.decode(StateCodec.encode(job.first().state(), arena)));
@@ -366,7 +300,9 @@ class RoundsTest {
     joiner.apply(List.of(joiner.compute(PLAN, 1, 0, _ -> {})), PLAN);
     assertThat(policy.told().getLast().steps()).isEqualTo(1);
     assertThat(joiner.state().section("sync.doubling.rounds").longs()).containsExactly(4);
-    Replica other = replica(new LinearModel(), new Sgd(0.9, 0), settings(Features.sync(local(8))));
+    Replica other =
+        SummedReplicas.replica(
+            new LinearModel(), new Sgd(0.9, 0), settings(Features.sync(local(8))));
     assertThatThrownBy(() -> other.restore(joiner.state()))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("sync.doubling.rounds (1)");
@@ -406,23 +342,24 @@ class RoundsTest {
           }
         };
     Chosen<SyncPolicyPlugin> chosen = new Chosen<>(plugin, Options.usual(plugin));
-    Job job = Job.of(2, new Sgd(0, 0), settings(Features.sync(chosen)));
-    assertThatThrownBy(job::round)
+    SummedReplicas job = SummedReplicas.of(PLAN, 2, new Sgd(0, 0), settings(Features.sync(chosen)));
+    assertThatThrownBy(job::step)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("the sync policy wrong gives a round of " + period + " steps");
   }
 
   @Test
   void aRoundThatDoesNotStayFiniteIsNotApplied() throws Exception {
-    Job job = Job.of(2, new Sgd(0.9, 0), settings(Features.sync(local(4))));
-    job.rounds(2);
+    SummedReplicas job =
+        SummedReplicas.of(PLAN, 2, new Sgd(0.9, 0), settings(Features.sync(local(4))));
+    job.steps(2);
     long digest = StateDigest.of(job.first().state());
     for (float bad : new float[] {Float.NaN, Float.NEGATIVE_INFINITY}) {
       job.models().getFirst().spoil(bad, 1);
       List<LocalStep> all = job.compute();
       assertThat(all).extracting(LocalStep::finite).containsExactly(false, true);
       assertThat(job.first().gradient()).containsOnly(Float.NaN);
-      job.sum();
+      job.exchange();
       for (Replica replica : job.replicas()) {
         assertThatThrownBy(() -> replica.apply(all, PLAN))
             .isInstanceOf(DivergedException.class)
@@ -430,7 +367,7 @@ class RoundsTest {
         assertThat(StateDigest.of(replica.state())).isEqualTo(digest);
       }
     }
-    job.round();
+    job.step();
     assertThat(job.first().step()).isEqualTo(12);
   }
 
@@ -446,8 +383,8 @@ class RoundsTest {
             Optional.empty(),
             Optional.empty(),
             Optional.of(local(4)));
-    Job job = Job.of(2, new Sgd(0.9, 0), settings(method));
-    assertThatThrownBy(job::round)
+    SummedReplicas job = SummedReplicas.of(PLAN, 2, new Sgd(0.9, 0), settings(method));
+    assertThatThrownBy(job::step)
         .isInstanceOf(DivergedException.class)
         .hasMessageContaining("the gradient of step 2 is not finite after the gradient stage");
     assertThat(job.first().step()).isZero();
