@@ -189,7 +189,8 @@ class CrdGoldenTest {
                 "codec", free("What stands for gradients between replicas."),
                 "updates", free("What is done to the parameters after each step, in this order."),
                 "select", free("What chooses the examples that are trained."),
-                "tune", free("What changes the learning rate while the job trains."))));
+                "tune", free("What changes the learning rate while the job trains."),
+                "sync", free("When replicas exchange what they learned."))));
   }
 
   private static JSONSchemaProps free(String description) {

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param updates what is done to the parameters after the optimizer's step, in this order
  * @param select what chooses the examples that are trained; empty for all of them
  * @param tune what changes the learning rate while the job trains; empty for nothing
+ * @param sync when replicas exchange what they learned; empty for in every step
  */
 public record TrainingChoices(
     SequencedMap<String, Boolean> passes,
@@ -30,7 +31,8 @@ public record TrainingChoices(
     Optional<Selection> codec,
     List<Selection> updates,
     Optional<Selection> select,
-    Optional<Selection> tune) {
+    Optional<Selection> tune,
+    Optional<Selection> sync) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
       new TrainingChoices(
@@ -38,6 +40,7 @@ public record TrainingChoices(
           List.of(),
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty());
 
@@ -50,8 +53,9 @@ public record TrainingChoices(
   private static final String UPDATES = "updates";
   private static final String SELECT = "select";
   private static final String TUNE = "tune";
+  private static final String SYNC = "sync";
   private static final List<String> FIELDS =
-      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE);
+      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC);
 
   private static final String CLIP = "clip: {norm: 1.0}";
   private static final String MAX_NORM = "max-norm: {norm: 3}";
@@ -59,6 +63,8 @@ public record TrainingChoices(
       "one selector with its options, such as backprop: {beta: 3}";
   private static final String ONE_TUNER =
       "one tuner with its options, such as plateau: {patience: 1000}";
+  private static final String ONE_SYNC =
+      "one sync policy with its options, such as local: {steps: 8}";
   private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
@@ -96,7 +102,8 @@ public record TrainingChoices(
         feature("training.codec", ONE_CODEC, training.get(CODEC)),
         stages("training.updates", MAX_NORM, training.get(UPDATES)),
         feature("training.select", ONE_SELECTOR, training.get(SELECT)),
-        feature("training.tune", ONE_TUNER, training.get(TUNE)));
+        feature("training.tune", ONE_TUNER, training.get(TUNE)),
+        feature("training.sync", ONE_SYNC, training.get(SYNC)));
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {

@@ -95,7 +95,7 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("gradient", List.of()),
         "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select,"
-            + " tune. Did you mean gradients?");
+            + " tune, sync. Did you mean gradients?");
   }
 
   @Test
@@ -144,6 +144,19 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("tune", List.of("phases")),
         "training.tune must be one tuner with its options, such as plateau: {patience: 1000}");
+  }
+
+  @Test
+  void aSyncPolicyIsOneNameWithItsOptions() {
+    assertThat(
+            TrainingChoices.parse(Map.of("sync", Map.of("local", Map.of("steps", 4))))
+                .sync()
+                .orElseThrow()
+                .values())
+        .isEqualTo(Map.of("steps", "4"));
+    assertRefused(
+        Map.of("sync", Map.of("local", 4)),
+        "training.sync must be one sync policy with its options, such as local: {steps: 8}");
   }
 
   @Test

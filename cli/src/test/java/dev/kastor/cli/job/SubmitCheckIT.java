@@ -105,6 +105,7 @@ final class SubmitCheckIT {
     refused(JOB + "  training: {codec: bf17}\n", "no gradient codec 'bf17'", "Did you mean bf16?");
     refused(JOB + "  training: {select: backdrop}\n", "example selector 'backdrop'", "backprop?");
     refused(JOB + "  training: {tune: platau}\n", "no tuner 'platau'", "Did you mean plateau?");
+    refused(JOB + "  training: {sync: locale}\n", "no sync policy 'locale'", "Did you mean local?");
     refused(JOB + "  training: {updates: [maxnorm]}\n", "no update stage 'maxnorm'", "max-norm?");
     assertThat(submit(JOB + "  training: {passes: {tableProducts: off}}\n").code())
         .isEqualTo(ExitCode.OK);

@@ -175,8 +175,8 @@ public record TrainingJobSpec(
             "Features of training, for a program: passes, by name on or off, gradients, a list of"
                 + " what is done to the gradient, codec, what stands for it between replicas,"
                 + " updates, a list of what is done to the parameters after a step, select, what"
-                + " chooses the examples that are trained, and tune, what changes the learning"
-                + " rate.")
+                + " chooses the examples that are trained, tune, what changes the learning rate,"
+                + " and sync, when replicas exchange what they learned.")
         @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";

@@ -5,6 +5,7 @@ import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.GraphPasses;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.select.ExampleSelectors;
+import dev.kastor.engine.sync.SyncPolicies;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.ExampleSelector;
 import dev.kastor.engine.train.ExampleSelectorPlugin;
@@ -12,6 +13,8 @@ import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.SyncPolicy;
+import dev.kastor.engine.train.SyncPolicyPlugin;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.Tuner;
 import dev.kastor.engine.train.TunerPlugin;
@@ -43,6 +46,7 @@ import java.util.TreeSet;
  * @param updates what is done to its parameters after the optimizer's step, in this order
  * @param select what chooses the examples that are trained; empty for all of them
  * @param tune what changes the learning rate while it trains; empty for nothing
+ * @param sync when its replicas exchange what they learned; empty for in every step
  */
 public record TrainingMethod(
     PassPipeline passes,
@@ -50,7 +54,8 @@ public record TrainingMethod(
     Optional<Chosen<GradientCodecPlugin>> codec,
     List<Chosen<UpdateStagePlugin>> updates,
     Optional<Chosen<ExampleSelectorPlugin>> select,
-    Optional<Chosen<TunerPlugin>> tune) {
+    Optional<Chosen<TunerPlugin>> tune,
+    Optional<Chosen<SyncPolicyPlugin>> sync) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
       new TrainingMethod(
@@ -58,6 +63,7 @@ public record TrainingMethod(
           List.of(),
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty());
 
@@ -121,13 +127,21 @@ public record TrainingMethod(
     Optional<Chosen<TunerPlugin>> tune =
         feature(
             "training.tune", choices.tune(), Tuners.BUILT_IN, TunerPlugin.class, folder, chosen);
+    Optional<Chosen<SyncPolicyPlugin>> sync =
+        feature(
+            "training.sync",
+            choices.sync(),
+            SyncPolicies.BUILT_IN,
+            SyncPolicyPlugin.class,
+            folder,
+            chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
       throw new ProgramException("training: " + e.getMessage(), e);
     }
     return new TrainingMethod(
-        without(passes, chosen), stages(gradients, folder), codec, updates, select, tune);
+        without(passes, chosen), stages(gradients, folder), codec, updates, select, tune, sync);
   }
 
   /**
@@ -181,6 +195,11 @@ public record TrainingMethod(
   /** A tuner that knows of no step yet; empty where the rule alone gives the learning rate. */
   public Optional<Tuner> tuner() {
     return tune.map(chosen -> chosen.plugin().create(chosen.options()));
+  }
+
+  /** A policy that knows of no round yet; empty where replicas exchange in every step. */
+  public Optional<SyncPolicy> syncPolicy() {
+    return sync.map(chosen -> chosen.plugin().create(chosen.options()));
   }
 
   /** The update stages for a model of this layout. */

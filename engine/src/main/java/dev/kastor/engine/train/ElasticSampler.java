@@ -60,12 +60,13 @@ public final class ElasticSampler {
   }
 
   /**
-   * The same where a selector chose the examples of the step.
+   * The same where a selector chose the examples of one or more steps.
    *
-   * @param chosen positions, as many as the step has examples
+   * @param chosen positions
+   * @param from place of the step's first one among them
    */
-  public Take take(long[] chosen, BatchPlan plan, int rank, int pass) {
-    int first = Math.toIntExact(first(plan, rank, pass));
+  public Take take(long[] chosen, int from, BatchPlan plan, int rank, int pass) {
+    int first = Math.toIntExact(from + first(plan, rank, pass));
     return take(Arrays.copyOfRange(chosen, first, first + plan.atomicBatchSize()));
   }
 

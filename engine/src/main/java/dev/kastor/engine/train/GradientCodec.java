@@ -1,7 +1,8 @@
 package dev.kastor.engine.train;
 
 /**
- * Codec of one replica's gradients: codes of few bytes stand for them between the replicas.
+ * Codec of one replica's gradients, or of the changes of its parameters in rounds of local steps
+ * ({@link SyncPolicy}): codes of few bytes stand for them between the replicas.
  *
  * <p>A code may leave a part of a gradient out. What is kept of that for later steps ({@link
  * ErrorFeedback}) belongs to the replica and to its process: it differs from replica to replica and

@@ -4,12 +4,13 @@ import java.util.Arrays;
 
 /**
  * Coordinates of a gradient on which its noise is measured where the mean gradient itself is not
- * known, since codes stand for the gradients.
+ * known, since codes or changes of the parameters are exchanged.
  *
  * <p>Of d coordinates m = d/256 are drawn, at least 64 or all: one at random from each of m parts
  * of equal length, by the seed of the job and the step, so that all replicas draw the same. As each
  * coordinate is as likely as any other, d/m times a sum of squares over them is an unbiased
- * estimate of the squared norm. Immutable.
+ * estimate of the squared norm. The probe of a round of steps is as many times larger, since there
+ * are so many times fewer of them. Immutable.
  */
 public final class GradientProbe {
   private static final int COORDINATES_PER_DRAW = 256;
@@ -32,9 +33,11 @@ public final class GradientProbe {
    * @param length d, of the gradient
    * @param seed of the job
    * @param step steps applied before it
+   * @param steps that it stands for, at least 1: those of its round
    */
-  public static GradientProbe of(int length, long seed, long step) {
-    int draws = Math.min(length, Math.max(LEAST_DRAWS, length / COORDINATES_PER_DRAW));
+  public static GradientProbe of(int length, long seed, long step, int steps) {
+    long wanted = (long) steps * Math.max(LEAST_DRAWS, length / COORDINATES_PER_DRAW);
+    int draws = (int) Math.min(length, wanted);
     long start = Mix64.mix(Mix64.mix(seed) + Mix64.GAMMA * (step + 1));
     int[] coordinates = new int[draws];
     for (int i = 0; i < draws; i++) {

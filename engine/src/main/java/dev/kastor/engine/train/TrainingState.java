@@ -41,6 +41,9 @@ public record TrainingState(List<Section> sections) {
   /** Begins the names of the tuner's sections. */
   public static final String TUNER = "tuner.";
 
+  /** Begins the names of the sync policy's sections. */
+  public static final String SYNC = "sync.";
+
   /** The flat parameters. */
   public static final String PARAMETERS = "parameters";
 

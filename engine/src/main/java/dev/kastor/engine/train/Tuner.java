@@ -10,7 +10,8 @@ import java.util.List;
  * <p>All replicas have one each, and all must come to the same bits: from its state and what it is
  * told of steps alone, with no clock, no randomness and no order of a hash table. Its state changes
  * in {@link #applied} alone, which is called once for a step, at its end, so that a step that is
- * taken again has the same factor. One thread uses it.
+ * taken again has the same factor. A round of local steps ({@link SyncPolicy}) is one step to it.
+ * One thread uses it.
  */
 public interface Tuner {
   /**

@@ -91,6 +91,22 @@ class TrainingMethodTest {
       }
       """;
 
+  /** A stage that makes no sense where the gradient is that of one replica. */
+  private static final String SHARED =
+      """
+      package com.example;
+      import dev.kastor.engine.train.GradientStage;
+      import dev.kastor.engine.train.GradientStagePlugin;
+      import dev.kastor.plugin.Options;
+      import java.util.Set;
+      public final class Shared implements GradientStagePlugin {
+        public String name() { return "shared"; }
+        public String description() { return "Changes nothing."; }
+        public Set<String> excludes() { return Set.of("local"); }
+        public GradientStage create(Options options) { return (gradient, step) -> {}; }
+      }
+      """;
+
   @TempDir private Path folder;
 
   private TrainingMethod method(Map<String, ?> training) throws ProgramException {
@@ -115,6 +131,8 @@ class TrainingMethodTest {
     assertThat(TrainingMethod.USUAL.selector(1, 1)).isEmpty();
     assertThat(TrainingMethod.USUAL.tune()).isEmpty();
     assertThat(TrainingMethod.USUAL.tuner()).isEmpty();
+    assertThat(TrainingMethod.USUAL.sync()).isEmpty();
+    assertThat(TrainingMethod.USUAL.syncPolicy()).isEmpty();
     assertThat(TrainingMethod.USUAL.passes().switches()).isEmpty();
   }
 
@@ -295,6 +313,30 @@ class TrainingMethodTest {
     assertThat(method(Map.of("tune", "half")).tuner().orElseThrow().factor()).isEqualTo(0.5);
     assertThatThrownBy(() -> method(Map.of("tune", "half", "select", "backprop")))
         .hasMessage("training: backprop and half make no sense together. Choose one of them.");
+  }
+
+  @Test
+  void aSyncPolicyIsOneOfKastorsAndGoesWithWhatDoesNotExcludeIt() throws Exception {
+    TrainingMethod method = method(Map.of("sync", Map.of("local", Map.of("steps", 4))));
+    assertThat(method.sync().orElseThrow()).hasToString("local:steps=4");
+    assertThat(method.syncPolicy().orElseThrow().period()).isEqualTo(4);
+    assertThatThrownBy(() -> method(Map.of("sync", "locale")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("training.sync: there is no sync policy 'locale'. Use one of: local")
+        .hasMessageContaining("Did you mean local?");
+    assertThatThrownBy(() -> method(Map.of("sync", Map.of("local", Map.of("steps", 0)))))
+        .hasMessageContaining("sync policy local: steps must be a whole number from 1 to 1000");
+    assertThat(method(Map.of("sync", "local", "codec", "bf16", "select", "random")).sync())
+        .isPresent();
+    Path source = Files.writeString(folder.resolve("Shared.java"), SHARED);
+    SourceJar.make(
+        folder.resolve("shared.jar"),
+        List.of(source),
+        GradientStagePlugin.class.getName(),
+        List.of("com.example.Shared"));
+    assertThatThrownBy(() -> method(Map.of("gradients", List.of("shared"), "sync", "local")))
+        .isInstanceOf(ProgramException.class)
+        .hasMessage("training: shared and local make no sense together. Choose one of them.");
   }
 
   @Test

@@ -38,7 +38,10 @@ class GradientProbeTest {
   @ParameterizedTest
   @CsvSource({"0, 0", "1, 1", "64, 64", "65, 64", "16384, 64", "16640, 65", "70001, 273"})
   void drawsOneOf256ButAtLeast64(int length, int draws) {
-    assertThat(GradientProbe.of(length, 3, 7).size()).isEqualTo(draws);
+    assertThat(GradientProbe.of(length, 3, 7, 1).size()).isEqualTo(draws);
+    int most = Math.min(length, 8 * draws);
+    assertThat(GradientProbe.of(length, 3, 7, 8).size()).as("of eight steps").isEqualTo(most);
+    assertThat(GradientProbe.of(length, 3, 7, 1000).size()).isEqualTo(length);
   }
 
   @ParameterizedTest
@@ -46,17 +49,17 @@ class GradientProbeTest {
   void ofAShortVectorItSeesAll(int length) {
     float[] vector = numbers(length);
     for (int step = 0; step < 50; step++) {
-      assertThat(read(GradientProbe.of(length, 3, step), vector)).isEqualTo(vector);
+      assertThat(read(GradientProbe.of(length, 3, step, 1), vector)).isEqualTo(vector);
     }
   }
 
   @Test
   void allReplicasDrawTheSameAndEachStepDiffers() {
     float[] vector = numbers(5000);
-    float[] values = read(GradientProbe.of(5000, 3, 7), vector);
-    assertThat(read(GradientProbe.of(5000, 3, 7), vector)).isEqualTo(values);
-    assertThat(read(GradientProbe.of(5000, 3, 8), vector)).isNotEqualTo(values);
-    assertThat(read(GradientProbe.of(5000, 4, 7), vector)).isNotEqualTo(values);
+    float[] values = read(GradientProbe.of(5000, 3, 7, 1), vector);
+    assertThat(read(GradientProbe.of(5000, 3, 7, 1), vector)).isEqualTo(values);
+    assertThat(read(GradientProbe.of(5000, 3, 8, 1), vector)).isNotEqualTo(values);
+    assertThat(read(GradientProbe.of(5000, 4, 7, 1), vector)).isNotEqualTo(values);
   }
 
   @ParameterizedTest
@@ -66,7 +69,7 @@ class GradientProbeTest {
     int steps = 4000;
     double sum = 0;
     for (int step = 0; step < steps; step++) {
-      GradientProbe probe = GradientProbe.of(length, 11, step);
+      GradientProbe probe = GradientProbe.of(length, 11, step, 1);
       sum += probe.squaredNorm(read(probe, vector));
     }
     double norm = squaredNorm(vector);
@@ -79,7 +82,7 @@ class GradientProbeTest {
     SplittableRandom random = new SplittableRandom(length);
     float[] vector = numbers(length);
     for (int step = 0; step < 50; step++) {
-      GradientProbe probe = GradientProbe.of(length, 2, step);
+      GradientProbe probe = GradientProbe.of(length, 2, step, 1);
       float[] values = new float[probe.size()];
       Arrays.fill(values, Float.NaN);
       double sum = 0;

@@ -31,7 +31,7 @@ final class HangRule {
    *
    * @param silence how long there has been no step
    * @param suspects pods that have to go
-   * @param again whether another remedy was tried since the last step
+   * @param again whether another remedy was tried and no step beyond that one has followed
    */
   record Hang(Duration silence, List<String> suspects, boolean again) {}
 
@@ -45,7 +45,14 @@ final class HangRule {
   /** When a member was last seen at something else than training, of those since the last step. */
   private Instant busyUntil = Instant.MIN;
 
+  /** Whether a remedy was applied and no step has followed yet. */
+  private boolean hanging;
+
+  /** Remedies at steps that nobody has got beyond since. */
   private int remedies;
+
+  /** Step of the last of them. */
+  private long remedied = Long.MIN_VALUE;
 
   /**
    * @param least shortest time without a step
@@ -72,7 +79,9 @@ final class HangRule {
       long step,
       DoubleSupplier usualStepSeconds,
       Instant now) {
-    if (step > best) {
+    hanging &= step <= best;
+    // A round of local steps that hangs in its exchange is computed again, up to the same step.
+    if (step > remedied) {
       remedies = 0;
     }
     // A restart from a checkpoint goes back; what counts is that something moves.
@@ -95,6 +104,8 @@ final class HangRule {
       return Optional.empty();
     }
     boolean again = remedies++ > 0;
+    hanging = true;
+    remedied = best;
     since = now;
     busyUntil = now;
     List<String> suspects =
@@ -106,7 +117,7 @@ final class HangRule {
 
   /** Whether a remedy was applied and no step has followed yet. */
   boolean hanging() {
-    return remedies > 0;
+    return hanging;
   }
 
   private static final Comparator<Seen> MOST_SUSPECT =

@@ -87,6 +87,21 @@ final class HangRuleTest {
     assertThat(after(60, stuck, 8).orElseThrow().again()).isFalse();
   }
 
+  /** Replicas tell of the local steps of a round, which are taken again when it fails. */
+  @Test
+  void stepsThatAreTakenAgainForgiveNothing() {
+    after(0, stuck, 7);
+    assertThat(after(60, stuck, 7)).isPresent();
+    generation++;
+    for (int step = 0; step <= 7; step++) {
+      assertThat(after(59, stuck, step)).isEmpty();
+    }
+    assertThat(rule.hanging()).as("it gets on").isFalse();
+    assertThat(after(60, stuck, 7).orElseThrow().again()).isTrue();
+    assertThat(after(1, stuck, 8)).isEmpty();
+    assertThat(after(60, stuck, 8).orElseThrow().again()).isFalse();
+  }
+
   @Test
   void aJobOfLongStepsGetsLonger() {
     usual = 60;

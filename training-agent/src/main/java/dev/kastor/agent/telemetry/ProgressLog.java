@@ -36,8 +36,8 @@ final class ProgressLog {
       return Optional.empty();
     }
     if (Double.isFinite(sample.loss())) {
-      lossSum += sample.loss();
-      losses++;
+      lossSum += sample.steps() * sample.loss();
+      losses += sample.steps();
     }
     double seconds = (now - lastNanos) * 1e-9;
     if (seconds < PERIOD.toSeconds()) {

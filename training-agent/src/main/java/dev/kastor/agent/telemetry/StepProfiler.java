@@ -13,13 +13,14 @@ import java.util.Map;
 public final class StepProfiler {
   private final Map<Shape, Sums> sums = new LinkedHashMap<>();
 
-  /** Counts one step. */
+  /** Counts one step, or all of a round. */
   public void add(StepSample sample) {
     TrainingStatus status = sample.status();
     Shape shape =
         new Shape(
             status.nodes(), status.replicas(), status.batch().atomicBatchSize(), status.gpuType());
-    put(shape, new Sums(1, sample.computeSeconds(), sample.syncSeconds()));
+    int steps = sample.steps();
+    put(shape, new Sums(steps, steps * sample.computeSeconds(), steps * sample.syncSeconds()));
   }
 
   /** Counts all that another one has. */

@@ -30,8 +30,8 @@ final class Unsent {
       profiler.add(sample);
     }
     if (Double.isFinite(sample.loss())) {
-      lossSum += sample.loss();
-      losses++;
+      lossSum += sample.steps() * sample.loss();
+      losses += sample.steps();
     }
   }
 

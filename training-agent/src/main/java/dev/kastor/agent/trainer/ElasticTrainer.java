@@ -3,7 +3,6 @@ package dev.kastor.agent.trainer;
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingBrokenException;
-import dev.kastor.agent.ring.StepExchange;
 import dev.kastor.agent.telemetry.StepSample;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.telemetry.TrainingStatus;
@@ -34,7 +33,8 @@ import org.slf4j.LoggerFactory;
  * <p>Data-parallel synchronous steps: each replica passes its share of the global batch, the ring
  * sums, and only then does every replica apply the same update. The exchange before each update
  * carries the newest generation that a replica knows; when all know the same, they switch to it
- * right after that step. A broken ring costs the step in progress and nothing else.
+ * right after that step. A broken ring costs the step in progress and nothing else. Where a job has
+ * a sync policy, all of this is true of its rounds of local steps.
  */
 public final class ElasticTrainer implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ElasticTrainer.class);
@@ -50,6 +50,7 @@ public final class ElasticTrainer implements AutoCloseable {
   private final Checkpoints checkpoints;
   private final GenerationJoiner joiner;
   private final Exchanges exchanges;
+  private final RingSteps steps;
   private final History history;
   private final Set<Integer> warm = new HashSet<>();
   private final Evaluations evaluations;
@@ -57,6 +58,10 @@ public final class ElasticTrainer implements AutoCloseable {
 
   private volatile boolean saveSoon;
   private long generation;
+
+  /** What we know beyond the generation we are in, and told the others with our last step. */
+  private Optional<Membership> ready = Optional.empty();
+
   private boolean retry;
   private long lastSaveNanos = System.nanoTime();
 
@@ -72,6 +77,7 @@ public final class ElasticTrainer implements AutoCloseable {
     this.settings = settings;
     this.replica = new Replica(model, optimizer, settings);
     this.memberships = around.memberships();
+    this.steps = new RingSteps(replica, RingSteps.Ear.of(memberships));
     this.exchanges = new Exchanges(around.sums(), settings, model.layout(), replica.gradient());
     this.telemetry = around.telemetry();
     this.checkpoints =
@@ -133,7 +139,7 @@ public final class ElasticTrainer implements AutoCloseable {
         GenerationJoiner.Joined joined =
             joiner.join(target, rank.getAsInt(), () -> newestGeneration() > target.generation());
         try (Ring ring = joined.ring();
-            Exchanges.OfGeneration steps = exchanges.over(ring)) {
+            Exchanges.OfGeneration exchange = exchanges.over(ring)) {
           generation = target.generation();
           retry = false;
           memberships.stepped(replica.step());
@@ -142,7 +148,7 @@ public final class ElasticTrainer implements AutoCloseable {
             log.info("{}: {}", job, told(joined.change(), target.batchPlan()));
             telemetry.switched(joined.change());
           }
-          Result result = train(ring, steps, target);
+          Result result = train(ring, exchange, target);
           switch (result) {
             case Ended ended -> {
               return ended.outcome();
@@ -187,7 +193,7 @@ public final class ElasticTrainer implements AutoCloseable {
 
   private record SwitchTo(Membership membership) implements Result {}
 
-  private Result train(Ring ring, Exchanges.OfGeneration steps, Membership membership)
+  private Result train(Ring ring, Exchanges.OfGeneration exchange, Membership membership)
       throws IOException, InterruptedException {
     BatchPlan plan = membership.batchPlan();
     if (ring.rank() == 0) {
@@ -196,29 +202,12 @@ public final class ElasticTrainer implements AutoCloseable {
     boolean first = true;
     long again = -1;
     while (!replica.done()) {
-      Optional<Membership> newer = newer();
-      if (newer.isPresent()) {
-        prepare(newer.get());
-      }
-      long known = newer.map(Membership::generation).orElse(generation);
+      RingSteps.Exchanged exchanged = steps.take(ring, exchange, plan, this::ready);
+      List<StepHeader> all = exchanged.all();
       long start = System.nanoTime();
-      replica.select(plan, ring.size(), ring.rank(), own -> gathered(ring, own));
-      LocalStep local;
-      StepExchange exchange = steps.begin();
-      try (exchange) {
-        local = replica.compute(plan, ring.size(), ring.rank(), exchange::ready);
-        memberships.waiting(true);
-        exchange.finish();
-      }
-      StepHeader own = new StepHeader(replica.step(), known, local);
-      List<StepHeader> all = StepHeader.decodeAll(ring.allGather(own.encode()), replica.step());
-      ring.allReduce(replica.batchStatistics());
-      ring.allReduce(replica.probe());
-      memberships.waiting(false);
-      long exchanged = System.nanoTime();
       int finite = (int) all.stream().filter(each -> each.local().finite()).count();
       if (finite > 0 && finite < all.size()) {
-        if (!local.finite()) {
+        if (!all.get(ring.rank()).local().finite()) {
           return new Ended(endings.notFinite(finite));
         }
         throw new RingBrokenException(
@@ -227,7 +216,7 @@ public final class ElasticTrainer implements AutoCloseable {
       }
       double loss;
       try {
-        loss = replica.apply(all.stream().map(StepHeader::local).toList(), plan);
+        loss = replica.apply(exchanged.locals(), plan);
       } catch (DivergedException e) {
         if (again == replica.step()) {
           return new Ended(endings.diverged(ring, e, finite > 0));
@@ -236,45 +225,59 @@ public final class ElasticTrainer implements AutoCloseable {
         log.warn("{}: step {} is taken again: its gradient is not finite", job, again);
         continue;
       }
-      exchange.commit();
-      long end = System.nanoTime();
+      exchanged.exchange().commit();
+      double applySeconds = (System.nanoTime() - start) * 1e-9;
       boolean evaluated = false;
       memberships.stepped(replica.step());
       history.stepped(ring.size()).ifPresent(memberships::started);
       boolean settled = all.stream().allMatch(each -> each.newestGeneration() == generation);
       if (ring.rank() == 0) {
-        double pass = all.stream().mapToDouble(each -> each.local().passSeconds()).max().orElse(0);
-        double sync =
-            Math.max(0, (exchanged - start) * 1e-9 - pass * (plan.accumulationSteps() + 1));
-        double compute = pass + (end - exchanged) * 1e-9;
+        double pass = exchanged.passSeconds();
         telemetry.compared(
             membership.members().stream().map(Member::pod).toList(),
             all.stream().mapToDouble(each -> each.local().passSeconds()).toArray());
         telemetry.stepped(
-            new StepSample(
-                status(ring, membership), settled && !first && compute > 0, compute, sync, loss));
+            sample(exchanged, applySeconds, status(ring, membership), settled && !first, loss));
         saveWhenDue();
-        evaluations.stepped((end - start) * 1e-9);
+        evaluations.stepped(exchanged.seconds() + applySeconds);
         evaluated = !replica.done() && evaluations.whenDue(pass / plan.atomicBatchSize());
       }
       // The first step after a change or an evaluation does not say what a step costs.
       first = evaluated;
-      if (newer.isPresent()
+      Optional<Membership> next = ready;
+      if (next.isPresent()
           && !replica.done()
-          && all.stream().allMatch(each -> each.newestGeneration() == known)) {
-        return newer.get().action() == Action.STOP
+          && all.stream().allMatch(each -> each.newestGeneration() == exchanged.known())) {
+        return next.get().action() == Action.STOP
             ? new Ended(endings.stop(ring))
-            : new SwitchTo(newer.get());
+            : new SwitchTo(next.get());
       }
     }
     return new Ended(endings.complete(ring));
   }
 
-  private List<byte[]> gathered(Ring ring, byte[] own) throws RingBrokenException {
-    memberships.waiting(true);
-    List<byte[]> all = ring.allGather(own, own.length);
-    memberships.waiting(false);
-    return all;
+  /** A step as rank 0 saw it, or one of a round, to which its share of the exchange is counted. */
+  private static StepSample sample(
+      RingSteps.Exchanged exchanged,
+      double applySeconds,
+      TrainingStatus status,
+      boolean usual,
+      double loss) {
+    int steps = exchanged.steps();
+    double pass = exchanged.passSeconds();
+    double passes = pass * (status.batch().accumulationSteps() + 1);
+    double sync = Math.max(0, exchanged.seconds() / steps - passes);
+    double compute = pass + applySeconds / steps;
+    return new StepSample(status, usual && compute > 0, steps, compute, sync, loss);
+  }
+
+  /** The newest generation that we are ready to switch to: the change is prepared. */
+  private long ready() throws IOException {
+    ready = newer();
+    if (ready.isPresent()) {
+      prepare(ready.get());
+    }
+    return ready.map(Membership::generation).orElse(generation);
   }
 
   /** Pays what a change that is coming would cost the others while they waited for us. */

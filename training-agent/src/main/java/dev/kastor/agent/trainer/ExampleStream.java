@@ -36,7 +36,7 @@ final class ExampleStream {
   private AuditDigest trained = AuditDigest.EMPTY;
   private AuditDigest chosen = AuditDigest.EMPTY;
 
-  /** Of the step in progress, where a selector chooses. */
+  /** Of the step or round in progress, where a selector chooses. */
   private @Nullable Step step;
 
   private record Step(ExampleSelector.Choice choice, Looks looks) {}
@@ -89,13 +89,15 @@ final class ExampleStream {
   }
 
   /**
-   * Chooses the examples of the next step, together with the other replicas.
+   * Chooses the examples of the next step or round, together with the other replicas.
    *
+   * @param steps of the round; 1 for a step
    * @param gather where losses are shared
    */
-  void select(BatchPlan plan, int replicas, int rank, Looks.Gather gather) throws IOException {
+  void select(BatchPlan plan, int steps, int replicas, int rank, Looks.Gather gather)
+      throws IOException {
     if (selector != null) {
-      int wanted = plan.globalBatchSize(replicas);
+      int wanted = Math.multiplyExact(steps, plan.globalBatchSize(replicas));
       Looks looks = new Looks(losses, sampler, cursor, plan, replicas, rank, gather);
       ExampleSelector.Choice choice = selector.choose(cursor, wanted, looks);
       step = new Step(choice.check(cursor, wanted), looks);
@@ -111,10 +113,13 @@ final class ExampleStream {
   }
 
   /** The examples of one of our passes. */
-  ElasticSampler.Take take(BatchPlan plan, int replicas, int rank, int pass) {
+  ElasticSampler.Take take(Passes.Place place, int pass) {
+    BatchPlan plan = place.plan();
+    long from = (long) place.step() * plan.globalBatchSize(place.replicas());
     return selector == null
-        ? sampler.take(cursor, plan, replicas, rank, pass)
-        : sampler.take(step().choice().positions(), plan, rank, pass);
+        ? sampler.take(cursor + from, plan, place.replicas(), place.rank(), pass)
+        : sampler.take(
+            step().choice().positions(), Math.toIntExact(from), plan, place.rank(), pass);
   }
 
   /**
@@ -132,16 +137,17 @@ final class ExampleStream {
   }
 
   /**
-   * Goes on behind a step that was applied.
+   * Goes on behind a step or a round that was applied.
    *
    * @param all what each replica's passes gave
+   * @param taken its examples
    */
-  void applied(List<LocalStep> all, int globalBatch) {
+  void applied(List<LocalStep> all, long taken) {
     for (LocalStep each : all) {
       judged = judged.plus(each.judged());
     }
     if (selector == null) {
-      cursor += globalBatch;
+      cursor += taken;
       return;
     }
     for (LocalStep each : all) {

@@ -50,6 +50,9 @@ final class Exchanges {
     /** That of the next step. */
     StepExchange begin();
 
+    /** Replaces a vector by its sum over all members, whatever stands for gradients. */
+    void sum(float[] vector) throws RingBrokenException;
+
     /** Gives back what it has; the ring stays as it is. */
     @Override
     default void close() {}
@@ -62,8 +65,7 @@ final class Exchanges {
    */
   OfGeneration over(Ring ring) throws RingBrokenException {
     if (codec != null && settings.isCoded(ring.size())) {
-      GradientCodec own = codec;
-      return () -> new CodedExchange(ring, codecName(), own, gradient);
+      return new Coded(ring, codecName(), codec, gradient);
     }
     return new Summed(ring, sums.over(ring), gradient);
   }
@@ -81,8 +83,30 @@ final class Exchanges {
     }
 
     @Override
+    public void sum(float[] vector) throws RingBrokenException {
+      for (int from = 0; from < vector.length; from += sums.capacity()) {
+        sums.allReduce(vector, from, (int) Math.min(vector.length, (long) from + sums.capacity()));
+      }
+    }
+
+    @Override
     public void close() {
       sums.close();
+    }
+  }
+
+  /** Codes of a ring's members. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  private record Coded(Ring ring, String name, GradientCodec codec, float[] gradient)
+      implements OfGeneration {
+    @Override
+    public StepExchange begin() {
+      return new CodedExchange(ring, name, codec, gradient);
+    }
+
+    @Override
+    public void sum(float[] vector) throws RingBrokenException {
+      ring.allReduce(vector);
     }
   }
 }

@@ -1,17 +1,14 @@
 package dev.kastor.agent.trainer;
 
 import dev.kastor.engine.checkpoint.TrainedParameters;
-import dev.kastor.engine.train.AuditDigest;
-import dev.kastor.engine.train.ElasticSampler;
 import dev.kastor.engine.train.GradientProbe;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Section;
+import dev.kastor.engine.train.SyncPolicy;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.TrainingState;
-import dev.kastor.engine.train.Update;
-import dev.kastor.engine.train.UpdateStage;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
@@ -19,34 +16,34 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.SequencedMap;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The model of this process with all that training changes in it.
  *
  * <p>A step is {@link #select}, {@link #compute}, an exchange of the vectors {@link #gradient},
- * {@link #batchStatistics} and {@link #probe} by whoever calls, and {@link #apply}. Only {@code
- * apply} changes the state, so a step whose exchange failed can be computed again. One thread owns
- * it.
+ * {@link #batchStatistics}, {@link #probe} and {@link #slots} by whoever calls, and {@link #apply}.
+ * A round of local steps is the same, with the change of the parameters in the place of the
+ * gradient. Only {@code apply} changes the state, so a step whose exchange failed can be computed
+ * again. One thread owns it.
  */
 final class Replica {
   private final Trainable model;
-  private final Optimizer optimizer;
+  private final ModelUpdate update;
   private final TrainingSettings settings;
   private final ExampleStream examples;
   private final LearningRate learningRate;
   private final NoiseScaleEstimator noise;
-  private final SequencedMap<String, float[]> slots;
-  private final List<UpdateStage> updateStages;
+  private final Passes passes;
+
+  /** Null where replicas exchange in every step. */
+  private final @Nullable Rounds rounds;
+
   private final float[] gradient;
   private final float[] batchStatistics;
-  private final float[] passGradient;
-  private final float[] passStatistics;
   private final double totalSteps;
 
-  /** Of the step in progress; null where the exchanged gradient is the true one. */
+  /** Of the step in progress; null where what is exchanged is the true gradient. */
   private @Nullable GradientProbe probe;
 
   private float[] probed = {};
@@ -56,7 +53,6 @@ final class Replica {
 
   Replica(Trainable model, Optimizer optimizer, TrainingSettings settings) {
     this.model = model;
-    this.optimizer = optimizer;
     this.settings = settings;
     this.examples = new ExampleStream(model, settings);
     this.learningRate = new LearningRate(settings);
@@ -69,12 +65,12 @@ final class Replica {
           "the model has %d parameters and its layout %d"
               .formatted(parameters, model.layout().elements()));
     }
-    this.slots = optimizer.newSlots(model.layout());
-    this.updateStages = settings.method().updates(model.layout());
+    this.update = new ModelUpdate(model, optimizer, settings.method());
     this.gradient = new float[parameters];
-    this.passGradient = new float[parameters];
     this.batchStatistics = new float[statistics];
-    this.passStatistics = new float[statistics];
+    this.passes = new Passes(model, examples, gradient, batchStatistics);
+    this.rounds =
+        Rounds.of(settings.method(), model, update, passes, gradient, batchStatistics).orElse(null);
     this.totalSteps =
         settings
             .work()
@@ -133,22 +129,39 @@ final class Replica {
     examples.warmUp(atomicBatchSize);
   }
 
-  /** Our share's gradient, then the sum over replicas once the caller has exchanged it. */
+  /**
+   * Our share's gradient, or after a round the change of the parameters, then the sum over replicas
+   * once the caller has exchanged it.
+   */
   float[] gradient() {
     return gradient;
   }
 
-  /** Our share's batch statistics, then their sum over replicas; may be empty. */
+  /**
+   * Our share's batch statistics, or after a round the running ones that we came to, then their sum
+   * over replicas; may be empty.
+   */
   float[] batchStatistics() {
     return batchStatistics;
   }
 
   /**
-   * Our share's gradient at the coordinates of a {@link GradientProbe}, then its sum over replicas;
-   * empty where the gradient itself is exchanged.
+   * Our share's gradient at the coordinates of a {@link GradientProbe}, in a round that of the
+   * first step, then its sum over replicas; empty where the gradient itself is exchanged.
    */
   float[] probe() {
     return probed;
+  }
+
+  /**
+   * After a round, the optimizer's vectors that we came to, then their sums over replicas; else
+   * none.
+   *
+   * @param replicas of the ring
+   */
+  List<float[]> slots(int replicas) {
+    Rounds local = rounds(replicas);
+    return local == null ? List.of() : local.slots();
   }
 
   /** Makes the model's initial parameters the state at step 0. */
@@ -202,109 +215,105 @@ final class Replica {
     sections.add(Section.of(TrainingState.SCALE_INVARIANT_STEPS, scaleInvariantSteps));
     sections.addAll(examples.sections());
     sections.add(Section.of(TrainingState.PARAMETERS, model.parameters()));
-    slots.forEach(
-        (name, values) -> sections.add(Section.of(TrainingState.slot(optimizer, name), values)));
+    sections.addAll(update.sections());
     sections.add(Section.of(TrainingState.STATISTICS, model.statistics()));
     sections.add(Section.of(TrainingState.NOISE, noise.state()));
     sections.addAll(examples.selection());
     sections.addAll(learningRate.tuning());
+    if (rounds != null) {
+      sections.addAll(rounds.sections());
+    }
     return new TrainingState(sections);
   }
 
-  /** See {@link ExampleStream#select}: before each {@link #compute}. */
+  /**
+   * Chooses the examples of the next step or round, before each {@link #compute}: see {@link
+   * ExampleStream#select}.
+   */
   void select(BatchPlan plan, int replicas, int rank, Looks.Gather gather) throws IOException {
-    examples.select(plan, replicas, rank, gather);
+    examples.select(plan, steps(plan, replicas), replicas, rank, gather);
+  }
+
+  /** Hears how far {@link #compute} is, from the thread that computes. */
+  @FunctionalInterface
+  interface Listener {
+    /**
+     * From this element on, {@link #gradient} is our share, to which others may add theirs; told
+     * again and again, down to 0.
+     */
+    void ready(int from);
+
+    /** So many steps are taken, of which the last ones are those of a round in progress. */
+    default void stepped(long steps) {}
+  }
+
+  /** Rounds of so many replicas; null where there are none. */
+  private @Nullable Rounds rounds(int replicas) {
+    return isLocal(replicas) ? rounds : null;
+  }
+
+  /** Whether so many train rounds of local steps: one alone has nobody to take a mean with. */
+  boolean isLocal(int replicas) {
+    return rounds != null && replicas > 1;
+  }
+
+  /** Steps that the next {@link #apply} applies, which follow from the state. */
+  int steps(BatchPlan plan, int replicas) {
+    Rounds local = rounds(replicas);
+    double left = (totalSteps - scaleInvariantSteps) / gain(plan.globalBatchSize(replicas));
+    return local == null ? 1 : local.steps(left);
+  }
+
+  /** Until the noise is known, a larger batch is taken to bring no more than the initial one. */
+  private double gain(int globalBatch) {
+    return noise
+        .stats()
+        .map(known -> known.gain(globalBatch))
+        .orElse(Math.min(1, batchScale(globalBatch)));
+  }
+
+  private double batchScale(int globalBatch) {
+    return (double) globalBatch / settings.initialBatch();
+  }
+
+  private double rate(int globalBatch) {
+    return learningRate.of(batchScale(globalBatch), noise.stats());
   }
 
   /**
-   * Runs our passes of the next step.
+   * Runs our passes of the next step or round.
    *
-   * @param ready told from which element on {@link #gradient} is our share, during the last pass,
-   *     again and again, down to 0; others may add theirs from then on
-   * @return what they gave beside {@link #gradient} and {@link #batchStatistics}
+   * @return what they gave beside {@link #gradient}, {@link #batchStatistics}, {@link #probe} and
+   *     {@link #slots}
    */
-  LocalStep compute(BatchPlan plan, int replicas, int rank, IntConsumer ready) {
-    int passes = plan.accumulationSteps() + 1;
-    double loss = 0;
-    AuditDigest trained = AuditDigest.EMPTY;
+  LocalStep compute(BatchPlan plan, int replicas, int rank, Listener listener) {
+    Rounds local = rounds(replicas);
+    int steps = steps(plan, replicas);
     probe =
-        settings.isCoded(replicas)
-            ? GradientProbe.of(gradient.length, settings.seed(), step)
+        local != null || settings.isCoded(replicas)
+            ? GradientProbe.of(gradient.length, settings.seed(), step, steps)
             : null;
     probed = new float[probe == null ? 0 : probe.size()];
-    Sums sums = new Sums(passes, ready);
     long start = System.nanoTime();
-    for (int pass = 0; pass < passes; pass++) {
-      ElasticSampler.Take take = examples.take(plan, replicas, rank, pass);
-      boolean first = pass == 0;
-      float[] target = first ? gradient : passGradient;
-      float[] statistics = first ? batchStatistics : passStatistics;
-      loss += model.pass(take.examples(), target, statistics, sums.pass(pass));
-      sums.requireWhole();
-      trained = trained.plus(AuditDigest.of(take));
-      if (!first) {
-        Vectors.add(passStatistics, batchStatistics, 0, batchStatistics.length);
-      }
-    }
-    if (passes > 1) {
-      Vectors.scale(batchStatistics, 1f / passes);
-    }
+    Passes.Place place = new Passes.Place(plan, replicas, rank, 0);
+    Passes.Ran ran =
+        local == null
+            ? passes.run(place, probe, probed, listener::ready)
+            : local.run(
+                place, steps, rate(plan.globalBatchSize(replicas)), step, probe, probed, listener);
     double seconds = (System.nanoTime() - start) * 1e-9 + examples.lookSeconds();
-    boolean finite =
-        Double.isFinite(sums.squaredNorms) && Double.isFinite(Vectors.squaredNorm(batchStatistics));
-    double squaredNorms = probe == null ? sums.squaredNorms : sums.probedNorms;
     return new LocalStep(
-        loss / passes, squaredNorms, examples.judged(trained), trained, seconds / passes, finite);
-  }
-
-  /** What becomes of the gradients of a step's passes, piece by piece. */
-  private final class Sums {
-    private final int passes;
-    private final IntConsumer ready;
-    private double squaredNorms;
-    private double probedNorms;
-    private int end;
-
-    Sums(int passes, IntConsumer ready) {
-      this.passes = passes;
-      this.ready = ready;
-    }
-
-    void requireWhole() {
-      if (end > 0) {
-        throw new IllegalStateException(
-            "The pass never told of the first %d elements of its gradient.".formatted(end));
-      }
-    }
-
-    IntConsumer pass(int pass) {
-      end = gradient.length;
-      float[] own = pass == 0 ? gradient : passGradient;
-      boolean last = pass == passes - 1;
-      return from -> {
-        squaredNorms += Vectors.squaredNorm(own, from, end);
-        if (probe != null) {
-          probedNorms += probe.squaredNorm(own, from, end);
-        }
-        if (pass > 0) {
-          Vectors.add(passGradient, gradient, from, end);
-        }
-        if (last) {
-          if (passes > 1) {
-            Vectors.scale(gradient, 1f / passes, from, end);
-          }
-          if (probe != null) {
-            probe.read(gradient, from, end, probed);
-          }
-          ready.accept(from);
-        }
-        end = from;
-      };
-    }
+        ran.loss(),
+        ran.squaredNorms(),
+        examples.judged(ran.trained()),
+        ran.trained(),
+        seconds / (steps * (plan.accumulationSteps() + 1)),
+        ran.finite());
   }
 
   /**
-   * Applies a step whose vectors are summed over all replicas; the same bits come out everywhere.
+   * Applies a step or round whose vectors are summed over all replicas; the same bits come out
+   * everywhere.
    *
    * @param all what each replica's passes gave, in rank order
    * @return the mean loss
@@ -324,45 +333,51 @@ final class Replica {
       loss += each.loss();
       squaredNorms += each.squaredNorms();
     }
+    loss /= replicas;
     double squaredNorm = Vectors.squaredNorm(gradient);
-    if (!Double.isFinite(squaredNorm) || !Double.isFinite(Vectors.squaredNorm(batchStatistics))) {
-      throw new DivergedException(
-          "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
-              .formatted(step));
+    boolean finite = Double.isFinite(squaredNorm) && Vectors.isFinite(batchStatistics);
+    Rounds local = rounds(replicas);
+    if (!finite || (local != null && !local.areSlotsFinite())) {
+      throw diverged(local);
     }
     int globalBatch = plan.globalBatchSize(replicas);
     int groups = replicas * (plan.accumulationSteps() + 1);
-    // The noise is that of the gradient before all stages, and of a step that is applied.
-    boolean kept = groups == 1 && !settings.method().gradients().isEmpty();
-    float[] raw = kept ? gradient.clone() : gradient;
-    change(new GradientStage.StepView(step, globalBatch, loss / replicas));
     double observed = probe == null ? squaredNorm : probe.squaredNorm(probed);
-    observe(raw, groups, squaredNorms, observed, globalBatch);
-    double batchScale = (double) globalBatch / settings.initialBatch();
-    Optional<GradientStats> stats = noise.stats();
-    double rate = learningRate.of(batchScale, stats);
-    Update update = new Update(model.layout(), model.parameters(), gradient, slots, rate, step);
-    optimizer.apply(update);
-    updateStages.forEach(stage -> stage.change(update));
-    model.applyStatistics(batchStatistics);
-    step++;
-    // Until the noise is known, a larger batch is taken to bring no more than the initial one.
-    scaleInvariantSteps +=
-        stats.map(known -> known.gain(globalBatch)).orElse(Math.min(1, batchScale));
-    examples.applied(all, globalBatch);
-    learningRate.applied(progress(), globalBatch, batchScale, loss / replicas, rate);
-    return loss / replicas;
+    int steps = steps(plan, replicas);
+    double rate;
+    if (local != null) {
+      // That of its steps, which were taken before the noise of the round was known.
+      rate = rate(globalBatch);
+      observe(gradient, groups, squaredNorms, observed, globalBatch);
+      local.apply(replicas);
+    } else {
+      // The noise is that of the gradient before all stages, and of a step that is applied.
+      boolean kept = groups == 1 && update.hasGradientStages();
+      float[] raw = kept ? gradient.clone() : gradient;
+      update.change(gradient, new GradientStage.StepView(step, globalBatch, loss));
+      observe(raw, groups, squaredNorms, observed, globalBatch);
+      rate = rate(globalBatch);
+      update.apply(gradient, batchStatistics, rate, step);
+    }
+    step += steps;
+    scaleInvariantSteps += steps * gain(globalBatch);
+    long taken = (long) steps * globalBatch;
+    examples.applied(all, taken);
+    learningRate.applied(
+        progress(), Math.toIntExact(taken), steps * batchScale(globalBatch), loss, rate);
+    if (rounds != null) {
+      rounds.applied(new SyncPolicy.AppliedRound(progress(), steps, taken, loss, rate));
+    }
+    return loss;
   }
 
-  private void change(GradientStage.StepView view) throws DivergedException {
-    for (GradientStage stage : settings.method().gradients()) {
-      stage.change(gradient, view);
-      if (!Double.isFinite(Vectors.squaredNorm(gradient))) {
-        throw new DivergedException(
-            "the gradient of step %d is not finite after the gradient stage %s"
-                .formatted(view.step(), stage.getClass().getName()));
-      }
-    }
+  private DivergedException diverged(@Nullable Rounds local) {
+    return Optional.ofNullable(local)
+        .flatMap(Rounds::diverged)
+        .orElseGet(() ->
+            new DivergedException(
+                "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
+                    .formatted(step)));
   }
 
   private void observe(

@@ -16,6 +16,10 @@ final class Vectors {
     return sum;
   }
 
+  static boolean isFinite(float[] vector) {
+    return Double.isFinite(squaredNorm(vector));
+  }
+
   static void add(float[] source, float[] target, int from, int to) {
     for (int i = from; i < to; i++) {
       target[i] += source[i];

@@ -39,6 +39,7 @@ class ProgressLogTest {
                 new Progress(step, step, 1000, step * 64, 3),
                 Optional.of(0.1)),
             true,
+            1,
             0.1,
             0.01,
             loss));

@@ -27,7 +27,7 @@ class StepProfilerTest {
             Optional.empty(),
             new Progress(1, 1, 10, 8, 0),
             Optional.of(0.1));
-    return new StepSample(status, true, compute, sync, 2.5);
+    return new StepSample(status, true, 1, compute, sync, 2.5);
   }
 
   @Test
@@ -54,6 +54,18 @@ class StepProfilerTest {
     assertThat(first.stepSeconds()).isCloseTo(0.6, within(1e-12));
     assertThat(first.syncSeconds()).isCloseTo(0.2, within(1e-12));
     assertThat(one.profiles().getLast()).isEqualTo(new StepProfile(1, 3, 8, 1, 1, 0));
+  }
+
+  @Test
+  void aRoundCountsAsManyTimesAsItHasSteps() {
+    StepProfiler profiler = new StepProfiler();
+    StepSample step = sample(2, 8, 0.2, 0.4);
+    profiler.add(step);
+    profiler.add(new StepSample(step.status(), true, 3, 0.2, 0.1, 2.5));
+    StepProfile both = profiler.profiles().getFirst();
+    assertThat(both.steps()).isEqualTo(4);
+    assertThat(both.stepSeconds()).isCloseTo(0.375, within(1e-12));
+    assertThat(both.syncSeconds()).isCloseTo(0.175, within(1e-12));
   }
 
   @Test

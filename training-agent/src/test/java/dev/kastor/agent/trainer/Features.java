@@ -5,42 +5,59 @@ import dev.kastor.engine.program.TrainingMethod;
 import dev.kastor.engine.train.ExampleSelectorPlugin;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
+import dev.kastor.engine.train.SyncPolicyPlugin;
 import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.UpdateStagePlugin;
 import dev.kastor.plugin.Chosen;
 import java.util.List;
 import java.util.Optional;
 
-/** Methods of training with features of one kind. */
+/** Methods of training with some features. */
 final class Features {
   private Features() {}
 
   static TrainingMethod gradients(List<GradientStage> stages) {
-    return method(stages, Optional.empty(), List.of(), Optional.empty(), Optional.empty());
+    return method(
+        stages, Optional.empty(), List.of(), Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod codec(Optional<Chosen<GradientCodecPlugin>> codec) {
-    return method(List.of(), codec, List.of(), Optional.empty(), Optional.empty());
+    return method(
+        List.of(), codec, List.of(), Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod updates(List<Chosen<UpdateStagePlugin>> stages) {
-    return method(List.of(), Optional.empty(), stages, Optional.empty(), Optional.empty());
+    return method(
+        List.of(), Optional.empty(), stages, Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod select(Optional<Chosen<ExampleSelectorPlugin>> selector) {
-    return method(List.of(), Optional.empty(), List.of(), selector, Optional.empty());
+    return method(
+        List.of(), Optional.empty(), List.of(), selector, Optional.empty(), Optional.empty());
   }
 
   static TrainingMethod tune(Optional<Chosen<TunerPlugin>> tuner) {
-    return method(List.of(), Optional.empty(), List.of(), Optional.empty(), tuner);
+    return method(
+        List.of(), Optional.empty(), List.of(), Optional.empty(), tuner, Optional.empty());
   }
 
-  private static TrainingMethod method(
+  static TrainingMethod sync(Chosen<SyncPolicyPlugin> policy) {
+    return method(
+        List.of(),
+        Optional.empty(),
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(policy));
+  }
+
+  static TrainingMethod method(
       List<GradientStage> gradients,
       Optional<Chosen<GradientCodecPlugin>> codec,
       List<Chosen<UpdateStagePlugin>> updates,
       Optional<Chosen<ExampleSelectorPlugin>> selector,
-      Optional<Chosen<TunerPlugin>> tuner) {
-    return new TrainingMethod(PassPipeline.USUAL, gradients, codec, updates, selector, tuner);
+      Optional<Chosen<TunerPlugin>> tuner,
+      Optional<Chosen<SyncPolicyPlugin>> sync) {
+    return new TrainingMethod(PassPipeline.USUAL, gradients, codec, updates, selector, tuner, sync);
   }
 }
