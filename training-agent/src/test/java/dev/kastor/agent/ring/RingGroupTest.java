@@ -131,6 +131,28 @@ class RingGroupTest {
         .isInstanceOf(RingBrokenException.class);
   }
 
+  /** Two connections wait for members that never looked for them, as the first try broke. */
+  @Test
+  void noMemberTakesAConnectionOfAnEarlierTry() throws Exception {
+    Hello.Key left = new Hello.Key(Hello.Purpose.GROUP, 1, 0, 1);
+    Hello.Key right = new Hello.Key(Hello.Purpose.GROUP, 1, 1, 0);
+    for (Hello.Key key : List.of(left, right)) {
+      Sockets.connect(
+              Crew.address(listeners.get(key.to())), Crew.KEY, key, Crew.LIMITS, () -> false)
+          .close();
+    }
+    List<List<Optional<RingGroup>>> all = open(List.of(List.of(0, 1)));
+    List<float[]> sums =
+        crew.together(
+            2,
+            rank -> {
+              float[] data = {rank + 1};
+              all.get(rank).getFirst().orElseThrow().allReduce(data, 0, 1);
+              return data;
+            });
+    assertThat(sums).allSatisfy(sum -> assertThat(sum).containsExactly(3));
+  }
+
   @Test
   void groupsThatCannotBeAreRefused() throws Exception {
     for (List<Integer> group :
