@@ -190,7 +190,8 @@ class CrdGoldenTest {
                 "updates", free("What is done to the parameters after each step, in this order."),
                 "select", free("What chooses the examples that are trained."),
                 "tune", free("What changes the learning rate while the job trains."),
-                "sync", free("When replicas exchange what they learned."))));
+                "sync", free("When replicas exchange what they learned."),
+                "collective", free("How replicas sum."))));
   }
 
   private static JSONSchemaProps free(String description) {

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param select what chooses the examples that are trained; empty for all of them
  * @param tune what changes the learning rate while the job trains; empty for nothing
  * @param sync when replicas exchange what they learned; empty for in every step
+ * @param collective how replicas sum; empty for over one ring
  */
 public record TrainingChoices(
     SequencedMap<String, Boolean> passes,
@@ -32,7 +33,8 @@ public record TrainingChoices(
     List<Selection> updates,
     Optional<Selection> select,
     Optional<Selection> tune,
-    Optional<Selection> sync) {
+    Optional<Selection> sync,
+    Optional<Selection> collective) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
       new TrainingChoices(
@@ -40,6 +42,7 @@ public record TrainingChoices(
           List.of(),
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty());
@@ -54,8 +57,9 @@ public record TrainingChoices(
   private static final String SELECT = "select";
   private static final String TUNE = "tune";
   private static final String SYNC = "sync";
+  private static final String COLLECTIVE = "collective";
   private static final List<String> FIELDS =
-      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC);
+      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC, COLLECTIVE);
 
   private static final String CLIP = "clip: {norm: 1.0}";
   private static final String MAX_NORM = "max-norm: {norm: 3}";
@@ -65,6 +69,8 @@ public record TrainingChoices(
       "one tuner with its options, such as plateau: {patience: 1000}";
   private static final String ONE_SYNC =
       "one sync policy with its options, such as local: {steps: 8}";
+  private static final String ONE_COLLECTIVE =
+      "one collective with its options, such as hierarchical";
   private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
@@ -103,7 +109,14 @@ public record TrainingChoices(
         stages("training.updates", MAX_NORM, training.get(UPDATES)),
         feature("training.select", ONE_SELECTOR, training.get(SELECT)),
         feature("training.tune", ONE_TUNER, training.get(TUNE)),
-        feature("training.sync", ONE_SYNC, training.get(SYNC)));
+        feature("training.sync", ONE_SYNC, training.get(SYNC)),
+        feature("training.collective", ONE_COLLECTIVE, training.get(COLLECTIVE)));
+  }
+
+  /** The same choices, with this collective. */
+  public TrainingChoices with(Selection chosen) {
+    return new TrainingChoices(
+        passes, gradients, codec, updates, select, tune, sync, Optional.of(chosen));
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {

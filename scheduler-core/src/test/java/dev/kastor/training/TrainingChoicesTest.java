@@ -95,7 +95,7 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("gradient", List.of()),
         "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select,"
-            + " tune, sync. Did you mean gradients?");
+            + " tune, sync, collective. Did you mean gradients?");
   }
 
   @Test
@@ -157,6 +157,18 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("sync", Map.of("local", 4)),
         "training.sync must be one sync policy with its options, such as local: {steps: 8}");
+  }
+
+  @Test
+  void aCollectiveIsOneNameWithItsOptions() {
+    TrainingChoices choices = TrainingChoices.parse(Map.of("sync", "local", "collective", "ring"));
+    assertThat(choices.collective()).contains(new Selection("ring", new LinkedHashMap<>()));
+    Selection other = Selection.parse("hierarchical");
+    assertThat(TrainingChoices.parse(Map.of("sync", "local")).with(other))
+        .isEqualTo(TrainingChoices.parse(Map.of("sync", "local", "collective", "hierarchical")));
+    assertRefused(
+        Map.of("collective", List.of("ring")),
+        "training.collective must be one collective with its options, such as hierarchical");
   }
 
   @Test

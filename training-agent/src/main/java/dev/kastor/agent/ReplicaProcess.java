@@ -6,7 +6,6 @@ import dev.kastor.agent.operator.OperatorConnection;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
-import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.trainer.ElasticTrainer;
 import dev.kastor.agent.trainer.Surroundings;
@@ -69,9 +68,7 @@ final class ReplicaProcess implements AutoCloseable {
       Program program = Programs.get(spec.program());
       Map<String, String> parameters = new HashMap<>(program.defaultParameters());
       parameters.putAll(spec.parameters());
-      SumsParameter sums = SumsParameter.take(parameters);
-      TrainingMethod method = TrainingMethod.of(spec.training());
-      method.checkSums(sums);
+      TrainingMethod method = TrainingMethod.of(SumsParameter.take(parameters, spec.training()));
       Optimizer optimizer = program.optimizer(parameters);
       try (Trainable model = program.load(parameters, method.passes())) {
         if (spec.initialBatch() > model.trainingExamples()) {
@@ -86,15 +83,14 @@ final class ReplicaProcess implements AutoCloseable {
         }
         method.checkModel(model);
         TrainingSettings settings = spec.settings(seed(parameters), method);
-        return train(model, optimizer, settings, GradientSums.maker(sums));
+        return train(model, optimizer, settings);
       }
     } catch (ProgramException e) {
       throw new PermanentException(String.valueOf(e.getMessage()), e);
     }
   }
 
-  private Outcome train(
-      Trainable model, Optimizer optimizer, TrainingSettings settings, Sums.Maker sums)
+  private Outcome train(Trainable model, Optimizer optimizer, TrainingSettings settings)
       throws IOException, InterruptedException {
     JobSettings spec = config.spec();
     CheckpointStore store =
@@ -106,7 +102,6 @@ final class ReplicaProcess implements AutoCloseable {
             config.pod(),
             listener,
             RingLimits.DEFAULT,
-            sums,
             memberships,
             telemetry,
             store,

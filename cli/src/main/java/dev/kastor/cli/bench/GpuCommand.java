@@ -97,7 +97,7 @@ public final class GpuCommand implements Runnable {
       out.println(
           sums.isEmpty()
               ? "libnccl is not found: replicas sum gradients over their own connections."
-              : "Gradients of jobs that ask for it (sums: nccl) are summed by " + sums + ".");
+              : "Gradients of jobs that ask for it (collective: nccl) are summed by " + sums + ".");
       for (JsonNode device : found.path("devices")) {
         out.printf(
             Locale.ROOT,

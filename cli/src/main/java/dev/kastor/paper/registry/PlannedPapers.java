@@ -15,7 +15,16 @@ import java.util.List;
 
 /** Research systems that are not hosted yet, by the part of Kastor that will host them. */
 final class PlannedPapers {
-  private static final String EXCHANGE = "The exchange of gradients cannot be replaced yet.";
+  private static final String CODEC =
+      "A gradient codec can be plugged in, and this one is not built.";
+  private static final String ORDER = "The order of transfers cannot be replaced yet.";
+  private static final String LEVELS =
+      "The collective hierarchical sums in two levels, nodes and replicas, and not in more; nothing"
+          + " is measured on GPUs.";
+  private static final String PERIOD =
+      "A sync policy can be plugged in, and none changes its period yet.";
+  private static final String MEAN =
+      "Gradients are averaged; another aggregation cannot be plugged in yet.";
   private static final String PLANS = "A pass cannot be planned or rewritten by a plug-in yet.";
   private static final String LOOP = "The training loop has no hooks yet.";
   private static final String GATE = "Nothing is checked before or after a training yet.";
@@ -49,39 +58,39 @@ final class PlannedPapers {
         paper(
             "3lc",
             "3LC (Lim, Andersen and Kaminsky, MLSys 2019)",
-            EXCHANGE,
+            CODEC,
             ABSTRACT,
             "State changes become 39 to 107 times smaller; ResNet-110 trains 16 to 23 times faster"
                 + " on ten GPUs with limited bandwidth, at nearly the same accuracy."),
         paper(
             "p3",
             "P3, priority-based parameter propagation (Jayarajan et al., MLSys 2019)",
-            EXCHANGE,
+            ORDER,
             ABSTRACT,
             "Throughput grows by up to 25 % (ResNet-50), 38 % (Sockeye) and 66 % (VGG-19)."),
         paper(
             "tictac",
             "TicTac (Hashemi, Abdu Jyothi and Campbell, MLSys 2019)",
-            EXCHANGE,
+            ORDER,
             ABSTRACT,
             "An order of transfers raises throughput by up to 37.7 % in inference and 19.2 % in"
                 + " training."),
         paper(
             "blueconnect",
             "BlueConnect (Cho et al., MLSys 2019)",
-            EXCHANGE,
+            LEVELS,
             ABSTRACT,
             "The overhead of synchronisation falls by 87 % with ResNet-50 on 192 GPUs."),
         paper(
             "adacomm",
             "AdaComm (Wang and Joshi, MLSys 2019)",
-            EXCHANGE,
+            PERIOD,
             ABSTRACT,
             "The same training loss is reached in a third of the time of synchronous SGD."),
         paper(
             "aggregathor",
             "AggregaThor (Damaskinos et al., MLSys 2019)",
-            EXCHANGE,
+            MEAN,
             ABSTRACT,
             "Aggregation that tolerates wrong workers costs 19 % (weak) and 43 % (strong) of"
                 + " overhead."));

@@ -106,6 +106,10 @@ final class SubmitCheckIT {
     refused(JOB + "  training: {select: backdrop}\n", "example selector 'backdrop'", "backprop?");
     refused(JOB + "  training: {tune: platau}\n", "no tuner 'platau'", "Did you mean plateau?");
     refused(JOB + "  training: {sync: locale}\n", "no sync policy 'locale'", "Did you mean local?");
+    refused(JOB + "  training: {collective: nncl}\n", "no collective 'nncl'", "Did you mean nccl?");
+    refused(
+        JOB + "  training: {collective: hierarchical, codec: bf16}\n",
+        "codec bf16 and collective hierarchical make no sense together");
     refused(JOB + "  training: {updates: [maxnorm]}\n", "no update stage 'maxnorm'", "max-norm?");
     assertThat(submit(JOB + "  training: {passes: {tableProducts: off}}\n").code())
         .isEqualTo(ExitCode.OK);

@@ -58,6 +58,7 @@ final class TrainingFeaturesIT {
               "{tune: {plateau: {patience: 1, factor: 1.0e-9, least: 1.0e-9, threshold: 0.5}}}");
       assertThat(tuned).as("of a rate that was lowered at once").isBetween(1.0, 3.5);
       assertThat(loss(kastor, "rounds", 2, "{sync: {local: {steps: 8}}}")).isLessThan(still / 2);
+      assertThat(loss(kastor, "nodes", 2, "{collective: hierarchical}")).isLessThan(still / 2);
       double bound = loss(kastor, "bound", 1, "{updates: [max-norm: {norm: 0.0001}]}");
       assertThat(bound).as("of parameters near zero").isBetween(2.0, 3.5);
       assertThat(loss(kastor, "coded", 2, "{codec: {topk: {share: 0.05}}}")).isLessThan(still / 2);

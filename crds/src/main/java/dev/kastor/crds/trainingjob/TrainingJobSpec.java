@@ -176,7 +176,7 @@ public record TrainingJobSpec(
                 + " what is done to the gradient, codec, what stands for it between replicas,"
                 + " updates, a list of what is done to the parameters after a step, select, what"
                 + " chooses the examples that are trained, tune, what changes the learning rate,"
-                + " and sync, when replicas exchange what they learned.")
+                + " sync, when replicas exchange what they learned, and collective, how they sum.")
         @Nullable Map<String, Object> training) {
   /** The {@code managedBy} of jobs that this operator runs. */
   public static final String OPERATOR = "kastor.dev/operator";

@@ -24,7 +24,6 @@ public final class Parameters {
     for (Map.Entry<String, String> entry : given.entrySet()) {
       if (!defaults.containsKey(entry.getKey())) {
         List<String> valid = new ArrayList<>(values.sequencedKeySet());
-        valid.add(SumsParameter.NAME);
         throw ProgramException.of(
             entry.getKey(),
             "Program %s has no parameter '%s'; valid are: %s%s"

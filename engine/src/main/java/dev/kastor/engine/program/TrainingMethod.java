@@ -1,12 +1,14 @@
 package dev.kastor.engine.program;
 
 import dev.kastor.engine.codec.GradientCodecs;
+import dev.kastor.engine.collective.Collectives;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.GraphPasses;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.select.ExampleSelectors;
 import dev.kastor.engine.sync.SyncPolicies;
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.CollectivePlugin;
 import dev.kastor.engine.train.ExampleSelector;
 import dev.kastor.engine.train.ExampleSelectorPlugin;
 import dev.kastor.engine.train.GradientCodecPlugin;
@@ -47,6 +49,7 @@ import java.util.TreeSet;
  * @param select what chooses the examples that are trained; empty for all of them
  * @param tune what changes the learning rate while it trains; empty for nothing
  * @param sync when its replicas exchange what they learned; empty for in every step
+ * @param collective how its replicas sum; empty for over one ring
  */
 public record TrainingMethod(
     PassPipeline passes,
@@ -55,7 +58,8 @@ public record TrainingMethod(
     List<Chosen<UpdateStagePlugin>> updates,
     Optional<Chosen<ExampleSelectorPlugin>> select,
     Optional<Chosen<TunerPlugin>> tune,
-    Optional<Chosen<SyncPolicyPlugin>> sync) {
+    Optional<Chosen<SyncPolicyPlugin>> sync,
+    Optional<Chosen<CollectivePlugin>> collective) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
       new TrainingMethod(
@@ -63,6 +67,7 @@ public record TrainingMethod(
           List.of(),
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty());
@@ -135,25 +140,41 @@ public record TrainingMethod(
             SyncPolicyPlugin.class,
             folder,
             chosen);
+    Optional<Chosen<CollectivePlugin>> collective =
+        feature(
+            "training.collective",
+            choices.collective(),
+            Collectives.BUILT_IN,
+            CollectivePlugin.class,
+            folder,
+            chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
       throw new ProgramException("training: " + e.getMessage(), e);
     }
+    checkCodes(codec, collective);
     return new TrainingMethod(
-        without(passes, chosen), stages(gradients, folder), codec, updates, select, tune, sync);
+        without(passes, chosen),
+        stages(gradients, folder),
+        codec,
+        updates,
+        select,
+        tune,
+        sync,
+        collective);
   }
 
-  /**
-   * Checks that gradients can be summed as a parameter of the program says.
-   *
-   * @throws ProgramException if not; the message names the codec and the parameter
-   */
-  public void checkSums(SumsParameter sums) throws ProgramException {
-    if (codec.isPresent() && sums == SumsParameter.NCCL) {
+  /** Codes are no numbers that could be summed, so whatever sums has no use for them. */
+  private static void checkCodes(
+      Optional<Chosen<GradientCodecPlugin>> codec, Optional<Chosen<CollectivePlugin>> collective)
+      throws ProgramException {
+    if (codec.isPresent()
+        && collective.isPresent()
+        && !collective.get().name().equals(Collectives.RING)) {
       throw new ProgramException(
-          "training.codec: %s and the program's parameter sums: nccl make no sense together, as NCCL sums numbers and no codes. Choose one of them."
-              .formatted(codec.get().name()));
+          "training: codec %s and collective %s make no sense together, as codes go around the ring and cannot be summed on the way. Choose one of them."
+              .formatted(codec.get().name(), collective.get().name()));
     }
   }
 
@@ -315,12 +336,14 @@ public record TrainingMethod(
   public static Optional<String> problem(
       Map<String, ?> training, Map<String, String> parameters, Path plugins) {
     try {
-      TrainingMethod method = of(TrainingChoices.parse(training), plugins);
-      if (method.codec.isPresent()) {
-        method.checkSums(SumsParameter.take(new HashMap<>(parameters)));
-      }
+      of(SumsParameter.take(new HashMap<>(parameters), TrainingChoices.parse(training)), plugins);
       return Optional.empty();
-    } catch (ProgramException | IllegalArgumentException e) {
+    } catch (ProgramException e) {
+      // A bad parameter is told of by the check of the program.
+      return e.parameter().isPresent()
+          ? Optional.empty()
+          : Optional.of(String.valueOf(e.getMessage()));
+    } catch (IllegalArgumentException e) {
       return Optional.of(String.valueOf(e.getMessage()));
     } catch (RuntimeException | LinkageError e) {
       // Of somebody else's class.

@@ -72,7 +72,7 @@ class ProgramCheckTest {
         .contains(
             "side: must be a whole number from 8 to 256 but is '7'.",
             "difficulty: must be a number from 0.0 to 4.0 but is 'much'.",
-            "sums: must be ring or nccl but is 'mpi'.",
+            "sums: must be ring or nccl but is 'mpi'. Use training.collective instead.",
             "seed: must be a whole number but is 'x'.");
     assertThat(problems("glyph-cnn", Map.of("side", "18")))
         .singleElement()

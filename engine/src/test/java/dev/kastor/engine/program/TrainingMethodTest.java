@@ -231,17 +231,47 @@ class TrainingMethodTest {
   }
 
   @Test
-  void aCodecBesideSumsByNcclIsRefusedWithBothNames() throws Exception {
+  void aCollectiveIsOneOfKastorsOrOfAJar() throws Exception {
+    for (String name : List.of("ring", "hierarchical", "nccl")) {
+      assertThat(method(Map.of("collective", name)).collective().orElseThrow().name())
+          .isEqualTo(name);
+    }
+    assertThat(TrainingMethod.USUAL.collective()).isEmpty();
+    assertThat(problem(Map.of("collective", "hierarchic")).orElseThrow())
+        .startsWith("training.collective: there is no collective 'hierarchic'. Use one of: ring, ")
+        .contains("Did you mean hierarchical?");
+    assertThat(problem(Map.of("collective", Map.of("ring", Map.of("size", 1)))).orElseThrow())
+        .startsWith("training.collective: collective ring has no option 'size'");
+  }
+
+  @Test
+  void aCodecBesideWhateverSumsIsRefusedWithBothNames() throws Exception {
+    for (String collective : List.of("nccl", "hierarchical")) {
+      assertThat(problem(Map.of("codec", "bf16", "collective", collective)).orElseThrow())
+          .startsWith("training: codec bf16 and collective " + collective)
+          .endsWith("Choose one of them.");
+    }
+    assertThat(problem(Map.of("codec", "bf16", "collective", "ring"))).isEmpty();
+    assertThat(problem(Map.of("sync", "local", "tune", "phases", "collective", "hierarchical")))
+        .isEmpty();
+  }
+
+  /** Jobs that are stored may have the parameter. */
+  @Test
+  void theOldParameterChoosesACollectiveAsWell() throws Exception {
     Map<String, String> codec = Map.of("codec", "bf16");
-    assertThatThrownBy(() -> method(codec).checkSums(SumsParameter.NCCL))
-        .isInstanceOf(ProgramException.class)
-        .hasMessageContaining("bf16")
-        .hasMessageContaining("sums: nccl");
-    method(codec).checkSums(SumsParameter.RING);
-    TrainingMethod.USUAL.checkSums(SumsParameter.NCCL);
-    assertThat(problem(codec)).isEmpty();
     assertThat(TrainingMethod.problem(codec, Map.of("sums", "nccl"), folder).orElseThrow())
-        .contains("bf16", "sums: nccl");
+        .contains("bf16", "nccl");
+    assertThat(TrainingMethod.problem(codec, Map.of("sums", "ring"), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(Map.of(), Map.of("sums", "nccl"), folder)).isEmpty();
+    assertThat(
+            TrainingMethod.problem(
+                    Map.of("collective", "hierarchical"), Map.of("sums", "nccl"), folder)
+                .orElseThrow())
+        .startsWith("training.collective: hierarchical and the program's parameter sums: nccl");
+    assertThat(TrainingMethod.problem(codec, Map.of("sums", "mpi"), folder))
+        .as("told of by the check of the program")
+        .isEmpty();
   }
 
   @Test

@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
  * @param size number of members
  */
 record Circulation(Links links, int rank, int size) {
-  /** Runs some rounds; any failure closes the ring. */
-  void run(int rounds, Segments data) throws RingBrokenException {
+  /** Runs the rounds {@code [from, to)}; any failure closes the ring. */
+  void run(int from, int to, Segments data) throws RingBrokenException {
     // One permit for each chunk that may be sent: all of the first segment, then what came in.
-    Semaphore sendable = new Semaphore(data.chunks(segment(0)));
+    Semaphore sendable = new Semaphore(data.chunks(segment(from)));
     FutureTask<@Nullable Void> sending =
         new FutureTask<>(() -> {
-          links.guarded(() -> send(data, rounds, sendable));
+          links.guarded(() -> send(data, from, to, sendable));
           return null;
         });
     Thread sender = Thread.ofVirtual().name("ring-send").start(sending);
     try {
-      links.guarded(() -> receive(data, rounds, sendable));
+      links.guarded(() -> receive(data, from, to, sendable));
     } finally {
       if (links.broken()) {
         sender.interrupt();
@@ -44,8 +44,8 @@ record Circulation(Links links, int rank, int size) {
     }
   }
 
-  private void send(Segments data, int rounds, Semaphore sendable) throws IOException {
-    for (int round = 0; round < rounds; round++) {
+  private void send(Segments data, int from, int to, Semaphore sendable) throws IOException {
+    for (int round = from; round < to; round++) {
       int segment = segment(round);
       int chunks = data.chunks(segment);
       for (int chunk = 0; chunk < chunks; chunk++) {
@@ -59,8 +59,8 @@ record Circulation(Links links, int rank, int size) {
     }
   }
 
-  private void receive(Segments data, int rounds, Semaphore sendable) throws IOException {
-    for (int round = 0; round < rounds; round++) {
+  private void receive(Segments data, int from, int to, Semaphore sendable) throws IOException {
+    for (int round = from; round < to; round++) {
       // What we receive in a round is what we send in the next.
       int segment = segment(round + 1);
       int chunks = data.chunks(segment);

@@ -56,12 +56,14 @@ final class Handshake {
   }
 
   /**
-   * Authenticates a connection that we accepted.
+   * Authenticates a connection that we accepted. It waits for its taker before its connector hears
+   * that it is good, so that a connector whose call returned has replaced what it left before.
    *
    * @param current whether a generation is not outdated
+   * @param offer takes the connection
    */
-  static Accepted accept(
-      SocketChannel channel, RingKey key, LongPredicate current, RingLimits limits)
+  static void accept(
+      SocketChannel channel, RingKey key, LongPredicate current, RingLimits limits, Offer offer)
       throws IOException {
     Deadline first = new Deadline(channel.socket(), limits.hello());
     int length = ByteBuffer.wrap(first.read(4)).getInt();
@@ -85,15 +87,17 @@ final class Handshake {
     if (!current.test(hello.generation())) {
       throw new IOException("its generation %d is outdated".formatted(hello.generation()));
     }
-    out.write(key.code(Side.ACCEPTOR, bytes, acceptorNonce));
     deadline.lift();
-    return new Accepted(
-        hello.key(),
-        new Connection(channel, Seal.receiving(hello.cipher(), key.traffic(bytes, acceptorNonce))));
+    Seal seal = Seal.receiving(hello.cipher(), key.traffic(bytes, acceptorNonce));
+    offer.to(hello.key(), new Connection(channel, seal));
+    out.write(key.code(Side.ACCEPTOR, bytes, acceptorNonce));
   }
 
-  /** A connection that another replica opened. */
-  record Accepted(Hello.Key key, Connection connection) {}
+  /** Takes a connection that another replica opened. */
+  @FunctionalInterface
+  interface Offer {
+    void to(Hello.Key key, Connection connection) throws IOException;
+  }
 
   private static byte[] nonce() {
     byte[] nonce = new byte[Hello.NONCE_BYTES];

@@ -31,7 +31,9 @@ record Hello(Purpose purpose, RingCipher cipher, String job, long generation, in
     /** The link from a replica to its right neighbour. */
     RING(1),
     /** One share of the training state. */
-    STATE(2);
+    STATE(2),
+    /** The link from a replica to the next one in a ring of some members. */
+    GROUP(3);
 
     private final byte code;
 
@@ -89,6 +91,7 @@ record Hello(Purpose purpose, RingCipher cipher, String job, long generation, in
         switch (in.get()) {
           case 1 -> Purpose.RING;
           case 2 -> Purpose.STATE;
+          case 3 -> Purpose.GROUP;
           default -> throw new IOException("its purpose is unknown");
         };
     RingCipher cipher = cipher(in.get());

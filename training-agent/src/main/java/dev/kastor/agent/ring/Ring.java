@@ -3,9 +3,11 @@ package dev.kastor.agent.ring;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
@@ -22,16 +24,18 @@ public final class Ring implements AutoCloseable {
   /** Most bytes that one member may give to {@link #allGather}. */
   public static final int MAX_GATHER_BYTES = 4096;
 
-  private final long generation;
+  private final Peers peers;
   private final int rank;
   private final int size;
   private final @Nullable Links links;
   private final float[] received = new float[Frame.CHUNK_FLOATS];
+  private final List<RingGroup> groups = new ArrayList<>();
+  private boolean closed;
 
-  private Ring(long generation, int rank, int size, @Nullable Links links) {
-    this.generation = generation;
-    this.rank = rank;
-    this.size = size;
+  private Ring(Peers peers, @Nullable Links links) {
+    this.peers = peers;
+    this.rank = peers.rank();
+    this.size = peers.members().size();
     this.links = links;
   }
 
@@ -50,23 +54,21 @@ public final class Ring implements AutoCloseable {
       BooleanSupplier abandoned)
       throws RingBrokenException {
     int size = members.size();
+    Peers peers = new Peers(listener, generation, rank, members, limits, abandoned);
     if (size == 1) {
-      return new Ring(generation, rank, 1, null);
+      return new Ring(peers, null);
     }
     listener.expect(members);
     int right = (rank + 1) % size;
     int left = (rank + size - 1) % size;
-    Hello.Key toRight = new Hello.Key(Hello.Purpose.RING, generation, rank, right);
-    Hello.Key fromLeft = new Hello.Key(Hello.Purpose.RING, generation, left, rank);
     FutureTask<Connection> connecting =
-        new FutureTask<>(
-            () -> Sockets.connect(members.get(right), listener.key(), toRight, limits, abandoned));
+        new FutureTask<>(() -> peers.connect(Hello.Purpose.RING, right));
     Thread.ofVirtual().name("ring-connect").start(connecting);
     Connection incoming = null;
     try {
-      incoming = listener.take(fromLeft, limits.connect(), abandoned);
+      incoming = peers.take(Hello.Purpose.RING, left);
       Connection outgoing = connecting.get();
-      return new Ring(generation, rank, size, new Links(incoming, outgoing, limits.silence()));
+      return new Ring(peers, new Links(incoming, outgoing, limits.silence()));
     } catch (IOException | ExecutionException e) {
       if (incoming != null) {
         incoming.close();
@@ -97,7 +99,12 @@ public final class Ring implements AutoCloseable {
 
   /** The generation whose members these are. */
   public long generation() {
-    return generation;
+    return peers.generation();
+  }
+
+  /** Longest time that a member may stay silent. */
+  public Duration silence() {
+    return peers.limits().silence();
   }
 
   /**
@@ -147,7 +154,7 @@ public final class Ring implements AutoCloseable {
           all[each] = each == rank ? own : new byte[length];
         }
       });
-      new Circulation(links, rank, size).run(size - 1, new ByteSegments(all));
+      new Circulation(links, rank, size).run(0, size - 1, new ByteSegments(all));
     }
     return new ArrayList<>(Arrays.asList(all));
   }
@@ -178,15 +185,48 @@ public final class Ring implements AutoCloseable {
     if (links == null) {
       return;
     }
+    int[] bounds = VectorSegments.equal(from, to, size);
     new Circulation(links, rank, size)
-        .run(2 * (size - 1), new VectorSegments(data, from, to, size, received));
+        .run(0, 2 * (size - 1), new VectorSegments(data, bounds, received));
   }
 
-  /** Closes both links; the neighbours notice. */
+  /**
+   * Rings of some members each, which close with this one. Whatever fails in one closes all. Called
+   * once.
+   *
+   * @param all ranks of each group in the order of its ring, the same list on all members; no two
+   *     groups may have two members as neighbours in the same order
+   * @return our part in each; empty in those that we do not belong to
+   */
+  public List<Optional<RingGroup>> open(List<List<Integer>> all) throws RingBrokenException {
+    synchronized (groups) {
+      if (!groups.isEmpty()) {
+        throw new IllegalStateException("the ring has groups already");
+      }
+    }
+    return RingGroup.open(this, peers, all);
+  }
+
+  /** From now on a group closes with this ring. */
+  void add(RingGroup group) {
+    synchronized (groups) {
+      groups.add(group);
+      if (!closed) {
+        return;
+      }
+    }
+    group.close();
+  }
+
+  /** Closes all links; the neighbours notice. */
   @Override
   public void close() {
     if (links != null) {
       links.close(null);
+    }
+    synchronized (groups) {
+      closed = true;
+      groups.forEach(RingGroup::close);
     }
   }
 

@@ -149,7 +149,7 @@ public final class RingListener implements AutoCloseable {
       return;
     }
     try {
-      offer(authenticate(channel, address.getAddress()));
+      authenticate(channel, address.getAddress());
       return;
     } catch (IOException e) {
       refusals.add(from.toString(), String.valueOf(e.getMessage()));
@@ -157,14 +157,13 @@ public final class RingListener implements AutoCloseable {
     admission.closeAfter(limits.hello(), channel, address.getAddress());
   }
 
-  private Handshake.Accepted authenticate(SocketChannel channel, InetAddress from)
-      throws IOException {
+  private void authenticate(SocketChannel channel, InetAddress from) throws IOException {
     try (Admission.Place place = admission.admit(channel, from)) {
       if (place == null) {
         throw new IOException("enough handshakes are in progress for its address");
       }
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-      return Handshake.accept(channel, key, this::accepts, limits);
+      Handshake.accept(channel, key, this::accepts, limits, this::offer);
     }
   }
 
@@ -174,8 +173,7 @@ public final class RingListener implements AutoCloseable {
     }
   }
 
-  private void offer(Handshake.Accepted accepted) throws IOException {
-    Hello.Key connection = accepted.key();
+  private void offer(Hello.Key connection, Connection accepted) throws IOException {
     @Nullable Connection replaced;
     synchronized (waiting) {
       if (closed) {
@@ -187,7 +185,7 @@ public final class RingListener implements AutoCloseable {
       if (waiting.size() >= MAX_WAITING && !waiting.containsKey(connection)) {
         throw new IOException("%d connections wait already".formatted(MAX_WAITING));
       }
-      replaced = waiting.put(connection, accepted.connection());
+      replaced = waiting.put(connection, accepted);
       waiting.notifyAll();
     }
     if (replaced != null) {

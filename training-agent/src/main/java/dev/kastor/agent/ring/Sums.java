@@ -19,19 +19,6 @@ public interface Sums extends AutoCloseable {
   @Override
   default void close() {}
 
-  /** Makes them for one ring after the other; a new way to sum is plugged in here. */
-  interface Maker {
-    /** Over connections of the ring itself. */
-    Maker RING = RingSums::new;
-
-    /**
-     * For a new ring, by all its members at once.
-     *
-     * @throws RingBrokenException if they cannot even agree on how
-     */
-    Sums over(Ring ring) throws RingBrokenException;
-  }
-
   /** Sums over the connections of a ring. */
   record RingSums(Ring ring) implements Sums {
     /** 1 MiB: what a link of 10 Gbit/s carries in a millisecond. */

@@ -3,33 +3,41 @@ package dev.kastor.agent.ring;
 import java.io.IOException;
 
 /**
- * Elements {@code [from, to)} of a vector, cut into as many segments as there are members, which
- * circulate once to be summed and once to be spread.
+ * A vector cut into as many segments as there are members, which circulate once to be summed and
+ * once to be spread.
  */
 final class VectorSegments implements Segments {
   private final float[] data;
-  private final int from;
-  private final int length;
+  private final int[] bounds;
   private final int size;
   private final float[] received;
 
   /**
    * Segments of a vector.
    *
-   * @param size number of members
+   * @param bounds begin of each segment, which is the end of the one before, and the end of the
+   *     last
    * @param received holds a chunk
    */
-  VectorSegments(float[] data, int from, int to, int size, float[] received) {
+  VectorSegments(float[] data, int[] bounds, float[] received) {
     this.data = data;
-    this.from = from;
-    this.length = to - from;
-    this.size = size;
+    this.bounds = bounds;
+    this.size = bounds.length - 1;
     this.received = received;
+  }
+
+  /** Bounds of segments of equal lengths, as far as can be. */
+  static int[] equal(int from, int to, int size) {
+    int[] bounds = new int[size + 1];
+    for (int segment = 0; segment <= size; segment++) {
+      bounds[segment] = from + (int) ((long) (to - from) * segment / size);
+    }
+    return bounds;
   }
 
   @Override
   public int chunks(int segment) {
-    return Math.ceilDiv(start(segment + 1) - start(segment), Frame.CHUNK_FLOATS);
+    return Math.ceilDiv(bounds[segment + 1] - bounds[segment], Frame.CHUNK_FLOATS);
   }
 
   @Override
@@ -52,16 +60,12 @@ final class VectorSegments implements Segments {
     }
   }
 
-  private int start(int segment) {
-    return from + (int) ((long) length * segment / size);
-  }
-
   private int start(int segment, int chunk) {
-    return start(segment) + chunk * Frame.CHUNK_FLOATS;
+    return bounds[segment] + chunk * Frame.CHUNK_FLOATS;
   }
 
   /** Length of the chunk that begins at an element. */
   private int length(int segment, int at) {
-    return Math.min(Frame.CHUNK_FLOATS, start(segment + 1) - at);
+    return Math.min(Frame.CHUNK_FLOATS, bounds[segment + 1] - at);
   }
 }

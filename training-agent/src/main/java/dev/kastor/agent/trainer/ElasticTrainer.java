@@ -78,7 +78,7 @@ public final class ElasticTrainer implements AutoCloseable {
     this.replica = new Replica(model, optimizer, settings);
     this.memberships = around.memberships();
     this.steps = new RingSteps(replica, RingSteps.Ear.of(memberships));
-    this.exchanges = new Exchanges(around.sums(), settings, model.layout(), replica.gradient());
+    this.exchanges = new Exchanges(settings, model.layout(), replica.gradient());
     this.telemetry = around.telemetry();
     this.checkpoints =
         new Checkpoints(
@@ -139,7 +139,7 @@ public final class ElasticTrainer implements AutoCloseable {
         GenerationJoiner.Joined joined =
             joiner.join(target, rank.getAsInt(), () -> newestGeneration() > target.generation());
         try (Ring ring = joined.ring();
-            Exchanges.OfGeneration exchange = exchanges.over(ring)) {
+            Exchanges.OfGeneration exchange = exchanges.over(ring, nodes(target))) {
           generation = target.generation();
           retry = false;
           memberships.stepped(replica.step());
@@ -354,6 +354,11 @@ public final class ElasticTrainer implements AutoCloseable {
       case STOP, LEAVE -> true;
       case RUN -> generation > 0 || rank(candidate).isPresent();
     };
+  }
+
+  /** Nodes of the members, in rank order, which is that of the members. */
+  private static List<String> nodes(Membership membership) {
+    return membership.members().stream().map(Member::node).toList();
   }
 
   private OptionalInt rank(Membership membership) {

@@ -6,7 +6,9 @@ import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.ring.StepExchange;
 import dev.kastor.agent.ring.Sums;
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.Collective;
 import dev.kastor.engine.train.GradientCodec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,10 +19,10 @@ final class Exchanges {
   /** Arrays of all JVMs may be as long. */
   private static final long MOST_BYTES = Integer.MAX_VALUE - 8;
 
-  private final Sums.Maker sums;
   private final TrainingSettings settings;
   private final float[] gradient;
   private final @Nullable GradientCodec codec;
+  private final @Nullable Collective collective;
 
   /**
    * Exchanges of a replica that has exchanged nothing yet.
@@ -28,8 +30,7 @@ final class Exchanges {
    * @param layout of the parameters
    * @param gradient our share before each exchange, the sum after it
    */
-  Exchanges(Sums.Maker sums, TrainingSettings settings, Layout layout, float[] gradient) {
-    this.sums = sums;
+  Exchanges(TrainingSettings settings, Layout layout, float[] gradient) {
     this.settings = settings;
     this.gradient = gradient;
     this.codec =
@@ -37,6 +38,12 @@ final class Exchanges {
             .method()
             .codec()
             .map(chosen -> chosen.plugin().create(chosen.options(), layout))
+            .orElse(null);
+    this.collective =
+        settings
+            .method()
+            .collective()
+            .map(chosen -> chosen.plugin().create(chosen.options()))
             .orElse(null);
     if (codec != null && codec.mostBytes() > MOST_BYTES) {
       throw new IllegalArgumentException(
@@ -61,13 +68,22 @@ final class Exchanges {
   /**
    * Those of a generation, made by all its members at once.
    *
+   * @param nodes of the members, in rank order
    * @throws RingBrokenException if they cannot even agree on how
    */
-  OfGeneration over(Ring ring) throws RingBrokenException {
+  OfGeneration over(Ring ring, List<String> nodes) throws RingBrokenException {
     if (codec != null && settings.isCoded(ring.size())) {
       return new Coded(ring, codecName(), codec, gradient);
     }
-    return new Summed(ring, sums.over(ring), gradient);
+    return new Summed(ring, sums(ring, nodes), gradient);
+  }
+
+  private Sums sums(Ring ring, List<String> nodes) throws RingBrokenException {
+    if (collective == null || ring.size() == 1) {
+      return new Sums.RingSums(ring);
+    }
+    String name = settings.method().collective().orElseThrow().name();
+    return PortedSums.over(ring, nodes, name, collective);
   }
 
   private String codecName() {

@@ -3,7 +3,6 @@ package dev.kastor.agent.trainer;
 import dev.kastor.agent.membership.MembershipClient;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
-import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import java.util.Optional;
@@ -15,7 +14,6 @@ import java.util.Optional;
  * @param pod our pod's name, by which memberships list us
  * @param listener where the other replicas reach us
  * @param limits time limits of the ring
- * @param sums how gradients are summed over the replicas
  * @param memberships what the operator wants
  * @param telemetry where reports go
  * @param checkpoints the job's checkpoints, used by nobody else in this process
@@ -26,7 +24,6 @@ public record Surroundings(
     String pod,
     RingListener listener,
     RingLimits limits,
-    Sums.Maker sums,
     MembershipClient memberships,
     TelemetryClient telemetry,
     CheckpointStore checkpoints,

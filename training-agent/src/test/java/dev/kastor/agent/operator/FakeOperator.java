@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Does for one job what the operator does, steered by a test.
@@ -53,6 +54,7 @@ public final class FakeOperator implements AutoCloseable {
   private Membership current = new Membership(0, Action.WAIT, List.of(), ANY);
   private List<String> wanted = List.of();
   private BatchPlan wantedPlan = ANY;
+  private UnaryOperator<String> nodes = pod -> "node-" + pod;
   private boolean pending;
   private String term = "1";
   private boolean away;
@@ -84,6 +86,11 @@ public final class FakeOperator implements AutoCloseable {
   /** The bearer token by which it knows a pod. */
   public static String token(String pod) {
     return "token of " + pod;
+  }
+
+  /** From now on pods are on these nodes; each is on one of its own unless this is said. */
+  public synchronized void place(UnaryOperator<String> nodeOfPod) {
+    nodes = nodeOfPod;
   }
 
   /** Publishes a generation of these pods as soon as all are ready. */
@@ -222,7 +229,7 @@ public final class FakeOperator implements AutoCloseable {
     for (String pod : pods) {
       ReplicaState state = states.get(pod);
       if (state != null) {
-        members.add(new Member(pod, members.size(), state.address(), "node-" + pod));
+        members.add(new Member(pod, members.size(), state.address(), nodes.apply(pod)));
       }
     }
     onceMembers.addAll(pods);

@@ -22,6 +22,7 @@ public final class Relay implements AutoCloseable {
   private final long mostBytes;
   private final List<Socket> sockets = new ArrayList<>();
   private final ByteArrayOutputStream seen = new ByteArrayOutputStream();
+  private long longest;
 
   /**
    * @param flippedByte index of the byte of each connection of which a bit is flipped; -1 for none
@@ -51,6 +52,11 @@ public final class Relay implements AutoCloseable {
   /** All that connectors sent so far. */
   public synchronized byte[] seen() {
     return seen.toByteArray();
+  }
+
+  /** Most bytes that a connector sent over one connection. */
+  public synchronized long longest() {
+    return longest;
   }
 
   private void accept() {
@@ -84,6 +90,7 @@ public final class Relay implements AutoCloseable {
           }
           synchronized (this) {
             seen.write(bytes, 0, got);
+            longest = Math.max(longest, passed + got);
           }
         }
         int left = watched ? (int) Math.min(got, mostBytes - passed) : got;

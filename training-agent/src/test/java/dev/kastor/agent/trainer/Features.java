@@ -2,6 +2,7 @@ package dev.kastor.agent.trainer;
 
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.program.TrainingMethod;
+import dev.kastor.engine.train.CollectivePlugin;
 import dev.kastor.engine.train.ExampleSelectorPlugin;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
@@ -58,6 +59,20 @@ final class Features {
       Optional<Chosen<ExampleSelectorPlugin>> selector,
       Optional<Chosen<TunerPlugin>> tuner,
       Optional<Chosen<SyncPolicyPlugin>> sync) {
-    return new TrainingMethod(PassPipeline.USUAL, gradients, codec, updates, selector, tuner, sync);
+    return new TrainingMethod(
+        PassPipeline.USUAL, gradients, codec, updates, selector, tuner, sync, Optional.empty());
+  }
+
+  /** A method with a collective beside its other features. */
+  static TrainingMethod collective(TrainingMethod others, Chosen<CollectivePlugin> collective) {
+    return new TrainingMethod(
+        others.passes(),
+        others.gradients(),
+        others.codec(),
+        others.updates(),
+        others.select(),
+        others.tune(),
+        others.sync(),
+        Optional.of(collective));
   }
 }

@@ -7,7 +7,6 @@ import dev.kastor.agent.ring.Relay;
 import dev.kastor.agent.ring.Ring;
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.ring.RingListener;
-import dev.kastor.agent.ring.Sums;
 import dev.kastor.engine.codec.GradientCodecs;
 import dev.kastor.engine.optim.AdaScale;
 import dev.kastor.engine.optim.Adam;
@@ -25,6 +24,7 @@ import dev.kastor.protocol.BatchPlan;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -68,8 +68,7 @@ final class RoundExchangeTest {
       Replica replica = new Replica(model, optimizer, settings);
       replica.startFresh();
       Layout layout = model.layout();
-      return new Member(
-          replica, new Exchanges(Sums.Maker.RING, settings, layout, replica.gradient()));
+      return new Member(replica, new Exchanges(settings, layout, replica.gradient()));
     }
 
     long digest() {
@@ -144,7 +143,8 @@ final class RoundExchangeTest {
                       addresses,
                       Crew.LIMITS,
                       () -> false);
-              Exchanges.OfGeneration exchanges = member.exchanges().over(ring)) {
+              Exchanges.OfGeneration exchanges =
+                  member.exchanges().over(ring, Collections.nCopies(members.size(), "node"))) {
             Optional<RingSteps.Exchanged> last = Optional.empty();
             for (int i = 0; i < count; i++) {
               RingSteps.Exchanged exchanged =

@@ -8,7 +8,6 @@ import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.ring.RingKey;
 import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
-import dev.kastor.agent.ring.Sums;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.optim.Sgd;
@@ -82,7 +81,6 @@ final class TestReplica {
                       pod,
                       listener,
                       RingLimits.DEFAULT,
-                      Sums.Maker.RING,
                       memberships,
                       telemetry,
                       new CheckpointStore(

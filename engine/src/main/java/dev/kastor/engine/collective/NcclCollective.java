@@ -1,10 +1,12 @@
-package dev.kastor.agent.nccl;
+package dev.kastor.engine.collective;
 
-import dev.kastor.agent.ring.Ring;
-import dev.kastor.agent.ring.RingBrokenException;
-import dev.kastor.agent.ring.Sums;
 import dev.kastor.engine.backend.cuda.GpuGroups;
 import dev.kastor.engine.backend.cuda.Nccl;
+import dev.kastor.engine.train.Collective;
+import dev.kastor.engine.train.CollectivePlugin;
+import dev.kastor.engine.train.CollectivePort;
+import dev.kastor.plugin.Options;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -18,61 +20,62 @@ import org.slf4j.LoggerFactory;
  * <p>The ring stays what tells that somebody is gone: before each sum all members say there that
  * they have come to it, however long that takes; the sum itself is given up after a while.
  */
-public final class NcclSums implements Sums.Maker {
-  private static final Logger LOG = LoggerFactory.getLogger(NcclSums.class);
+final class NcclCollective implements CollectivePlugin {
+  private static final Logger LOG = LoggerFactory.getLogger(NcclCollective.class);
   private static final byte[] NOTHING = {};
   private static final byte[] READY = {1};
 
-  private final @Nullable GpuGroups groups;
-  private final Duration limit;
-
-  NcclSums(@Nullable GpuGroups groups, Duration limit) {
-    this.groups = groups;
-    this.limit = limit;
+  @Override
+  public String name() {
+    return "nccl";
   }
 
-  /**
-   * Looks for the library and the first GPU of this process; without, it agrees to the ring.
-   *
-   * @param limit of the time that a group takes to form, or a sum that all members have come to
-   */
-  public static NcclSums load(Duration limit) {
+  @Override
+  public String description() {
+    return "Sums gradients by NVIDIA's NCCL if all replicas have it, else over the ring.";
+  }
+
+  /** Looks for the library and the first GPU of this process; without, it agrees to the ring. */
+  @Override
+  public Collective create(Options options) {
     return switch (Nccl.load(0)) {
-      case Nccl.Availability.Available available -> new NcclSums(available.groups(), limit);
+      case Nccl.Availability.Available available -> of(available.groups());
       case Nccl.Availability.Absent absent -> {
         LOG.warn("NCCL cannot be used here: {}", absent.reason());
-        yield new NcclSums(null, limit);
+        yield of(null);
       }
     };
   }
 
-  @Override
-  public Sums over(Ring ring) throws RingBrokenException {
-    if (ring.size() == 1) {
-      return Sums.Maker.RING.over(ring);
-    }
-    List<byte[]> offers = ring.allGather(offer(ring.rank()));
+  /** A replica with these GPUs, or with none. */
+  static Collective of(@Nullable GpuGroups groups) {
+    return port -> over(port, groups);
+  }
+
+  private static Collective.Sums over(CollectivePort port, @Nullable GpuGroups groups)
+      throws IOException {
+    List<byte[]> offers = port.allGather(offer(groups, port.rank()));
     GpuGroups.@Nullable Group group =
         groups != null && offers.stream().allMatch(offer -> offer.length > 0)
-            ? join(groups, offers.getFirst(), ring)
+            ? join(groups, offers.getFirst(), port)
             : null;
     List<byte[]> joined;
     try {
-      joined = ring.allGather(group == null ? NOTHING : READY);
-    } catch (RingBrokenException e) {
+      joined = port.allGather(group == null ? NOTHING : READY);
+    } catch (IOException e) {
       close(group);
       throw e;
     }
     if (group != null && joined.stream().allMatch(each -> each.length > 0)) {
-      return new GroupSums(ring, group, limit);
+      return new GroupSums(port, group);
     }
     close(group);
-    LOG.info("Generation {} sums gradients over its ring.", ring.generation());
-    return Sums.Maker.RING.over(ring);
+    LOG.info("Gradients are summed over the ring.");
+    return port.ring();
   }
 
   /** What rank 0 says is the group's id; nothing from whoever cannot join one. */
-  private byte[] offer(int rank) {
+  private static byte[] offer(@Nullable GpuGroups groups, int rank) {
     if (groups == null) {
       return NOTHING;
     }
@@ -84,9 +87,9 @@ public final class NcclSums implements Sums.Maker {
     }
   }
 
-  private GpuGroups.@Nullable Group join(GpuGroups groups, byte[] id, Ring ring) {
+  private static GpuGroups.@Nullable Group join(GpuGroups groups, byte[] id, CollectivePort port) {
     try {
-      return groups.join(id, ring.rank(), ring.size(), after(limit));
+      return groups.join(id, port.rank(), port.size(), after(port.limit()));
     } catch (IllegalArgumentException | IllegalStateException e) {
       LOG.warn("NCCL cannot be used now: {}", e.getMessage());
       return null;
@@ -109,28 +112,27 @@ public final class NcclSums implements Sums.Maker {
     }
   }
 
-  /** Sums of one ring. */
-  private record GroupSums(Ring ring, GpuGroups.Group group, Duration limit) implements Sums {
+  /** Sums of one generation. */
+  private record GroupSums(CollectivePort port, GpuGroups.Group group) implements Collective.Sums {
     @Override
     public int capacity() {
       return group.capacity();
     }
 
     @Override
-    public void allReduce(float[] data, int from, int to) throws RingBrokenException {
-      ring.allGather(NOTHING);
+    public void allReduce(float[] data, int from, int to) throws IOException {
+      port.allGather(NOTHING);
       try {
-        group.sum(data, from, to, after(limit));
+        group.sum(data, from, to, after(port.limit()));
       } catch (IllegalStateException e) {
-        ring.close();
-        throw new RingBrokenException("a sum by NCCL failed: " + e.getMessage(), e);
+        throw new IOException("a sum by NCCL failed: " + e.getMessage(), e);
       }
     }
 
     /** Every step ends with a word around the ring, so that nobody still waits for us in a sum. */
     @Override
     public void close() {
-      NcclSums.close(group);
+      NcclCollective.close(group);
     }
   }
 }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.engine.collective;
+
+import org.jspecify.annotations.NullMarked;
