@@ -69,6 +69,13 @@ public final class DeviceUpdate implements AutoCloseable {
     this.parameters = parameters;
     this.gradient = gradient;
     this.update = update;
+    slots.forEach((name, slot) -> {
+      if (slot.length != gradient.layout().elements()) {
+        throw new IllegalArgumentException(
+            "slot %s has %d elements, not one for each of the %d parameters"
+                .formatted(name, slot.length, gradient.layout().elements()));
+      }
+    });
     int count = update.numbers(0, 0).length;
     for (int i = 0; i < count; i++) {
       numbers.add(Node.input("number" + i, Type.f32()));

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +35,7 @@ final class Replica {
   private final TrainingSettings settings;
   private final ExampleStream examples;
   private final LearningRate learningRate;
-  private final NoiseScaleEstimator noise;
+  private final GradientNoise noise;
   private final Passes passes;
 
   /** Null where replicas exchange in every step. */
@@ -60,8 +61,7 @@ final class Replica {
     this.settings = settings;
     this.examples = new ExampleStream(model, settings);
     this.learningRate = new LearningRate(settings);
-    this.noise =
-        new NoiseScaleEstimator(settings.initialBatch(), NoiseScaleEstimator.DEFAULT_SMOOTHING);
+    this.noise = new GradientNoise(settings.initialBatch());
     int parameters = model.parameters().length;
     int statistics = model.statistics().length;
     if (model.layout().elements() != parameters) {
@@ -266,24 +266,12 @@ final class Replica {
   /** Steps that the next {@link #apply} applies, which follow from the state. */
   int steps(BatchPlan plan, int replicas) {
     Rounds local = rounds(replicas);
-    double left = (totalSteps - scaleInvariantSteps) / gain(plan.globalBatchSize(replicas));
+    double left = (totalSteps - scaleInvariantSteps) / noise.gain(plan.globalBatchSize(replicas));
     return local == null ? 1 : local.steps(left);
   }
 
-  /** Until the noise is known, a larger batch is taken to bring no more than the initial one. */
-  private double gain(int globalBatch) {
-    return noise
-        .stats()
-        .map(known -> known.gain(globalBatch))
-        .orElse(Math.min(1, batchScale(globalBatch)));
-  }
-
-  private double batchScale(int globalBatch) {
-    return (double) globalBatch / settings.initialBatch();
-  }
-
   private double rate(int globalBatch) {
-    return learningRate.of(batchScale(globalBatch), noise.stats());
+    return learningRate.of(noise.batchScale(globalBatch), noise.stats());
   }
 
   /**
@@ -361,28 +349,28 @@ final class Replica {
     if (local != null) {
       // That of its steps, which were taken before the noise of the round was known.
       rate = rate(globalBatch);
-      observe(() -> {}, groups, squaredNorms, observed, globalBatch);
+      noise.observe(_ -> {}, groups, squaredNorms, observed, globalBatch);
       local.apply(replicas);
     } else {
       // The noise is that of the gradient before all stages, and of a step that is applied.
-      Runnable single = () -> noise.observeSingle(gradient, globalBatch);
+      Consumer<NoiseScaleEstimator> single = known -> known.observeSingle(gradient, globalBatch);
       if (device != null) {
-        single = () -> noise.observeSingle(device.gradients(), globalBatch);
+        single = known -> known.observeSingle(device.gradients(), globalBatch);
       } else if (update.hasGradientStages()) {
         float[] raw = groups == 1 ? gradient.clone() : gradient;
-        single = () -> noise.observeSingle(raw, globalBatch);
+        single = known -> known.observeSingle(raw, globalBatch);
         update.change(gradient, new GradientStage.StepView(step, globalBatch, loss));
       }
-      observe(single, groups, squaredNorms, observed, globalBatch);
+      noise.observe(single, groups, squaredNorms, observed, globalBatch);
       rate = rate(globalBatch);
       update.apply(device == null ? gradient : null, batchStatistics, rate, step);
     }
     step += steps;
-    scaleInvariantSteps += steps * gain(globalBatch);
+    scaleInvariantSteps += steps * noise.gain(globalBatch);
     long taken = (long) steps * globalBatch;
     examples.applied(all, taken);
     learningRate.applied(
-        progress(), Math.toIntExact(taken), steps * batchScale(globalBatch), loss, rate);
+        progress(), Math.toIntExact(taken), steps * noise.batchScale(globalBatch), loss, rate);
     if (rounds != null) {
       rounds.applied(new SyncPolicy.AppliedRound(progress(), steps, taken, loss, rate));
     }
@@ -396,14 +384,5 @@ final class Replica {
             new DivergedException(
                 "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
                     .formatted(step)));
-  }
-
-  private void observe(
-      Runnable single, int groups, double squaredNorms, double squaredNorm, int globalBatch) {
-    if (groups == 1) {
-      single.run();
-    } else {
-      noise.observe(groups, squaredNorms / groups, squaredNorm, globalBatch);
-    }
   }
 }

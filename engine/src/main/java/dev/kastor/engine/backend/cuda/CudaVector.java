@@ -42,7 +42,7 @@ final class CudaVector implements DeviceVector {
     this.layout = layout;
     this.offsets = offsets;
     this.shape = shape;
-    this.address = gpu.allocate(bytes());
+    this.address = allocated();
     try (Arena zeros = Arena.ofShared()) {
       // What lies between tensors takes part in updates and sums.
       copyIn(zeros.allocate(bytes(), Tensor.ALIGNMENT));
@@ -70,6 +70,16 @@ final class CudaVector implements DeviceVector {
     return end == 0 || rows * width > Integer.MAX_VALUE
         ? Optional.empty()
         : Optional.of(new CudaVector(gpu, layout, offsets, Shape.of((int) rows, (int) width)));
+  }
+
+  private long allocated() {
+    try {
+      return gpu.allocate(bytes());
+    } catch (OutOfGpuMemoryException e) {
+      throw new OutOfGpuMemoryException(
+          "A vector of %d parameters does not fit: %s"
+              .formatted(layout.elements(), e.getMessage()));
+    }
   }
 
   private long bytes() {

@@ -3,14 +3,21 @@ package dev.kastor.engine.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.bench.GpuProcess;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.DeviceUpdate;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.optim.Adam;
 import dev.kastor.engine.train.Optimizer;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SequencedMap;
 import org.junit.jupiter.api.BeforeAll;
@@ -63,6 +70,28 @@ final class DeviceTrainingIT {
       update.keep();
       update.apply(0.01, step);
     }
+  }
+
+  /** What {@code kastor gpu check} finds out about a GPU. */
+  @Test
+  void theCheckComparesUpdatesWithThoseOfTheHost() throws Exception {
+    PrintStream before = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      GpuProcess.main(new String[0]);
+    } finally {
+      System.setOut(before);
+    }
+    List<JsonNode> updates = new ArrayList<>();
+    for (JsonNode trial : new ObjectMapper().readTree(printed.toByteArray()).findValue("trials")) {
+      if (trial.path("network").asText().contains("adam")) {
+        updates.add(trial);
+      }
+    }
+    assertThat(updates).hasSize(1);
+    assertThat(updates.getFirst().path("error").asDouble(Double.NaN)).isZero();
+    List.copyOf(driver.memory.keySet()).forEach(driver::free);
   }
 
   @Test
