@@ -9,6 +9,7 @@ import dev.kastor.engine.optim.Sgd;
 import dev.kastor.engine.program.TrainingMethod;
 import dev.kastor.engine.sync.SyncPolicies;
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.TrainingState;
 import dev.kastor.engine.train.UpdateStage;
@@ -22,7 +23,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -164,6 +167,31 @@ class DeviceTrainingTest {
       }
       pair.assertSame();
     }
+  }
+
+  /** The device has come further than the anchor to which the host goes back. */
+  @Test
+  void aRoundThatComesToNothingIsTakenAgainFromItsAnchor() throws Exception {
+    AtomicBoolean bad = new AtomicBoolean(true);
+    GradientStage spoils =
+        (gradient, step) -> gradient[0] = bad.get() && step.step() == 2 ? Float.NaN : gradient[0];
+    TrainingMethod method =
+        Features.method(
+            List.of(spoils),
+            Optional.empty(),
+            List.of(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(SyncPolicies.BUILT_IN.choose("local:steps=4")));
+    Pair pair = new Pair(new Sgd(0.9, 0), method);
+    assertThat(pair.computed(PLAN)).noneMatch(LocalStep::finite);
+    bad.set(false);
+    pair.together(PLAN);
+    pair.assertSame();
+    Pair undisturbed = new Pair(new Sgd(0.9, 0), method);
+    undisturbed.together(PLAN);
+    assertThat(StateDigest.of(pair.device.state()))
+        .isEqualTo(StateDigest.of(undisturbed.device.state()));
   }
 
   /** Whatever happens in whatever order, neither the host's nor the device's newest are lost. */
