@@ -113,8 +113,13 @@ public final class TelemetryStore {
   public void accept(TrainingJob job, TelemetryReport report) {
     JobTelemetry telemetry = of(job);
     Instant now = clock.instant();
+    boolean before = whole(job, telemetry);
     if (telemetry.accept(report, now)) {
       taken(job, telemetry, report, now);
+      if (!before && whole(job, telemetry)) {
+        // What was decided without it may be decided otherwise now; a replay does the same.
+        signals.round();
+      }
     }
   }
 
