@@ -6,6 +6,7 @@ import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Update;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
@@ -162,7 +163,7 @@ final class LinearDevice {
 
     @Override
     public float[] readSlot(String name) {
-      return slots.get(name).read();
+      return Objects.requireNonNull(slots.get(name)).read();
     }
 
     @Override
