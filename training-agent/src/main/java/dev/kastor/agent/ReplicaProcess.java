@@ -115,7 +115,7 @@ final class ReplicaProcess implements AutoCloseable {
           config.job(),
           config.pod(),
           spec.program(),
-          model.parameters().length,
+          model.layout().elements(),
           model.trainingExamples());
       trainer = training;
       return training.run();

@@ -41,6 +41,7 @@ public final class GpuCommand implements Runnable {
         "The gradients of small networks must be those of plain loops in double precision,",
         "with kernels of its own and, where libcublasLt or libcudnn is found, with the products",
         "of the one and the convolutions of the other, each alone and both together.",
+        "Parameters that a GPU updates by its own kernels must have the bits that the host gets.",
         "KASTOR_CUDA_LIBRARIES names folders to look for them in before the system's.",
         "Ends with 0 if a GPU computes them all, with 1 if there is none that does."
       },

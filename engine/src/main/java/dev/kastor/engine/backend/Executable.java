@@ -4,6 +4,7 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 
 /**
  * A compiled graph with memory for its values.
@@ -45,6 +46,19 @@ public interface Executable extends AutoCloseable {
    * from the thread that calls.
    */
   void run(IntConsumer finished);
+
+  /**
+   * The same where not all outputs are asked for: what others hold on the host is of no meaning.
+   *
+   * @param wanted whether somebody reads the output of this number
+   */
+  default void run(IntPredicate wanted, IntConsumer finished) {
+    run(output -> {
+      if (wanted.test(output)) {
+        finished.accept(output);
+      }
+    });
+  }
 
   /** An output of the last run, numbered as in the graph; valid until the next run. */
   Tensor output(int index);

@@ -5,6 +5,7 @@ import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 
 /** An executable that owns the arena of its memory. */
 record OwnedExecutable(Executable executable, Arena arena) implements Executable {
@@ -26,6 +27,11 @@ record OwnedExecutable(Executable executable, Arena arena) implements Executable
   @Override
   public void run(IntConsumer finished) {
     executable.run(finished);
+  }
+
+  @Override
+  public void run(IntPredicate wanted, IntConsumer finished) {
+    executable.run(wanted, finished);
   }
 
   @Override

@@ -12,21 +12,27 @@ import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.ConvNet;
+import dev.kastor.engine.nn.DeviceUpdate;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
 import dev.kastor.engine.op.Recurrent;
+import dev.kastor.engine.optim.Adam;
 import dev.kastor.engine.tensor.DType;
+import dev.kastor.engine.train.Update;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
  * The program that {@code kastor gpu check} starts: which GPUs there are, and for small networks
- * how far the gradients that each computes are from those of plain loops in double precision.
+ * how far the gradients that each computes are from those of plain loops in double precision, and
+ * the parameters that it updates from those that the host does.
  *
  * <p>Prints one document of JSON.
  */
@@ -35,6 +41,11 @@ public final class GpuProcess {
   private static final double NANOS = 1e9;
   private static final long SEED = 1;
   private static final int EXAMPLES = 5;
+  private static final int STEPS = 3;
+  private static final double RATE = 0.01;
+
+  /** Less than two neighbouring numbers differ. */
+  private static final double SAME_BITS = 1e-9;
 
   private GpuProcess() {}
 
@@ -135,24 +146,43 @@ public final class GpuProcess {
 
   private static void tryOut(Way way, Backend backend, ArrayNode trials) {
     networks()
-        .forEach((name, network) -> {
-          ObjectNode trial = trials.addObject();
-          trial.put("network", name);
-          trial.put("products", way.products());
-          trial.put("tolerance", way.tolerance());
-          try {
-            long start = System.nanoTime();
-            float[] gradient = gradient(network, backend);
-            trial.put("seconds", (System.nanoTime() - start) / NANOS);
-            trial.put("error", distance(gradient, gradient(network, new ReferenceBackend())));
-          } catch (RuntimeException e) {
-            trial.put("failure", e.getMessage());
-          }
-        });
+        .forEach((name, network) ->
+            tryOut(
+                trials.addObject().put("network", name),
+                way.products(),
+                way.tolerance(),
+                () -> gradient(network, backend),
+                () -> gradient(network, new ReferenceBackend())));
+    if (way.libraries() == Libraries.NONE) {
+      tryOut(
+          trials.addObject().put("network", "mlp, updated by adam"),
+          way.products(),
+          SAME_BITS,
+          () -> trained(backend, true),
+          () -> trained(backend, false));
+    }
   }
 
-  private static Map<String, Network> networks() {
-    Map<String, Network> networks = new LinkedHashMap<>();
+  private static void tryOut(
+      ObjectNode trial,
+      String products,
+      double tolerance,
+      Supplier<float[]> computed,
+      Supplier<float[]> wanted) {
+    trial.put("products", products);
+    trial.put("tolerance", tolerance);
+    try {
+      long start = System.nanoTime();
+      float[] values = computed.get();
+      trial.put("seconds", (System.nanoTime() - start) / NANOS);
+      trial.put("error", distance(values, wanted.get()));
+    } catch (RuntimeException e) {
+      trial.put("failure", e.getMessage());
+    }
+  }
+
+  private static SequencedMap<String, Network> networks() {
+    SequencedMap<String, Network> networks = new LinkedHashMap<>();
     networks.put("mlp", new Mlp(20, List.of(17, 9), 5));
     networks.put("cnn", new ConvNet(2, 8, 8, 4, List.of(6, 16)));
     networks.put("transformer", new ByteLanguageModel(12, 16, 4, 2));
@@ -160,7 +190,7 @@ public final class GpuProcess {
     return networks;
   }
 
-  private static float[] gradient(Network network, Backend backend) {
+  private static Batch batch(Network network) {
     SplittableRandom random = new SplittableRandom(SEED);
     float[] features = new float[EXAMPLES * network.example().shape().elements()];
     for (int i = 0; i < features.length; i++) {
@@ -173,11 +203,36 @@ public final class GpuProcess {
     for (int i = 0; i < targets.length; i++) {
       targets[i] = random.nextInt(network.classes());
     }
+    return new Batch(EXAMPLES, features, targets);
+  }
+
+  private static float[] gradient(Network network, Backend backend) {
     try (GraphModel model = new GraphModel(network, backend, SEED)) {
       float[] gradient = new float[model.parameters().length];
-      model.pass(
-          new Batch(EXAMPLES, features, targets), gradient, new float[model.statistics().length]);
+      model.pass(batch(network), gradient, new float[model.statistics().length]);
       return gradient;
+    }
+  }
+
+  /** Parameters after steps whose update is the device's or, from its gradients, the host's. */
+  private static float[] trained(Backend backend, boolean onDevice) {
+    Network network = networks().firstEntry().getValue();
+    Adam adam = new Adam(0.9, 0.999, 1e-8, 0.01);
+    try (GraphModel model = new GraphModel(network, backend, SEED)) {
+      SequencedMap<String, float[]> slots = adam.newSlots(model.layout());
+      Optional<DeviceUpdate> update = onDevice ? model.onDevice(adam, slots) : Optional.empty();
+      float[] gradient = new float[model.parameters().length];
+      float[] statistics = new float[model.statistics().length];
+      for (int step = 0; step < STEPS; step++) {
+        if (update.isPresent()) {
+          update.get().pass(batch(network), statistics, 0, 1);
+          update.get().apply(RATE, step);
+        } else {
+          model.pass(batch(network), gradient, statistics);
+          adam.apply(new Update(model.layout(), model.parameters(), gradient, slots, RATE, step));
+        }
+      }
+      return model.readParameters();
     }
   }
 

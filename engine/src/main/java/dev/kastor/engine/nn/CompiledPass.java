@@ -2,7 +2,9 @@ package dev.kastor.engine.nn;
 
 import dev.kastor.engine.autodiff.Gradients;
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.Residence;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
@@ -14,37 +16,64 @@ import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** A network compiled for one number of examples, for training or for inference. */
 final class CompiledPass implements AutoCloseable {
   private final Executable executable;
   private final Tensor features;
   private final Tensor targets;
+  private final PlacedVector vector;
+
+  /** Where the parameters are copied to in each pass; none if the device keeps them. */
   private final List<Tensor> parameters;
+
   private final List<Tensor> statistics;
   private final int[] tokens;
 
   private final Layout layout;
 
+  /** Outputs that are gradients, from 1 on. */
+  private final int gradients;
+
   private CompiledPass(
-      Executable executable, Node features, Node targets, List<Node> weights, List<Node> running) {
+      Executable executable,
+      PlacedVector vector,
+      Node features,
+      Node targets,
+      List<Node> weights,
+      List<Node> running,
+      int gradients) {
     this.executable = executable;
+    this.vector = vector;
     this.features = executable.input(features);
     this.targets = executable.input(targets);
-    this.parameters = weights.stream().map(executable::input).toList();
+    this.parameters =
+        vector.device() == null ? weights.stream().map(executable::input).toList() : List.of();
     this.statistics = running.stream().map(executable::input).toList();
     this.tokens = new int[features.isFloat() ? 0 : features.shape().elements()];
     this.layout = Forward.layout(weights);
+    this.gradients = gradients;
   }
 
   /**
    * Outputs: mean loss, the gradients of the parameters, the last one first as they are found, the
    * batch's value of each statistic.
+   *
+   * @param vector of the parameters
+   * @param gradient of the device, where that has the parameters
    */
   static CompiledPass training(
-      Network network, Backend backend, PassPipeline passes, int examples) {
+      Network network,
+      Backend backend,
+      PassPipeline passes,
+      int examples,
+      PlacedVector vector,
+      @Nullable DeviceVector gradient) {
     Layers layers = new Layers(true);
     Node features = features(network, examples);
     Node targets = targets(network, examples);
@@ -59,25 +88,57 @@ final class CompiledPass implements AutoCloseable {
     outputs.add(loss);
     outputs.addAll(Gradients.of(loss, weights).reversed());
     outputs.addAll(results.subList(1, results.size()));
-    Executable executable = compile(outputs, backend, passes);
-    return new CompiledPass(executable, features, targets, weights, List.of());
+    Map<Integer, DeviceVector.Place> places = new HashMap<>();
+    if (gradient != null) {
+      for (int i = 0; i < weights.size(); i++) {
+        places.put(weights.size() - i, gradient.tensor(i));
+      }
+    }
+    Residence residence = new Residence(leaves(vector, weights), places);
+    Executable executable = compile(outputs, backend, passes, residence);
+    return new CompiledPass(
+        executable, vector, features, targets, weights, List.of(), weights.size());
   }
 
-  /** Outputs: the loss of each position, the logits. */
+  /**
+   * Outputs: the loss of each position, the logits.
+   *
+   * @param vector of the parameters
+   */
   static CompiledPass inference(
-      Network network, Backend backend, PassPipeline passes, int examples) {
+      Network network, Backend backend, PassPipeline passes, int examples, PlacedVector vector) {
     Forward forward = Forward.of(network, examples);
     Node targets = targets(network, examples);
     List<Node> wanted = List.of(losses(forward.logits(), targets), forward.logits());
     List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, backend::pays);
-    Executable executable = compile(results, backend, passes);
+    Residence residence = new Residence(leaves(vector, forward.parameters()), Map.of());
+    Executable executable = compile(results, backend, passes, residence);
     return new CompiledPass(
-        executable, forward.features(), targets, forward.parameters(), forward.statistics());
+        executable,
+        vector,
+        forward.features(),
+        targets,
+        forward.parameters(),
+        forward.statistics(),
+        0);
   }
 
-  private static Executable compile(List<Node> results, Backend backend, PassPipeline passes) {
+  private static Map<Node, DeviceVector.Place> leaves(PlacedVector vector, List<Node> weights) {
+    Map<Node, DeviceVector.Place> places = new HashMap<>();
+    DeviceVector device = vector.device();
+    if (device != null) {
+      for (int i = 0; i < weights.size(); i++) {
+        places.put(weights.get(i), device.tensor(i));
+      }
+    }
+    return places;
+  }
+
+  private static Executable compile(
+      List<Node> results, Backend backend, PassPipeline passes, Residence residence) {
     return backend.compile(
-        new Graph(passes.apply(GraphPass.Stage.BEFORE_COMPILATION, results, backend::pays)));
+        new Graph(passes.apply(GraphPass.Stage.BEFORE_COMPILATION, results, backend::pays)),
+        residence);
   }
 
   static Node features(Network network, int examples) {
@@ -97,10 +158,10 @@ final class CompiledPass implements AutoCloseable {
     return Node.of(new SoftmaxCrossEntropy(), logits, targets);
   }
 
-  /** A pass of which nobody wants the gradient before the end. */
-  void run(Batch batch, float[] flatParameters, float[] flatStatistics) {
-    write(batch, flatParameters, flatStatistics);
-    executable.run();
+  /** A pass of which nobody wants the gradient on the host. */
+  void run(Batch batch, float[] flatStatistics) {
+    write(batch, flatStatistics);
+    executable.run(output -> output == 0 || output > gradients, _ -> {});
   }
 
   /**
@@ -109,17 +170,12 @@ final class CompiledPass implements AutoCloseable {
    * @param gradient receives the gradients side by side
    * @param ready told from which element on the gradient is there, again and again, down to 0
    */
-  void run(
-      Batch batch,
-      float[] flatParameters,
-      float[] flatStatistics,
-      float[] gradient,
-      IntConsumer ready) {
-    write(batch, flatParameters, flatStatistics);
-    boolean[] there = new boolean[parameters.size()];
-    int[] missing = {parameters.size()};
+  void run(Batch batch, float[] flatStatistics, float[] gradient, IntConsumer ready) {
+    write(batch, flatStatistics);
+    boolean[] there = new boolean[gradients];
+    int[] missing = {gradients};
     executable.run(output -> {
-      int parameter = parameters.size() - output;
+      int parameter = gradients - output;
       if (output == 0 || parameter < 0) {
         return;
       }
@@ -135,8 +191,10 @@ final class CompiledPass implements AutoCloseable {
     });
   }
 
-  private void write(Batch batch, float[] flatParameters, float[] flatStatistics) {
-    write(parameters, flatParameters);
+  private void write(Batch batch, float[] flatStatistics) {
+    if (!vector.toDevice()) {
+      write(parameters, vector.read());
+    }
     write(statistics, flatStatistics);
     if (features.dtype() == DType.I32) {
       for (int i = 0; i < tokens.length; i++) {
@@ -164,7 +222,7 @@ final class CompiledPass implements AutoCloseable {
   /** Copies the batch's statistics side by side. */
   void readStatistics(float[] flat) {
     int offset = 0;
-    int output = 1 + parameters.size();
+    int output = 1 + gradients;
     while (offset < flat.length) {
       Tensor tensor = executable.output(output++);
       tensor.read(flat, offset);

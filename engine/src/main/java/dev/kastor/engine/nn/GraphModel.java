@@ -1,16 +1,21 @@
 package dev.kastor.engine.nn;
 
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.function.IntConsumer;
 import java.util.random.RandomGeneratorFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A network's parameters and the compiled passes that use them.
@@ -30,7 +35,12 @@ public final class GraphModel implements AutoCloseable {
   private final Backend backend;
   private final PassPipeline graphPasses;
   private final Layout layout;
-  private final float[] parameters;
+  private final PlacedVector parameters;
+
+  /** Of the last training pass, where the device has the parameters; null until there is one. */
+  private @Nullable DeviceVector gradient;
+
+  private final List<DeviceUpdate> updates = new ArrayList<>();
   private final float[] statistics;
   private final Map<Key, CompiledPass> passes = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -55,7 +65,8 @@ public final class GraphModel implements AutoCloseable {
     Layers layers = new Layers(true);
     network.logits(layers, CompiledPass.features(network, 1));
     this.layout = Forward.layout(layers.parameters());
-    this.parameters = draw(layers.weights(), layout, seed);
+    this.parameters =
+        new PlacedVector(draw(layers.weights(), layout, seed), backend.vector(layout).orElse(null));
     this.statistics = start(layers.statistics(), Forward.layout(layers.running()));
   }
 
@@ -90,9 +101,44 @@ public final class GraphModel implements AutoCloseable {
     return layout;
   }
 
-  /** The parameters side by side; live. */
+  /**
+   * The parameters side by side. Whoever asks may change them until the next pass; after that they
+   * are asked for again, as a device may have others by then.
+   */
   public float[] parameters() {
-    return parameters;
+    return parameters.change();
+  }
+
+  /** The same for those who do not change them, which costs a device no copy. */
+  public float[] readParameters() {
+    return parameters.read();
+  }
+
+  /**
+   * The update of the parameters on the device that has them; empty if that is the host. Closed
+   * with the model.
+   *
+   * @param slots of the optimizer by name, as long as the parameters; from here on read and changed
+   *     through the update alone
+   * @throws RuntimeException if the device has no memory for it
+   */
+  public Optional<DeviceUpdate> onDevice(
+      ElementwiseUpdate update, SequencedMap<String, float[]> slots) {
+    if (parameters.device() == null) {
+      return Optional.empty();
+    }
+    DeviceUpdate made = new DeviceUpdate(this, backend, parameters, gradient(), update, slots);
+    updates.add(made);
+    return Optional.of(made);
+  }
+
+  private DeviceVector gradient() {
+    DeviceVector known = gradient;
+    if (known == null) {
+      known = backend.vector(layout).orElseThrow();
+      gradient = known;
+    }
+    return known;
   }
 
   /** The running statistics side by side; live. */
@@ -118,13 +164,25 @@ public final class GraphModel implements AutoCloseable {
    * @param ready told from which element on the gradient is there, again and again, down to 0
    */
   public double pass(Batch batch, float[] gradient, float[] batchStatistics, IntConsumer ready) {
-    require(batch);
-    requireLength("gradient", gradient.length, parameters.length);
-    requireLength("batchStatistics", batchStatistics.length, statistics.length);
-    CompiledPass pass = compiled(new Key(true, batch.examples()));
-    pass.run(batch, parameters, statistics, gradient, ready);
+    requireLength("gradient", gradient.length, layout.elements());
+    CompiledPass pass = training(batch, batchStatistics);
+    pass.run(batch, statistics, gradient, ready);
     pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
+  }
+
+  /** The same where the gradient stays on the device. */
+  double passOnDevice(Batch batch, float[] batchStatistics) {
+    CompiledPass pass = training(batch, batchStatistics);
+    pass.run(batch, statistics);
+    pass.readStatistics(batchStatistics);
+    return pass.output(0).get(0);
+  }
+
+  private CompiledPass training(Batch batch, float[] batchStatistics) {
+    require(batch);
+    requireLength("batchStatistics", batchStatistics.length, statistics.length);
+    return compiled(new Key(true, batch.examples()));
   }
 
   /** Moves the running statistics a tenth of the way to a step's mean. */
@@ -139,7 +197,7 @@ public final class GraphModel implements AutoCloseable {
   public Scores score(Batch batch) {
     require(batch);
     CompiledPass pass = compiled(new Key(false, batch.examples()));
-    pass.run(batch, parameters, statistics);
+    pass.run(batch, statistics);
     Tensor losses = pass.output(0);
     Tensor logits = pass.output(1);
     int rows = losses.shape().elements();
@@ -162,7 +220,7 @@ public final class GraphModel implements AutoCloseable {
     require(batch);
     requireLength("losses", losses.length, batch.examples());
     CompiledPass pass = compiled(new Key(false, batch.examples()));
-    pass.run(batch, parameters, statistics);
+    pass.run(batch, statistics);
     Tensor each = pass.output(0);
     int positions = network.positions();
     for (int i = 0; i < losses.length; i++) {
@@ -194,7 +252,7 @@ public final class GraphModel implements AutoCloseable {
             new int[examples * network.positions()]);
     CompiledPass pass = compiled(new Key(true, examples));
     for (int i = 0; i < 3; i++) {
-      pass.run(zeros, parameters, statistics);
+      pass.run(zeros, statistics);
     }
   }
 
@@ -210,8 +268,14 @@ public final class GraphModel implements AutoCloseable {
     }
     CompiledPass made =
         key.training()
-            ? CompiledPass.training(network, backend, graphPasses, key.examples())
-            : CompiledPass.inference(network, backend, graphPasses, key.examples());
+            ? CompiledPass.training(
+                network,
+                backend,
+                graphPasses,
+                key.examples(),
+                parameters,
+                parameters.device() == null ? null : gradient())
+            : CompiledPass.inference(network, backend, graphPasses, key.examples(), parameters);
     passes.put(key, made);
     return made;
   }
@@ -240,5 +304,12 @@ public final class GraphModel implements AutoCloseable {
   public void close() {
     passes.values().forEach(CompiledPass::close);
     passes.clear();
+    updates.forEach(DeviceUpdate::close);
+    updates.clear();
+    if (gradient != null) {
+      gradient.close();
+      gradient = null;
+    }
+    parameters.close();
   }
 }

@@ -1,12 +1,16 @@
 package dev.kastor.engine.optim;
 
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.nn.ElementwiseUpdate;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.OptimizerPlugin;
 import dev.kastor.engine.train.Update;
 import dev.kastor.plugin.Option;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 
 /**
  * Adam (Kingma and Ba, ICLR 2015, algorithm 1) with decoupled weight decay (Loshchilov and Hutter,
@@ -21,7 +25,7 @@ import java.util.SequencedMap;
  * @param weightDecay at least 0
  */
 public record Adam(double beta1, double beta2, double epsilon, double weightDecay)
-    implements Optimizer {
+    implements Optimizer, ElementwiseUpdate {
   private static final String FIRST = "first";
   private static final String SECOND = "second";
 
@@ -62,13 +66,10 @@ public record Adam(double beta1, double beta2, double epsilon, double weightDeca
     float[] gradient = update.gradient();
     float[] firsts = update.slot(FIRST);
     float[] seconds = update.slot(SECOND);
-    double learningRate = update.learningRate();
-    double time = (double) (update.step() + 1);
-    double correction1 = 1 - Math.pow(beta1, time);
-    double correction2 = 1 - Math.pow(beta2, time);
-    float rate = (float) (learningRate * Math.sqrt(correction2) / correction1);
-    float small = (float) (epsilon * Math.sqrt(correction2));
-    float shrink = (float) (learningRate * weightDecay);
+    float[] numbers = numbers(update.learningRate(), update.step());
+    float rate = numbers[0];
+    float small = numbers[1];
+    float shrink = numbers[2];
     float keep1 = (float) beta1;
     float keep2 = (float) beta2;
     for (int i = 0; i < parameters.length; i++) {
@@ -79,5 +80,39 @@ public record Adam(double beta1, double beta2, double epsilon, double weightDeca
       seconds[i] = second;
       parameters[i] -= rate * first / ((float) Math.sqrt(second) + small) + shrink * parameters[i];
     }
+  }
+
+  @Override
+  public Optional<ElementwiseUpdate> elementwise() {
+    return Optional.of(this);
+  }
+
+  /** The rate and the epsilon, both with the corrections of the bias, and the decay. */
+  @Override
+  public float[] numbers(double learningRate, long step) {
+    double time = (double) (step + 1);
+    double correction1 = 1 - Math.pow(beta1, time);
+    double correction2 = 1 - Math.pow(beta2, time);
+    return new float[] {
+      (float) (learningRate * Math.sqrt(correction2) / correction1),
+      (float) (epsilon * Math.sqrt(correction2)),
+      (float) (learningRate * weightDecay)
+    };
+  }
+
+  @Override
+  public Vectors update(Vectors before, Node gradient, List<Node> numbers) {
+    Node parameters = before.parameters();
+    float keep1 = (float) beta1;
+    float keep2 = (float) beta2;
+    Node first = before.slot(FIRST).multiply(keep1).add(gradient.multiply(1 - keep1));
+    Node second =
+        before.slot(SECOND).multiply(keep2).add(gradient.multiply(1 - keep2).multiply(gradient));
+    Node moved = numbers.get(0).multiply(first).divide(second.sqrt().add(numbers.get(1)));
+    Node shrunk = numbers.get(2).multiply(parameters);
+    SequencedMap<String, Node> slots = new TreeMap<>();
+    slots.put(FIRST, first);
+    slots.put(SECOND, second);
+    return new Vectors(parameters.subtract(moved.add(shrunk)), slots);
   }
 }

@@ -1,12 +1,16 @@
 package dev.kastor.engine.optim;
 
+import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.nn.ElementwiseUpdate;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.OptimizerPlugin;
 import dev.kastor.engine.train.Update;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 
 /**
  * Stochastic gradient descent with heavy-ball momentum and L2 weight decay.
@@ -18,7 +22,7 @@ import java.util.SequencedMap;
  * @param momentum in [0, 1)
  * @param weightDecay at least 0
  */
-public record Sgd(double momentum, double weightDecay) implements Optimizer {
+public record Sgd(double momentum, double weightDecay) implements Optimizer, ElementwiseUpdate {
   private static final String VELOCITY = "velocity";
 
   static final OptimizerPlugin PLUGIN =
@@ -62,5 +66,28 @@ public record Sgd(double momentum, double weightDecay) implements Optimizer {
       velocities[i] = velocity;
       parameters[i] -= rate * velocity;
     }
+  }
+
+  @Override
+  public Optional<ElementwiseUpdate> elementwise() {
+    return Optional.of(this);
+  }
+
+  @Override
+  public float[] numbers(double learningRate, long step) {
+    return new float[] {(float) learningRate};
+  }
+
+  @Override
+  public Vectors update(Vectors before, Node gradient, List<Node> numbers) {
+    Node parameters = before.parameters();
+    Node rate = numbers.getFirst();
+    Node direction = gradient.add(parameters.multiply((float) weightDecay));
+    SequencedMap<String, Node> slots = new TreeMap<>();
+    if (momentum > 0) {
+      direction = before.slot(VELOCITY).multiply((float) momentum).add(direction);
+      slots.put(VELOCITY, direction);
+    }
+    return new Vectors(parameters.subtract(rate.multiply(direction)), slots);
   }
 }

@@ -5,8 +5,11 @@ import dev.kastor.engine.nn.Batch;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.DeviceTraining;
+import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Trainable;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
@@ -38,6 +41,17 @@ final class ClassifierTrainable implements Trainable {
   @Override
   public float[] parameters() {
     return model.parameters();
+  }
+
+  @Override
+  public float[] readParameters() {
+    return model.readParameters();
+  }
+
+  @Override
+  public Optional<DeviceTraining> onDevice(
+      Optimizer optimizer, SequencedMap<String, float[]> slots) {
+    return GraphTraining.of(model, optimizer, slots, examples -> gather(training, examples));
   }
 
   @Override

@@ -61,8 +61,13 @@ public final class NoiseScaleEstimator {
 
   private double observations;
 
-  private float @Nullable [] previousGradient;
+  /** Whose kept gradient is that of the step before; null if none is. */
+  private @Nullable Successive previous;
+
   private int previousBatch;
+
+  /** Gradients that were given as arrays; null while there are none. */
+  private @Nullable HostGradients onHost;
 
   /**
    * An estimator that has seen nothing.
@@ -106,33 +111,85 @@ public final class NoiseScaleEstimator {
         scale);
   }
 
+  /** Gradients of successive steps of one group, in whatever memory. */
+  public interface Successive {
+    /** Compares the newest gradient with the one that was kept. */
+    Compared compared();
+
+    /** Keeps the newest gradient. */
+    void keep();
+  }
+
+  /**
+   * A gradient and one before it.
+   *
+   * @param product scalar product of both
+   * @param squaredDistance squared norm of their difference
+   */
+  public record Compared(double product, double squaredDistance) {}
+
   /**
    * Observes a step of one group: one replica, no accumulation.
    *
    * @param gradient mean gradient of the step; copied
    */
   public void observeSingle(float[] gradient, int globalBatch) {
-    float[] previous = previousGradient;
-    if (previous == null || previous.length != gradient.length) {
-      previousGradient = gradient.clone();
-      previousBatch = globalBatch;
-      return;
+    HostGradients own = onHost;
+    if (own == null || own.previous.length != gradient.length) {
+      own = new HostGradients(gradient.length);
+      onHost = own;
     }
-    double product = 0;
-    double squaredDistance = 0;
-    for (int i = 0; i < gradient.length; i++) {
-      double now = gradient[i];
-      double before = previous[i];
-      product += now * before;
-      squaredDistance += (now - before) * (now - before);
+    own.newest = gradient;
+    observeSingle(own, globalBatch);
+    own.newest = own.previous;
+  }
+
+  /**
+   * The same where the gradients are elsewhere.
+   *
+   * @param gradients always the same object for gradients that are kept in the same place
+   */
+  public void observeSingle(Successive gradients, int globalBatch) {
+    if (previous == gradients) {
+      Compared compared = gradients.compared();
+      double scale = (double) globalBatch / initialBatch;
+      average(
+          compared.product(),
+          compared.squaredDistance() / (initialBatch * (1.0 / globalBatch + 1.0 / previousBatch)),
+          scale);
     }
-    double scale = (double) globalBatch / initialBatch;
-    average(
-        product,
-        squaredDistance / (initialBatch * (1.0 / globalBatch + 1.0 / previousBatch)),
-        scale);
-    System.arraycopy(gradient, 0, previous, 0, gradient.length);
+    gradients.keep();
+    previous = gradients;
     previousBatch = globalBatch;
+  }
+
+  /** Those in arrays. */
+  private static final class HostGradients implements Successive {
+    private final float[] previous;
+    private float[] newest;
+
+    HostGradients(int length) {
+      previous = new float[length];
+      newest = previous;
+    }
+
+    @Override
+    public Compared compared() {
+      double product = 0;
+      double squaredDistance = 0;
+      for (int i = 0; i < newest.length; i++) {
+        double now = newest[i];
+        double before = previous[i];
+        product += now * before;
+        squaredDistance += (now - before) * (now - before);
+      }
+      return new Compared(product, squaredDistance);
+    }
+
+    @Override
+    public void keep() {
+      System.arraycopy(newest, 0, previous, 0, previous.length);
+    }
   }
 
   private void average(double squaredNormNow, double varianceNow, double scale) {
@@ -183,6 +240,7 @@ public final class NoiseScaleEstimator {
   }
 
   private void forgetPrevious() {
-    previousGradient = null;
+    previous = null;
+    onHost = null;
   }
 }

@@ -1,6 +1,8 @@
 package dev.kastor.engine.train;
 
+import dev.kastor.engine.nn.ElementwiseUpdate;
 import dev.kastor.engine.tensor.Layout;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
@@ -19,6 +21,14 @@ public interface Optimizer {
 
   /** Updates parameters and slots in place. */
   void apply(Update update);
+
+  /**
+   * The same update as a graph, element by element, for devices that keep the parameters; empty if
+   * it has none, and then the host updates them. It rounds as {@link #apply} does.
+   */
+  default Optional<ElementwiseUpdate> elementwise() {
+    return Optional.empty();
+  }
 
   /** New slots in the order of their names, which is the same in all processes. */
   default SequencedMap<String, float[]> newSlots(Layout layout) {

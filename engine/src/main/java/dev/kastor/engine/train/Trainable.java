@@ -2,6 +2,7 @@ package dev.kastor.engine.train;
 
 import dev.kastor.engine.tensor.Layout;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -13,8 +14,28 @@ public interface Trainable extends AutoCloseable {
   /** Examples in the training set, numbered from 0. */
   int trainingExamples();
 
-  /** The trained parameters as one flat vector; live: the optimizer writes into it. */
+  /**
+   * The trained parameters as one flat vector. The optimizer writes into it until the next pass;
+   * after that it asks again, as the newest values may be on a device by then.
+   */
   float[] parameters();
+
+  /** The same for those who do not write, which costs a device no copy. */
+  default float[] readParameters() {
+    return parameters();
+  }
+
+  /**
+   * Takes the steps of an optimizer to the device that has the parameters; empty where that is the
+   * host, or where the optimizer's update is no graph.
+   *
+   * @param slots the optimizer's vectors by name, from here on read and changed through the result
+   *     alone
+   */
+  default Optional<DeviceTraining> onDevice(
+      Optimizer optimizer, SequencedMap<String, float[]> slots) {
+    return Optional.empty();
+  }
 
   /** The layout of {@link #parameters}; without knowledge of it, one tensor. */
   default Layout layout() {

@@ -1,6 +1,7 @@
 package dev.kastor.agent.trainer;
 
 import dev.kastor.engine.train.AuditDigest;
+import dev.kastor.engine.train.DeviceTraining;
 import dev.kastor.engine.train.ElasticSampler;
 import dev.kastor.engine.train.GradientProbe;
 import dev.kastor.engine.train.Trainable;
@@ -55,6 +56,11 @@ final class Passes {
    * @param step of the round, from 0
    */
   record Place(BatchPlan plan, int replicas, int rank, int step) {
+    /** Passes of the step. */
+    int passes() {
+      return plan.accumulationSteps() + 1;
+    }
+
     /** That of another step of the round. */
     Place at(int other) {
       return new Place(plan, replicas, rank, other);
@@ -69,33 +75,75 @@ final class Passes {
    * @param ready told from which element on the gradient is final, again and again, down to 0
    */
   Ran run(Place place, @Nullable GradientProbe probe, float[] probed, IntConsumer ready) {
-    int passes = place.plan().accumulationSteps() + 1;
+    return run(place, new Sums(place.passes(), probe, probed, ready));
+  }
+
+  /** Runs the passes of a step whose gradients stay on a device: the vector here is as it was. */
+  Ran runOnDevice(Place place, DeviceTraining device) {
+    return run(place, new OnDevice(place.passes(), device));
+  }
+
+  private Ran run(Place place, Kind kind) {
+    int passes = place.passes();
     double loss = 0;
     AuditDigest trained = AuditDigest.EMPTY;
-    Sums sums = new Sums(passes, probe, probed, ready);
     for (int pass = 0; pass < passes; pass++) {
       ElasticSampler.Take take = examples.take(place, pass);
-      boolean first = pass == 0;
-      float[] target = first ? gradient : passGradient;
-      float[] passed = first ? statistics : passStatistics;
-      loss += model.pass(take.examples(), target, passed, sums.pass(pass));
-      sums.requireWhole();
+      loss += kind.run(take.examples(), pass, pass == 0 ? statistics : passStatistics);
       trained = trained.plus(AuditDigest.of(take));
-      if (!first) {
+      if (pass > 0) {
         Vectors.add(passStatistics, statistics, 0, statistics.length);
       }
     }
     if (passes > 1) {
       Vectors.scale(statistics, 1f / passes);
     }
-    boolean finite =
-        Double.isFinite(sums.squaredNorms) && Double.isFinite(Vectors.squaredNorm(statistics));
-    double squaredNorms = probe == null ? sums.squaredNorms : sums.probedNorms;
-    return new Ran(loss / passes, squaredNorms, trained, finite);
+    boolean finite = kind.isFinite() && Double.isFinite(Vectors.squaredNorm(statistics));
+    return new Ran(loss / passes, kind.squaredNorms(), trained, finite);
   }
 
-  /** What becomes of the gradients of a step's passes, piece by piece. */
-  private final class Sums {
+  /** What runs the passes of a step, and knows what became of their gradients. */
+  private interface Kind {
+    /** Runs one of them and returns its loss. */
+    double run(int[] examples, int pass, float[] batchStatistics);
+
+    /** See {@link Ran}. */
+    double squaredNorms();
+
+    boolean isFinite();
+  }
+
+  /** Gradients that stay on a device. */
+  private static final class OnDevice implements Kind {
+    private final int passes;
+    private final DeviceTraining device;
+    private double squaredNorms;
+
+    OnDevice(int passes, DeviceTraining device) {
+      this.passes = passes;
+      this.device = device;
+    }
+
+    @Override
+    public double run(int[] examples, int pass, float[] batchStatistics) {
+      DeviceTraining.Passed passed = device.pass(examples, batchStatistics, pass, passes);
+      squaredNorms += passed.squaredNorm();
+      return passed.loss();
+    }
+
+    @Override
+    public double squaredNorms() {
+      return squaredNorms;
+    }
+
+    @Override
+    public boolean isFinite() {
+      return Double.isFinite(squaredNorms);
+    }
+  }
+
+  /** Gradients that come to the host, and what becomes of them piece by piece. */
+  private final class Sums implements Kind {
     private final int passes;
     private final @Nullable GradientProbe probe;
     private final float[] probed;
@@ -111,14 +159,28 @@ final class Passes {
       this.ready = ready;
     }
 
-    void requireWhole() {
+    @Override
+    public double run(int[] examples, int pass, float[] batchStatistics) {
+      float[] target = pass == 0 ? gradient : passGradient;
+      double loss = model.pass(examples, target, batchStatistics, pass(pass));
       if (end > 0) {
         throw new IllegalStateException(
             "The pass never told of the first %d elements of its gradient.".formatted(end));
       }
+      return loss;
     }
 
-    IntConsumer pass(int pass) {
+    @Override
+    public double squaredNorms() {
+      return probe == null ? squaredNorms : probedNorms;
+    }
+
+    @Override
+    public boolean isFinite() {
+      return Double.isFinite(squaredNorms);
+    }
+
+    private IntConsumer pass(int pass) {
       end = gradient.length;
       float[] own = pass == 0 ? gradient : passGradient;
       boolean last = pass == passes - 1;

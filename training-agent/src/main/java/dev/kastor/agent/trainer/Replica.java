@@ -1,6 +1,7 @@
 package dev.kastor.agent.trainer;
 
 import dev.kastor.engine.checkpoint.TrainedParameters;
+import dev.kastor.engine.train.DeviceTraining;
 import dev.kastor.engine.train.GradientProbe;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.NoiseScaleEstimator;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +35,7 @@ final class Replica {
   private final TrainingSettings settings;
   private final ExampleStream examples;
   private final LearningRate learningRate;
-  private final NoiseScaleEstimator noise;
+  private final GradientNoise noise;
   private final Passes passes;
 
   /** Null where replicas exchange in every step. */
@@ -42,6 +44,9 @@ final class Replica {
   private final float[] gradient;
   private final float[] batchStatistics;
   private final double totalSteps;
+
+  /** Has the gradient of the step in progress; null where the vector here has it. */
+  private @Nullable DeviceTraining onDevice;
 
   /** Of the step in progress; null where what is exchanged is the true gradient. */
   private @Nullable GradientProbe probe;
@@ -56,8 +61,7 @@ final class Replica {
     this.settings = settings;
     this.examples = new ExampleStream(model, settings);
     this.learningRate = new LearningRate(settings);
-    this.noise =
-        new NoiseScaleEstimator(settings.initialBatch(), NoiseScaleEstimator.DEFAULT_SMOOTHING);
+    this.noise = new GradientNoise(settings.initialBatch());
     int parameters = model.parameters().length;
     int statistics = model.statistics().length;
     if (model.layout().elements() != parameters) {
@@ -131,7 +135,8 @@ final class Replica {
 
   /**
    * Our share's gradient, or after a round the change of the parameters, then the sum over replicas
-   * once the caller has exchanged it.
+   * once the caller has exchanged it. Of no meaning where one replica trains alone: a device may
+   * have the gradient then.
    */
   float[] gradient() {
     return gradient;
@@ -182,7 +187,7 @@ final class Replica {
 
   /** Parameters of the model. */
   int parameters() {
-    return model.parameters().length;
+    return gradient.length;
   }
 
   /** Running statistics of the model. */
@@ -201,6 +206,7 @@ final class Replica {
     }
     // The vectors are ours; what is a number of ours has to be read out of its section.
     state.copyFrom(from);
+    update.restored();
     step = state.step();
     scaleInvariantSteps = state.section(TrainingState.SCALE_INVARIANT_STEPS).doubles()[0];
     examples.restore(state);
@@ -208,13 +214,13 @@ final class Replica {
     hasState = true;
   }
 
-  /** The state; its vectors are live. */
+  /** The state, to be read before the next step. */
   TrainingState state() {
     List<Section> sections = new ArrayList<>();
     sections.add(Section.of(TrainingState.STEP, step));
     sections.add(Section.of(TrainingState.SCALE_INVARIANT_STEPS, scaleInvariantSteps));
     sections.addAll(examples.sections());
-    sections.add(Section.of(TrainingState.PARAMETERS, model.parameters()));
+    sections.add(Section.of(TrainingState.PARAMETERS, model.readParameters()));
     sections.addAll(update.sections());
     sections.add(Section.of(TrainingState.STATISTICS, model.statistics()));
     sections.add(Section.of(TrainingState.NOISE, noise.state()));
@@ -260,24 +266,12 @@ final class Replica {
   /** Steps that the next {@link #apply} applies, which follow from the state. */
   int steps(BatchPlan plan, int replicas) {
     Rounds local = rounds(replicas);
-    double left = (totalSteps - scaleInvariantSteps) / gain(plan.globalBatchSize(replicas));
+    double left = (totalSteps - scaleInvariantSteps) / noise.gain(plan.globalBatchSize(replicas));
     return local == null ? 1 : local.steps(left);
   }
 
-  /** Until the noise is known, a larger batch is taken to bring no more than the initial one. */
-  private double gain(int globalBatch) {
-    return noise
-        .stats()
-        .map(known -> known.gain(globalBatch))
-        .orElse(Math.min(1, batchScale(globalBatch)));
-  }
-
-  private double batchScale(int globalBatch) {
-    return (double) globalBatch / settings.initialBatch();
-  }
-
   private double rate(int globalBatch) {
-    return learningRate.of(batchScale(globalBatch), noise.stats());
+    return learningRate.of(noise.batchScale(globalBatch), noise.stats());
   }
 
   /**
@@ -296,11 +290,17 @@ final class Replica {
     probed = new float[probe == null ? 0 : probe.size()];
     long start = System.nanoTime();
     Passes.Place place = new Passes.Place(plan, replicas, rank, 0);
-    Passes.Ran ran =
-        local == null
-            ? passes.run(place, probe, probed, listener::ready)
-            : local.run(
-                place, steps, rate(plan.globalBatchSize(replicas)), step, probe, probed, listener);
+    onDevice = update.onDevice(replicas);
+    Passes.Ran ran;
+    if (local != null) {
+      double rate = rate(plan.globalBatchSize(replicas));
+      ran = local.run(place, steps, rate, step, probe, probed, listener);
+    } else if (onDevice != null) {
+      ran = passes.runOnDevice(place, onDevice);
+      listener.ready(0);
+    } else {
+      ran = passes.run(place, probe, probed, listener::ready);
+    }
     double seconds = (System.nanoTime() - start) * 1e-9 + examples.lookSeconds();
     return new LocalStep(
         ran.loss(),
@@ -334,7 +334,8 @@ final class Replica {
       squaredNorms += each.squaredNorms();
     }
     loss /= replicas;
-    double squaredNorm = Vectors.squaredNorm(gradient);
+    DeviceTraining device = onDevice;
+    double squaredNorm = device == null ? Vectors.squaredNorm(gradient) : device.squaredNorm();
     boolean finite = Double.isFinite(squaredNorm) && Vectors.isFinite(batchStatistics);
     Rounds local = rounds(replicas);
     if (!finite || (local != null && !local.areSlotsFinite())) {
@@ -348,23 +349,28 @@ final class Replica {
     if (local != null) {
       // That of its steps, which were taken before the noise of the round was known.
       rate = rate(globalBatch);
-      observe(gradient, groups, squaredNorms, observed, globalBatch);
+      noise.observe(_ -> {}, groups, squaredNorms, observed, globalBatch);
       local.apply(replicas);
     } else {
       // The noise is that of the gradient before all stages, and of a step that is applied.
-      boolean kept = groups == 1 && update.hasGradientStages();
-      float[] raw = kept ? gradient.clone() : gradient;
-      update.change(gradient, new GradientStage.StepView(step, globalBatch, loss));
-      observe(raw, groups, squaredNorms, observed, globalBatch);
+      Consumer<NoiseScaleEstimator> single = known -> known.observeSingle(gradient, globalBatch);
+      if (device != null) {
+        single = known -> known.observeSingle(device.gradients(), globalBatch);
+      } else if (update.hasGradientStages()) {
+        float[] raw = groups == 1 ? gradient.clone() : gradient;
+        single = known -> known.observeSingle(raw, globalBatch);
+        update.change(gradient, new GradientStage.StepView(step, globalBatch, loss));
+      }
+      noise.observe(single, groups, squaredNorms, observed, globalBatch);
       rate = rate(globalBatch);
-      update.apply(gradient, batchStatistics, rate, step);
+      update.apply(device == null ? gradient : null, batchStatistics, rate, step);
     }
     step += steps;
-    scaleInvariantSteps += steps * gain(globalBatch);
+    scaleInvariantSteps += steps * noise.gain(globalBatch);
     long taken = (long) steps * globalBatch;
     examples.applied(all, taken);
     learningRate.applied(
-        progress(), Math.toIntExact(taken), steps * batchScale(globalBatch), loss, rate);
+        progress(), Math.toIntExact(taken), steps * noise.batchScale(globalBatch), loss, rate);
     if (rounds != null) {
       rounds.applied(new SyncPolicy.AppliedRound(progress(), steps, taken, loss, rate));
     }
@@ -378,14 +384,5 @@ final class Replica {
             new DivergedException(
                 "training diverged at step %d: the gradient is not finite. Lower learningRate.base."
                     .formatted(step)));
-  }
-
-  private void observe(
-      float[] single, int groups, double squaredNorms, double squaredNorm, int globalBatch) {
-    if (groups == 1) {
-      noise.observeSingle(single, globalBatch);
-    } else {
-      noise.observe(groups, squaredNorms / groups, squaredNorm, globalBatch);
-    }
   }
 }

@@ -11,6 +11,7 @@ import dev.kastor.engine.train.TrainingState;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,9 +53,9 @@ final class Rounds {
     this.passes = passes;
     this.gradient = gradient;
     this.batchStatistics = batchStatistics;
-    this.parameters = Kept.of(model.parameters());
-    this.statistics = Kept.of(model.statistics());
-    this.slots = update.slots().stream().map(Kept::of).toList();
+    this.parameters = Kept.of(model::parameters);
+    this.statistics = Kept.of(model::statistics);
+    this.slots = update.slots().stream().map(slot -> Kept.of(() -> slot)).toList();
   }
 
   /**
@@ -86,24 +87,29 @@ final class Rounds {
   /**
    * A vector of the state, and one beside it.
    *
-   * @param live the vector that training changes
+   * @param current gives the vector that training changes, to be asked for whenever it is used
    * @param beside its anchor within a round, and after one what the replica came to
    */
   @SuppressWarnings("ArrayRecordComponent") // never compared
-  private record Kept(float[] live, float[] beside) {
-    static Kept of(float[] live) {
-      return new Kept(live, new float[live.length]);
+  private record Kept(Supplier<float[]> current, float[] beside) {
+    static Kept of(Supplier<float[]> current) {
+      return new Kept(current, new float[current.get().length]);
+    }
+
+    float[] live() {
+      return current.get();
     }
 
     void keep() {
-      System.arraycopy(live, 0, beside, 0, live.length);
+      System.arraycopy(live(), 0, beside, 0, beside.length);
     }
 
     void restore() {
-      System.arraycopy(beside, 0, live, 0, live.length);
+      System.arraycopy(beside, 0, live(), 0, beside.length);
     }
 
     void swap() {
+      float[] live = live();
       for (int i = 0; i < live.length; i++) {
         float anchor = beside[i];
         beside[i] = live[i];
@@ -201,8 +207,9 @@ final class Rounds {
 
   /** Goes back to the anchor, with what we came to beside it; whether all of that is finite. */
   private boolean leave() {
+    float[] reached = parameters.live();
     for (int i = 0; i < gradient.length; i++) {
-      gradient[i] = parameters.live()[i] - parameters.beside()[i];
+      gradient[i] = reached[i] - parameters.beside()[i];
     }
     parameters.restore();
     System.arraycopy(statistics.live(), 0, batchStatistics, 0, batchStatistics.length);

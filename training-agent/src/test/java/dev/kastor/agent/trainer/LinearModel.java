@@ -1,14 +1,19 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.train.DeviceTraining;
+import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Trainable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import org.jspecify.annotations.Nullable;
 
 /** Least squares on Gaussian data: small, deterministic, with a known noise. */
 final class LinearModel implements Trainable {
@@ -25,7 +30,20 @@ final class LinearModel implements Trainable {
   private final AtomicInteger evaluations = new AtomicInteger();
   private volatile boolean slow;
 
+  /** Null where the host has the parameters. */
+  private final @Nullable LinearDevice device;
+
   LinearModel() {
+    this(false);
+  }
+
+  /** A model with the same bits whose parameters and optimizer's vectors a device keeps. */
+  static LinearModel onDevice() {
+    return new LinearModel(true);
+  }
+
+  private LinearModel(boolean onDevice) {
+    device = onDevice ? new LinearDevice(this, parameters) : null;
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(11);
     float[] truth = new float[FEATURES];
     for (int i = 0; i < FEATURES; i++) {
@@ -63,7 +81,23 @@ final class LinearModel implements Trainable {
 
   @Override
   public float[] parameters() {
-    return parameters;
+    return device == null ? parameters : device.parameters().change();
+  }
+
+  @Override
+  public float[] readParameters() {
+    return device == null ? parameters : device.parameters().read();
+  }
+
+  @Override
+  public Optional<DeviceTraining> onDevice(
+      Optimizer optimizer, SequencedMap<String, float[]> slots) {
+    return Optional.ofNullable(device).map(device -> device.training(optimizer, slots));
+  }
+
+  /** The device; throws if there is none. */
+  LinearDevice device() {
+    return Objects.requireNonNull(device);
   }
 
   @Override
@@ -79,8 +113,9 @@ final class LinearModel implements Trainable {
     Arrays.fill(gradient, badPasses.getAndUpdate(left -> Math.max(0, left - 1)) > 0 ? bad : 0);
     Arrays.fill(batchStatistics, 0);
     double loss = 0;
+    float[] current = computed();
     for (int n : examples) {
-      float error = error(n);
+      float error = error(n, current);
       loss += 0.5 * error * error;
       for (int i = 0; i < FEATURES; i++) {
         gradient[i] += error * inputs[n][i] / examples.length;
@@ -95,17 +130,23 @@ final class LinearModel implements Trainable {
   @Override
   public Optional<ExampleLosses> exampleLosses() {
     return Optional.of((examples, losses) -> {
+      float[] current = computed();
       for (int i = 0; i < examples.length; i++) {
-        float error = error(examples[i]);
+        float error = error(examples[i], current);
         losses[i] = 0.5f * error * error;
       }
     });
   }
 
-  private float error(int n) {
+  /** The parameters where passes are computed. */
+  private float[] computed() {
+    return device == null ? parameters : device.parameters().onDevice();
+  }
+
+  private float error(int n, float[] current) {
     float prediction = 0;
     for (int i = 0; i < FEATURES; i++) {
-      prediction += inputs[n][i] * parameters[i];
+      prediction += inputs[n][i] * current[i];
     }
     return prediction - targets[n];
   }
@@ -131,8 +172,9 @@ final class LinearModel implements Trainable {
   public Metric evaluate() {
     evaluations.incrementAndGet();
     double sum = 0;
+    float[] current = computed();
     for (int n = 0; n < EXAMPLES; n++) {
-      sum += error(n) * error(n);
+      sum += error(n, current) * error(n, current);
     }
     return new Metric("meanSquaredError", sum / EXAMPLES, false);
   }

@@ -11,15 +11,24 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Job of replicas that come, go and die as a test says. */
 final class TestJob implements AutoCloseable {
   private final Path folder;
   private final FakeOperator operator;
   private final List<TestReplica> replicas = new ArrayList<>();
+  private final Supplier<LinearModel> models;
   private int started;
 
   TestJob(Path folder) throws IOException {
+    this(folder, LinearModel::new);
+  }
+
+  /** One whose replicas train models of this kind. */
+  TestJob(Path folder, Supplier<LinearModel> models) throws IOException {
+    this.models = models;
     this.folder = folder;
     this.operator = new FakeOperator(TestReplica.JOB, TestCertificate.shared());
   }
@@ -40,7 +49,9 @@ final class TestJob implements AutoCloseable {
    */
   void start(int count, TrainingSettings settings, boolean slow) {
     for (int i = 0; i < count; i++) {
-      TestReplica replica = TestReplica.start("job-" + started++, operator, settings, folder);
+      TestReplica replica =
+          TestReplica.start(
+              "job-" + started++, operator, settings, folder, Optional.empty(), models.get());
       replica.model().slow(slow);
       replicas.add(replica);
     }
@@ -78,7 +89,8 @@ final class TestJob implements AutoCloseable {
       assertThat(outcome.kind()).as(outcome.message()).isEqualTo(kind);
       assertThat(outcome.progress()).isEqualTo(first.progress());
       assertThat(outcome.lostOrRepeatedExamples()).isZero();
-      assertThat(replica.model().parameters()).isEqualTo(replicas.getFirst().model().parameters());
+      assertThat(replica.model().readParameters())
+          .isEqualTo(replicas.getFirst().model().readParameters());
     }
     return first;
   }

@@ -26,7 +26,7 @@ final class TestReplica {
   static final JobId JOB = new JobId("team", "job");
 
   private final String pod;
-  private final LinearModel model = new LinearModel();
+  private final LinearModel model;
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private final Thread thread;
 
@@ -35,8 +35,10 @@ final class TestReplica {
       FakeOperator operator,
       TrainingSettings settings,
       Path folder,
-      Optional<WarmStart> warmStart) {
+      Optional<WarmStart> warmStart,
+      LinearModel model) {
     this.pod = pod;
+    this.model = model;
     this.thread =
         Thread.ofPlatform().name(pod).unstarted(() -> run(operator, settings, folder, warmStart));
   }
@@ -52,7 +54,17 @@ final class TestReplica {
       TrainingSettings settings,
       Path folder,
       Optional<WarmStart> warmStart) {
-    TestReplica replica = new TestReplica(pod, operator, settings, folder, warmStart);
+    return start(pod, operator, settings, folder, warmStart, new LinearModel());
+  }
+
+  static TestReplica start(
+      String pod,
+      FakeOperator operator,
+      TrainingSettings settings,
+      Path folder,
+      Optional<WarmStart> warmStart,
+      LinearModel model) {
+    TestReplica replica = new TestReplica(pod, operator, settings, folder, warmStart, model);
     replica.thread.start();
     return replica;
   }

@@ -14,13 +14,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +37,7 @@ final class Compilation {
   private final Map<Node, List<Node>> consumers = new HashMap<>();
   private final Set<Node> buffered = new HashSet<>();
   private final boolean library;
+  private final Set<Node> outside;
   private final Map<Node, Correlation> correlations = new HashMap<>();
 
   /** Kernels with the filters first, for the library of convolutions. */
@@ -50,7 +50,7 @@ final class Compilation {
   private long bytes;
 
   /**
-   * Compiles.
+   * Compiles a graph all of whose buffers are in the slab.
    *
    * @param graph of primitives alone
    * @param library whether products of dense matrices are a library's
@@ -58,7 +58,17 @@ final class Compilation {
    * @throws IllegalArgumentException for control flow and effects, which need an executor
    */
   Compilation(Graph graph, boolean library, Predicate<Correlation> convolves) {
+    this(graph, library, convolves, Set.of());
+  }
+
+  /**
+   * The same where some buffers lie elsewhere.
+   *
+   * @param outside nodes that have theirs outside of the slab
+   */
+  Compilation(Graph graph, boolean library, Predicate<Correlation> convolves, Set<Node> outside) {
     this.library = library;
+    this.outside = Set.copyOf(outside);
     outputs = graph.outputs();
     List<Node> all = turning(graph.topological(), convolves);
     order = all.stream().filter(node -> !(node.op() instanceof Primitive.Reshape)).toList();
@@ -177,22 +187,21 @@ final class Compilation {
     List<Node> steps = order.stream().filter(buffered::contains).toList();
     for (int i = 0; i < steps.size(); i++) {
       Node node = steps.get(i);
-      allocate(node, i);
+      int step = i;
+      if (!outside.contains(node)) {
+        allocate(node, i);
+      }
       Set<Node> operands = new HashSet<>();
       operands(node, operands);
-      for (Node operand : operands) {
-        buffer(operand).usedAt(i);
-      }
+      operands.removeAll(outside);
+      operands.forEach(operand -> buffer(operand).usedAt(step));
       if (!node.isLeaf()) {
         launch((Primitive) node.op(), node, i);
       }
     }
-    for (Node node : steps) {
-      if (node.isLeaf()) {
-        buffer(node).keep();
-      }
-    }
-    outputs.forEach(output -> buffer(base(output)).keep());
+    Stream.concat(steps.stream().filter(Node::isLeaf), outputs.stream().map(Compilation::base))
+        .filter(node -> !outside.contains(node))
+        .forEach(node -> buffer(node).keep());
     bytes = plan.place();
   }
 
@@ -275,7 +284,8 @@ final class Compilation {
     }
   }
 
-  private static Node base(Node node) {
+  /** The node whose buffer a node has: itself, or what was reshaped. */
+  static Node base(Node node) {
     Node base = node;
     while (base.op() instanceof Primitive.Reshape) {
       base = base.input(0);
@@ -327,16 +337,14 @@ final class Compilation {
     return bytes;
   }
 
-  /** Where the buffer of a node begins, in bytes. */
+  /** Where the buffer of a node begins in the slab, in bytes. */
   long offset(Node node) {
     return buffer(base(node)).offset();
   }
 
-  /** The leaves that the outputs depend on, with where they lie. */
-  SequencedMap<Node, Long> leaves() {
-    SequencedMap<Node, Long> leaves = new LinkedHashMap<>();
-    order.stream().filter(Node::isLeaf).forEach(leaf -> leaves.put(leaf, offset(leaf)));
-    return leaves;
+  /** The leaves that the outputs depend on. */
+  List<Node> leaves() {
+    return order.stream().filter(Node::isLeaf).toList();
   }
 
   private MemoryPlan.Buffer buffer(Node node) {

@@ -1,10 +1,13 @@
 package dev.kastor.engine.backend.cuda;
 
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.Residence;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.TableProducts;
+import dev.kastor.engine.tensor.Layout;
 import java.lang.foreign.SegmentAllocator;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -202,12 +205,22 @@ public final class CudaBackend implements Backend {
 
   @Override
   public Executable compile(Graph graph, SegmentAllocator memory) {
-    Graph primitives = graph.lower(_ -> false);
+    return compile(graph, memory, Residence.NONE);
+  }
+
+  @Override
+  public Executable compile(Graph graph, SegmentAllocator memory, Residence residence) {
+    Residents residents = Residents.of(graph.lower(_ -> false), residence);
     return new CudaExecutable(
         gpu,
-        new Compilation(primitives, gpu.multiplies(), gpu::convolves),
-        primitives.outputs(),
+        new Compilation(residents.graph(), gpu.multiplies(), gpu::convolves, residents.nodes()),
+        residents,
         memory,
         PIECE_BYTES);
+  }
+
+  @Override
+  public Optional<DeviceVector> vector(Layout layout) {
+    return CudaVector.of(gpu, layout);
   }
 }

@@ -10,18 +10,24 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Kernels over a slab on a GPU. In each run inputs are copied to it before the first kernel, and
- * outputs from it as soon as they are complete.
+ * outputs from it as soon as they are complete; what stays on the GPU lies beside the slab.
  */
 final class CudaExecutable implements Executable {
   private final Gpu gpu;
   private final Compilation compilation;
   private final SegmentAllocator memory;
   private final List<Node> outputs;
+  private final Residents residents;
   private final Map<Node, Tensor> inputs = new HashMap<>();
-  private final List<Tensor> results = new ArrayList<>();
+
+  /** Null until somebody asks for an output that stays. */
+  private final List<@Nullable Tensor> results = new ArrayList<>();
+
   private final long slab;
   private final Gpu.Module module;
   private final List<Part> parts = new ArrayList<>();
@@ -33,21 +39,28 @@ final class CudaExecutable implements Executable {
    * Takes memory and prepares all.
    *
    * @param memory for inputs and outputs on the host
+   * @param compilation of the graph of what stays
    * @param pieceBytes of output that are handed out at once: {@link Piece#cut}
    * @throws OutOfGpuMemoryException if the graph does not fit
    */
   CudaExecutable(
       Gpu gpu,
       Compilation compilation,
-      List<Node> outputs,
+      Residents residents,
       SegmentAllocator memory,
       long pieceBytes) {
     this.gpu = gpu;
     this.compilation = compilation;
     this.memory = memory;
-    this.outputs = List.copyOf(outputs);
-    compilation.leaves().keySet().forEach(leaf -> inputs.put(leaf, tensor(leaf)));
-    outputs.forEach(output -> results.add(tensor(output)));
+    this.residents = residents;
+    this.outputs = residents.graph().outputs();
+    residents.check(compilation.tasks());
+    compilation.leaves().stream()
+        .filter(leaf -> !residents.leaves().containsKey(leaf))
+        .forEach(leaf -> inputs.put(leaf, tensor(leaf)));
+    for (int i = 0; i < outputs.size(); i++) {
+      results.add(residents.numbers().contains(i) ? null : tensor(outputs.get(i)));
+    }
     slab = slab();
     try {
       module = gpu.load(compilation.module());
@@ -77,7 +90,7 @@ final class CudaExecutable implements Executable {
     return Piece.cut(
         compilation.tasks(),
         outputs.stream().map(compilation::doneBy).toList(),
-        results.stream().map(result -> values(result).byteSize()).toList(),
+        outputs.stream().map(CudaExecutable::bytes).toList(),
         pieceBytes);
   }
 
@@ -97,8 +110,20 @@ final class CudaExecutable implements Executable {
   }
 
   private Gpu.Call call(Task task) {
-    return new Gpu.Call(
-        task, task.parameters().stream().map(node -> slab + compilation.offset(node)).toList());
+    return new Gpu.Call(task, task.parameters().stream().map(this::address).toList());
+  }
+
+  private long address(Node node) {
+    Node base = Compilation.base(node);
+    CudaVector.Place place = residents.leaves().get(base);
+    if (place == null) {
+      place = residents.outputs().get(base);
+    }
+    return place == null ? slab + compilation.offset(base) : place.address();
+  }
+
+  private static long bytes(Node node) {
+    return (long) node.shape().elements() * node.type().dtype().bytes();
   }
 
   @Override
@@ -118,25 +143,32 @@ final class CudaExecutable implements Executable {
 
   @Override
   public boolean bindOutput(int index, MemorySegment segment) {
-    Tensor own = results.get(index);
+    Tensor own = output(index);
     results.set(index, new Tensor(segment, own.shape(), own.dtype()));
     return true;
   }
 
   @Override
   public void run(IntConsumer finished) {
-    compilation.leaves().forEach((leaf, offset) -> gpu.copyIn(slab + offset, values(input(leaf))));
+    run(_ -> true, finished);
+  }
+
+  @Override
+  public void run(IntPredicate wanted, IntConsumer finished) {
+    inputs.forEach((leaf, tensor) -> gpu.copyIn(address(leaf), values(tensor)));
     for (Part part : parts) {
       part.sequence.run();
       part.done.record();
     }
     for (Part part : parts) {
-      for (int i : part.outputs) {
-        long address = slab + compilation.offset(outputs.get(i));
-        gpu.copyOut(values(results.get(i)), address, part.done);
+      List<Integer> copied = part.outputs.stream().filter(wanted::test).toList();
+      for (int i : copied) {
+        gpu.copyOut(values(output(i)), address(outputs.get(i)), part.done);
       }
-      gpu.awaitCopies();
-      part.outputs.forEach(finished::accept);
+      if (!copied.isEmpty()) {
+        gpu.awaitCopies();
+      }
+      copied.forEach(finished::accept);
     }
     gpu.await();
   }
@@ -148,7 +180,12 @@ final class CudaExecutable implements Executable {
 
   @Override
   public Tensor output(int index) {
-    return results.get(index);
+    Tensor tensor = results.get(index);
+    if (tensor == null) {
+      tensor = tensor(outputs.get(index));
+      results.set(index, tensor);
+    }
+    return tensor;
   }
 
   @Override

@@ -49,6 +49,11 @@ final class FakeDriver implements Interpreter.Memory {
   final Map<Long, Object> handles = new ConcurrentHashMap<>();
   final Map<String, Integer> called = new TreeMap<>();
 
+  /** Bytes that were to be copied there, and from there. */
+  long bytesIn;
+
+  long bytesOut;
+
   private final ThreadLocal<Long> current = ThreadLocal.withInitial(() -> 0L);
   private final AtomicLong nextHandle = new AtomicLong(0x1000);
 
@@ -358,12 +363,14 @@ final class FakeDriver implements Interpreter.Memory {
   }
 
   private int copyIn(long address, MemorySegment from, long bytes, MemorySegment stream) {
+    bytesIn += bytes;
     return enqueue(
         stream.address(),
         () -> at(address, Math.toIntExact(bytes)).copyFrom(from.reinterpret(bytes)));
   }
 
   private int copyOut(MemorySegment to, long address, long bytes, MemorySegment stream) {
+    bytesOut += bytes;
     return enqueue(
         stream.address(),
         () -> to.reinterpret(bytes).copyFrom(at(address, Math.toIntExact(bytes))));

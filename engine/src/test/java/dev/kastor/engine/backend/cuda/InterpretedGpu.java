@@ -21,10 +21,37 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
   private record Allocation(MemorySegment segment, Arena arena) {}
 
   private final boolean library;
+  private long bytesIn;
+  private long bytesOut;
 
   private InterpretedGpu(Consumer<String> loaded, boolean library) {
     this.loaded = loaded;
     this.library = library;
+  }
+
+  /** One without libraries, whose copies can be counted. */
+  public static InterpretedGpu open() {
+    return new InterpretedGpu(_ -> {}, false);
+  }
+
+  /** The backend on this one. */
+  public Backend asBackend() {
+    return new CudaBackend(this);
+  }
+
+  /** Bytes that were copied to it. */
+  public long bytesIn() {
+    return bytesIn;
+  }
+
+  /** Bytes that were copied from it. */
+  public long bytesOut() {
+    return bytesOut;
+  }
+
+  /** Blocks of memory that nobody has given back. */
+  public int blocks() {
+    return allocations.size();
   }
 
   /** The backend on such a GPU. */
@@ -93,11 +120,13 @@ public final class InterpretedGpu implements Gpu, Interpreter.Memory {
 
   @Override
   public void copyIn(long address, MemorySegment from) {
+    bytesIn += from.byteSize();
     at(address, Math.toIntExact(from.byteSize())).copyFrom(from);
   }
 
   @Override
   public void copyOut(MemorySegment to, long address, Event after) {
+    bytesOut += to.byteSize();
     to.copyFrom(at(address, Math.toIntExact(to.byteSize())));
   }
 

@@ -339,7 +339,8 @@ final class JcudaGpuIT {
     Graph graph = new Graph(List.of(third, first, second, x)).lower(_ -> false);
     Compilation compilation = new Compilation(graph, false, _ -> false);
     try (var arena = Arena.ofShared();
-        Executable executable = new CudaExecutable(gpu, compilation, graph.outputs(), arena, 1)) {
+        Executable executable =
+            new CudaExecutable(gpu, compilation, Residents.none(graph), arena, 1)) {
       for (float start : new float[] {0, 1}) {
         executable.input(x).write(new float[] {start, 0, 0}, 0);
         List<Integer> order = new ArrayList<>();
