@@ -149,6 +149,7 @@ public final class NoiseScaleEstimator {
    *
    * @param gradients always the same object for gradients that are kept in the same place
    */
+  @SuppressWarnings("ReferenceEquality") // the object stands for the place
   public void observeSingle(Successive gradients, int globalBatch) {
     if (previous == gradients) {
       Compared compared = gradients.compared();

@@ -174,8 +174,8 @@ class DeviceUpdateTest {
           Training host = new Training(network, gpu, optimizer, false)) {
         for (int step = 0; step < 6; step++) {
           int passes = 1 + step % 3;
-          double norm = device.step(passes, 10 * step);
-          double wanted = host.step(passes, 10 * step);
+          double norm = device.step(passes, 10L * step);
+          double wanted = host.step(passes, 10L * step);
           assertThat(norm).isCloseTo(wanted, within(1e-6 * wanted));
         }
         assertSame(device, host);
