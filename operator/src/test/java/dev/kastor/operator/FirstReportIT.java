@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 
-/** What a job measures with slots that it was just given brings a round, as in replays. */
+/** First report of a job with slots that it was just given: it brings a round, as in replays. */
 // As in the operator's tests: a null would fail the test as it should.
 @NullUnmarked
 @QuarkusTest

@@ -43,7 +43,7 @@ public final class DeviceUpdate implements AutoCloseable {
   private boolean measured;
 
   /**
-   * What a pass came to.
+   * Result of a pass.
    *
    * @param squaredNorm of its gradient; not finite if that is not
    */

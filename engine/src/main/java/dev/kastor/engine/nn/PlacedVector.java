@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * device; knows which of both has the newest values, and copies them when the other is asked for.
  */
 final class PlacedVector implements AutoCloseable {
-  /** Who has the newest values. */
+  /** Memory with the newest values. */
   private enum Newest {
     HOST,
     DEVICE,

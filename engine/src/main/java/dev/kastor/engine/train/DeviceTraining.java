@@ -9,7 +9,7 @@ package dev.kastor.engine.train;
  */
 public interface DeviceTraining {
   /**
-   * What a pass gave.
+   * Result of a pass.
    *
    * @param loss mean over its examples
    * @param squaredNorm of its gradient; not finite if that is not

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What of a graph stays on the GPU.
+ * Part of a graph that stays on the GPU.
  *
  * @param graph in which each output that stays has a buffer of its own
  * @param leaves that stay, with where they lie
