@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How members agree on NCCL; the library itself is tested beside its binding. */
+/** Agreement of members on NCCL; the library itself is tested beside its binding. */
 @Timeout(120)
 final class NcclCollectiveTest {
   private static final int SIZE = 3;

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Times of sums between nodes whose links carry 100 Mbit/s each way. */
 @Timeout(180)
-@Tag("slow")
+@Tag("soak") // a benchmark of wall-clock time: CollectiveContractTest counts the bytes
 @Tag("timing")
 final class CollectiveTimesTest {
   private static final double BYTES_PER_SECOND = 12.5e6;
