@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -17,8 +18,9 @@ import java.util.TreeMap;
 /**
  * The memory of a device under a hard cap: blocks of a few sizes that are used again.
  *
- * <p>Small blocks are cut from slabs; a large one has an arena of its own and leaves when the cap
- * would be exceeded otherwise. Thread-safe.
+ * <p>Small blocks are cut from slabs; a large one has an arena of its own. Both leave when the cap
+ * would be exceeded otherwise: blocks that are free, and slabs all of whose blocks are.
+ * Thread-safe.
  */
 public final class Memory implements AutoCloseable {
   private static final long SMALL_BYTES = 1 << 14;
@@ -27,7 +29,7 @@ public final class Memory implements AutoCloseable {
   private record Block(MemorySegment segment, Arena arena) {}
 
   private final long capBytes;
-  private final Arena slabs = Arena.ofShared();
+  private final NavigableMap<Long, Block> slabs = new TreeMap<>();
   private final NavigableMap<Long, Deque<MemorySegment>> small = new TreeMap<>();
   private final NavigableMap<Long, Deque<Block>> large = new TreeMap<>();
   private final Map<Long, Block> inUse = new HashMap<>();
@@ -109,7 +111,9 @@ public final class Memory implements AutoCloseable {
       long slabBytes = Math.min(SLAB_BYTES, Math.max(size, capBytes / 64 / size * size));
       slabBytes = slabBytes / size * size;
       reserve(slabBytes, who, size);
-      MemorySegment slab = slabs.allocate(slabBytes, Tensor.ALIGNMENT);
+      Arena arena = Arena.ofShared();
+      MemorySegment slab = arena.allocate(slabBytes, Tensor.ALIGNMENT);
+      slabs.put(slab.address(), new Block(slab, arena));
       for (long offset = 0; offset < slabBytes; offset += size) {
         free.add(slab.asSlice(offset, size));
       }
@@ -142,9 +146,34 @@ public final class Memory implements AutoCloseable {
       }
     }
     if (reservedBytes + bytes > capBytes) {
+      small.values().forEach(this::giveBackSlabs);
+    }
+    if (reservedBytes + bytes > capBytes) {
       throw new MemoryCapException(who.toString(), wanted, usedBytes, capBytes);
     }
     reservedBytes += bytes;
+  }
+
+  /**
+   * Gives the system back the slabs all of whose blocks are free. They are counted here and not as
+   * blocks come and go, which happens a million times as often.
+   *
+   * @param free blocks of one size
+   */
+  private void giveBackSlabs(Deque<MemorySegment> free) {
+    Map<Block, Long> freeBytes = new IdentityHashMap<>();
+    free.forEach(segment -> freeBytes.merge(slab(segment), segment.byteSize(), Long::sum));
+    freeBytes.entrySet().removeIf(slab -> slab.getValue() < slab.getKey().segment.byteSize());
+    free.removeIf(segment -> freeBytes.containsKey(slab(segment)));
+    freeBytes.forEach((slab, bytes) -> {
+      slabs.remove(slab.segment.address());
+      slab.arena.close();
+      reservedBytes -= bytes;
+    });
+  }
+
+  private Block slab(MemorySegment segment) {
+    return slabs.floorEntry(segment.address()).getValue();
   }
 
   synchronized void free(MemorySegment segment) {
@@ -207,7 +236,7 @@ public final class Memory implements AutoCloseable {
       closed = true;
       large.values().forEach(free -> free.forEach(block -> block.arena.close()));
       inUse.values().forEach(block -> block.arena.close());
-      slabs.close();
+      slabs.values().forEach(slab -> slab.arena.close());
     }
   }
 }

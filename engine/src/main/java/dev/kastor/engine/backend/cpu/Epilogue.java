@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * @param steps in order
  */
 record Epilogue(Node product, List<Step> steps) {
+  /** As many as a primitive of oneDNN takes; a longer sum has several. */
+  private static final int MOST_STEPS = 32;
+
   /** One thing that is done. */
   sealed interface Step {}
 
@@ -55,6 +58,7 @@ record Epilogue(Node product, List<Step> steps) {
                 : ends.get(inner);
         Step step =
             before == null
+                    || before.steps.size() == MOST_STEPS
                     || kept.contains(inner)
                     || consumers.getOrDefault(inner, List.of()).size() != 1
                 ? null

@@ -12,6 +12,7 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.op.Softmax;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -80,6 +81,18 @@ class FusionTest {
     Node v = Node.input("v", Type.f32(6, 5));
     assertThat(kernels(Graph.of(x.matMul(w).add(x.matMul(v)).add(b)), x, w, v, b))
         .containsExactly("mat mul", "mat mul(residual, bias)");
+  }
+
+  @Test
+  void aSumThatIsLongerThanAPrimitiveTakesIsCut() {
+    Node sum = x.matMul(w);
+    for (int i = 0; i < 40; i++) {
+      sum = sum.add(r);
+    }
+    assertThat(kernels(Graph.of(sum), x, w, r))
+        .containsExactly(
+            "mat mul(" + String.join(", ", Collections.nCopies(32, "residual")) + ")",
+            "add(7 add)");
   }
 
   @Test
