@@ -101,15 +101,21 @@ class Transformer(nn.Module):
     def __init__(self, model):
         super().__init__()
         width = model["width"]
-        self.embedding = nn.Embedding(VOCABULARY, width)
+        self.tokens = model.get("vocabulary", VOCABULARY)
+        self.embedding = nn.Embedding(self.tokens, width)
         self.place = nn.Parameter(0.02 * torch.randn(model["context"], width))
         self.layers = nn.Sequential(*(Layer(width, model["heads"]) for _ in range(model["layers"])))
         self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, VOCABULARY)
+        tied = model.get("tied", False)
+        self.head = nn.Linear(width, self.tokens, bias=not tied)
+        if tied:
+            # As GPT-2 does: with rows of length 1, exponentials underflow to numbers that CPUs are slow with.
+            nn.init.normal_(self.embedding.weight, std=0.02)
+            self.head.weight = self.embedding.weight
 
     def forward(self, tokens):
         x = self.layers(self.embedding(tokens) + self.place)
-        return self.head(self.norm(x)).view(-1, VOCABULARY)
+        return self.head(self.norm(x)).view(-1, self.tokens)
 
 
 class Recurrent(nn.Module):

@@ -30,7 +30,8 @@ public final class Sides {
       command.addAll(installation.nativeOptions());
       command.addAll(
           List.of(
-              "-Xmx512m",
+              // What parameters, gradient and momentum of the largest model need; it starts small.
+              "-Xmx3g",
               "-XX:+UseSerialGC",
               "--enable-native-access=ALL-UNNAMED",
               "-Dorg.bytedeco.javacpp.cachedir=" + StateFolder.nativeLibraries(StateFolder.home()),

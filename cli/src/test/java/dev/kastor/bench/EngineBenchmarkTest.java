@@ -114,6 +114,6 @@ final class EngineBenchmarkTest {
     assertThatExceptionOfType(BenchException.class)
         .isThrownBy(() -> Workload.named("gpt"))
         .withMessage(
-            "there is no model 'gpt'; there are mlp, cnn, transformer, lstm, gru, resnet18");
+            "there is no model 'gpt'; there are mlp, cnn, transformer, lstm, gru, resnet18, gpt2-small");
   }
 }

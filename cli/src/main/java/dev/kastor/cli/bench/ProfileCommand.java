@@ -50,7 +50,7 @@ public final class ProfileCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "MODEL",
-      description = "One of mlp, cnn, transformer, lstm, gru, resnet18.")
+      description = "One of mlp, cnn, transformer, lstm, gru, resnet18, gpt2-small.")
   private String model = "";
 
   @Option(

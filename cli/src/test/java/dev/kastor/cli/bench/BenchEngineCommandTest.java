@@ -20,7 +20,8 @@ final class BenchEngineCommandTest {
   @Test
   void refusesBeforeItMeasures() {
     assertThat(refused("--models", "mlp,gpt").err())
-        .contains("there is no model 'gpt'; there are mlp, cnn, transformer, lstm, gru, resnet18");
+        .contains(
+            "there is no model 'gpt'; there are mlp, cnn, transformer, lstm, gru, resnet18, gpt2-small");
     assertThat(refused("--threads", "0").err()).contains("--threads (0) must be at least 1");
     assertThat(refused("--threads", "100000").err()).contains("no more than this machine's cores");
     assertThat(refused("--seconds", "0").err()).contains("--seconds (0.0) must be more than 0");

@@ -2,12 +2,12 @@ package dev.kastor.engine.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.engine.nn.Batch;
-import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.Cnn;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
 import dev.kastor.engine.nn.ResNet;
+import dev.kastor.engine.nn.TransformerLanguageModel;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import java.util.ArrayList;
@@ -53,11 +53,13 @@ record BenchModel(Network network, int examples) {
               number(json, "stem"),
               numbers(json, "blocks"));
       case "transformer" ->
-          new ByteLanguageModel(
+          new TransformerLanguageModel(
+              json.path("vocabulary").asInt(256),
               number(json, "context"),
               number(json, "width"),
               number(json, "heads"),
-              number(json, "layers"));
+              number(json, "layers"),
+              json.path("tied").asBoolean());
       case "recurrent" ->
           new RecurrentLanguageModel(
               number(json, "context"),

@@ -10,13 +10,13 @@ import dev.kastor.engine.backend.cuda.Nccl;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.nn.Batch;
-import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.ConvNet;
 import dev.kastor.engine.nn.DeviceUpdate;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
+import dev.kastor.engine.nn.TransformerLanguageModel;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.optim.Adam;
 import dev.kastor.engine.tensor.DType;
@@ -185,7 +185,7 @@ public final class GpuProcess {
     SequencedMap<String, Network> networks = new LinkedHashMap<>();
     networks.put("mlp", new Mlp(20, List.of(17, 9), 5));
     networks.put("cnn", new ConvNet(2, 8, 8, 4, List.of(6, 16)));
-    networks.put("transformer", new ByteLanguageModel(12, 16, 4, 2));
+    networks.put("transformer", TransformerLanguageModel.ofBytes(12, 16, 4, 2));
     networks.put("lstm", new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM));
     return networks;
   }

@@ -120,8 +120,11 @@ final class Inference {
             && left.extent(op.transposeLeft() ? -2 : -1)
                 == right.extent(op.transposeRight() ? -1 : -2);
     require(fits, op, "[.., m, k] and [.., k, n], transposed as " + op, inputs);
-    int columns = right.extent(op.transposeRight() ? -2 : -1);
-    return Type.f32(left.with(-2, left.extent(op.transposeLeft() ? -1 : -2)).with(-1, columns));
+    // Both at once: a shape with one of them alone may have more elements than a tensor can.
+    int[] extents = left.extents();
+    extents[rank - 2] = left.extent(op.transposeLeft() ? -1 : -2);
+    extents[rank - 1] = right.extent(op.transposeRight() ? -2 : -1);
+    return Type.f32(Shape.of(extents));
   }
 
   static Type gather(Primitive.Gather op, List<Type> inputs) {

@@ -6,8 +6,8 @@ import dev.kastor.engine.data.PlainTextDataset;
 import dev.kastor.engine.data.Stories;
 import dev.kastor.engine.data.Text;
 import dev.kastor.engine.graph.pass.PassPipeline;
-import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.nn.TransformerLanguageModel;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
@@ -133,7 +133,8 @@ final class TextProgram implements Program {
       int heads = parameters.integer("heads", 1, 64);
       int layers = parameters.integer("layers", 1, 48);
       try {
-        return new Settings(context, stride, new ByteLanguageModel(context, width, heads, layers));
+        return new Settings(
+            context, stride, TransformerLanguageModel.ofBytes(context, width, heads, layers));
       } catch (IllegalArgumentException e) {
         throw ProgramException.of("heads", "Parameter 'heads': " + e.getMessage(), e);
       }

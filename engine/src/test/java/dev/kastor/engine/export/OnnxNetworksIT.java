@@ -7,7 +7,6 @@ import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Type;
-import dev.kastor.engine.nn.ByteLanguageModel;
 import dev.kastor.engine.nn.Cnn;
 import dev.kastor.engine.nn.ConvNet;
 import dev.kastor.engine.nn.DynamicRecurrence;
@@ -17,6 +16,7 @@ import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
 import dev.kastor.engine.nn.ResNet;
+import dev.kastor.engine.nn.TransformerLanguageModel;
 import dev.kastor.engine.nn.WideAndDeep;
 import dev.kastor.engine.op.Gelu;
 import dev.kastor.engine.op.Recurrent;
@@ -79,7 +79,7 @@ final class OnnxNetworksIT {
         new ConvNet(2, 8, 8, 4, List.of(6, 16)),
         new Cnn(2, 8, 8, 4, List.of(6, 8), 12),
         new ResNet(3, 8, 8, 4, 6, List.of(1, 2)),
-        new ByteLanguageModel(12, 16, 4, 2),
+        TransformerLanguageModel.ofBytes(12, 16, 4, 2),
         new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM),
         new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.GRU),
         new WideAndDeep(3, 2, 12, 20, 4, List.of(16), 4));

@@ -47,7 +47,7 @@ class GraphModelTest {
 
   private static final Network MLP = new Mlp(20, List.of(17, 9), 5);
   private static final Network CONV = new ConvNet(2, 8, 8, 4, List.of(6, 16));
-  private static final Network LANGUAGE = new ByteLanguageModel(12, 16, 4, 2);
+  private static final Network LANGUAGE = TransformerLanguageModel.ofBytes(12, 16, 4, 2);
   private static final Network POOLED = new Cnn(2, 8, 8, 4, List.of(6, 8), 12);
   private static final Network RESIDUAL = new ResNet(3, 8, 8, 4, 6, List.of(1, 2));
   private static final Network LSTM = new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM);

@@ -20,7 +20,7 @@ final class ProcessBits {
         List.of(
             new Mlp(64, List.of(33), 10),
             new ConvNet(1, 16, 16, 10, List.of(16, 32)),
-            new ByteLanguageModel(16, 32, 2, 1))) {
+            TransformerLanguageModel.ofBytes(16, 32, 2, 1))) {
       digests.append(Integer.toHexString(train(network))).append(' ');
     }
     return digests.toString().strip();

@@ -21,7 +21,7 @@ class PyTorchNumbersTest {
     return Stream.of(
         Arguments.of(new Cnn(2, 4, 4, 3, List.of(3, 4), 5), 3, 0.8142889761, 1.0683767592),
         Arguments.of(new ResNet(2, 6, 6, 3, 4, List.of(1, 2)), 3, 1.2951415402, 1.9630592276),
-        Arguments.of(new ByteLanguageModel(5, 8, 2, 2), 2, 5.6264075315, 1.8752316165));
+        Arguments.of(TransformerLanguageModel.ofBytes(5, 8, 2, 2), 2, 5.6264075315, 1.8752316165));
   }
 
   @ParameterizedTest

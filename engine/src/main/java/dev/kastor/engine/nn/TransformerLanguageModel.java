@@ -7,21 +7,30 @@ import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
 
 /**
- * A causal transformer over bytes that predicts the next byte at each position: blocks of attention
- * and a ReLU layer, each behind a layer norm and beside a residual (Radford et al., 2019, section
- * 2.3).
+ * A causal transformer that predicts the next token at each position: blocks of attention and a
+ * ReLU layer, each behind a layer norm and beside a residual (Radford et al., 2019, section 2.3).
  *
- * @param context bytes per example; targets are the bytes one place further on
+ * @param vocabulary different tokens
+ * @param context tokens per example; targets are the tokens one place further on
  * @param width of the residual stream, a multiple of {@code heads}
+ * @param tied whether logits are products with the rows of the embedding, without a bias (Press and
+ *     Wolf, 2017); otherwise they have weights of their own
  */
-public record ByteLanguageModel(int context, int width, int heads, int layers) implements Network {
-  private static final int VOCABULARY = 256;
+public record TransformerLanguageModel(
+    int vocabulary, int context, int width, int heads, int layers, boolean tied)
+    implements Network {
+  private static final int BYTES = 256;
 
-  public ByteLanguageModel {
+  public TransformerLanguageModel {
     if (width % heads != 0) {
       throw new IllegalArgumentException(
           "width (%d) must be a multiple of heads (%d).".formatted(width, heads));
     }
+  }
+
+  /** A model of bytes, with weights of their own for the logits. */
+  public static TransformerLanguageModel ofBytes(int context, int width, int heads, int layers) {
+    return new TransformerLanguageModel(BYTES, context, width, heads, layers, false);
   }
 
   @Override
@@ -36,22 +45,23 @@ public record ByteLanguageModel(int context, int width, int heads, int layers) i
 
   @Override
   public int classes() {
-    return VOCABULARY;
+    return vocabulary;
   }
 
   @Override
   public Node logits(Layers build, Node tokens) {
     int batch = tokens.shape().extent(0);
     Node place = build.parameter("place", Shape.of(context, width), Initial.uniform(0.05));
-    Node x = build.embedding("embedding", tokens, VOCABULARY, width).add(place);
-    x = x.reshape(batch * context, width);
+    Node table = build.parameter("embedding", Shape.of(vocabulary, width), Initial.uniform(0.05));
+    Node x = table.gather(tokens).add(place).reshape(batch * context, width);
     for (int layer = 0; layer < layers; layer++) {
       String label = "layer" + layer;
       x = x.add(attention(build, label, build.layerNorm(label + ".norm1", x), batch));
       Node inner = build.dense(label + ".up", build.layerNorm(label + ".norm2", x), 4 * width);
       x = x.add(build.dense(label + ".down", inner.relu(), width));
     }
-    return build.dense("head", build.layerNorm("norm", x), VOCABULARY);
+    Node last = build.layerNorm("norm", x);
+    return tied ? last.matMul(table, false, true) : build.dense("head", last, vocabulary);
   }
 
   /** {@code [batch * context, width]} to the same. */
