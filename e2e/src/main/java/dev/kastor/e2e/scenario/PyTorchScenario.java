@@ -48,7 +48,7 @@ final class PyTorchScenario {
   private static final String IMAGE = "kastor.dev/e2e/pytorch-examples:1";
 
   /** Enough for all that happens to the job meanwhile: some minutes of a fast core. */
-  private static final String EPOCHS = "60";
+  private static final String EPOCHS = "45";
 
   private static final List<Integer> SIZES = List.of(2, 3, 1, 2);
   private static final Duration SOON = Duration.ofMinutes(4);
