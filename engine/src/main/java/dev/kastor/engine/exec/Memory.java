@@ -1,5 +1,10 @@
 package dev.kastor.engine.exec;
 
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.OwnedExecutable;
+import dev.kastor.engine.backend.Residence;
+import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
@@ -24,7 +29,15 @@ public final class Memory implements AutoCloseable {
   private static final long SMALL_BYTES = 1 << 14;
   private static final long SLAB_BYTES = 1 << 18;
 
-  private record Block(MemorySegment segment, Arena arena) {}
+  /** From so many bytes on, memory that lasts is as large as asked for, and leaves when it ends. */
+  private static final long EXACT_BYTES = 1 << 20;
+
+  /**
+   * A large block.
+   *
+   * @param exact of no common size, so that it is not kept for others
+   */
+  private record Block(MemorySegment segment, Arena arena, boolean exact) {}
 
   private final long capBytes;
   private final Arena slabs = Arena.ofShared();
@@ -56,13 +69,28 @@ public final class Memory implements AutoCloseable {
    * @throws MemoryCapException if the cap leaves too little
    */
   public Value allocate(Type type, Object who) {
-    MemorySegment segment = take((long) type.shape().elements() * type.dtype().bytes(), who);
+    MemorySegment segment = take((long) type.shape().elements() * type.dtype().bytes(), who, false);
     return new Value(new Tensor(segment, type.shape(), type.dtype()), this);
   }
 
   /** Memory for something that lasts, all of which goes back with it. */
   Lasting lasting(Object who) {
     return new Lasting(who);
+  }
+
+  /**
+   * Compiles a graph to code that has its memory here for as long as it is open.
+   *
+   * @param who is named if there is not enough
+   */
+  Executable compile(Backend backend, Graph graph, Residence residence, Object who) {
+    Lasting lasting = lasting(who);
+    try {
+      return new OwnedExecutable(backend.compile(graph, lasting, residence), lasting::close);
+    } catch (RuntimeException | Error e) {
+      lasting.close();
+      throw e;
+    }
   }
 
   /** Segments of zeros that are given back together. */
@@ -79,10 +107,12 @@ public final class Memory implements AutoCloseable {
       if (alignment > Tensor.ALIGNMENT) {
         throw new IllegalArgumentException("Blocks are aligned to 64 bytes, not " + alignment);
       }
-      MemorySegment segment = take(bytes, who);
+      boolean exact = bytes >= EXACT_BYTES;
+      MemorySegment segment = take(bytes, who, exact);
       taken.add(segment);
       count(segment.byteSize());
-      return segment.asSlice(0, bytes).fill((byte) 0);
+      MemorySegment slice = segment.asSlice(0, bytes);
+      return exact ? slice : slice.fill((byte) 0); // A new block has zeros.
     }
 
     @Override
@@ -95,9 +125,10 @@ public final class Memory implements AutoCloseable {
     }
   }
 
-  private synchronized MemorySegment take(long bytes, Object who) {
-    long size = size(bytes);
-    MemorySegment segment = size <= SMALL_BYTES ? takeSmall(size, who) : takeLarge(size, who);
+  private synchronized MemorySegment take(long bytes, Object who, boolean exact) {
+    long size = exact ? rounded(bytes, Tensor.ALIGNMENT) : size(bytes);
+    MemorySegment segment =
+        size <= SMALL_BYTES ? takeSmall(size, who) : takeLarge(size, who, exact);
     usedBytes += size;
     peakBytes = Math.max(peakBytes, usedBytes);
     return segment;
@@ -117,13 +148,13 @@ public final class Memory implements AutoCloseable {
     return free.pop();
   }
 
-  private MemorySegment takeLarge(long size, Object who) {
-    Deque<Block> free = large.get(size);
+  private MemorySegment takeLarge(long size, Object who, boolean exact) {
+    Deque<Block> free = exact ? null : large.get(size);
     Block block = free == null ? null : free.poll();
     if (block == null) {
       reserve(size, who, size);
       Arena arena = Arena.ofShared();
-      block = new Block(arena.allocate(size, Tensor.ALIGNMENT), arena);
+      block = new Block(arena.allocate(size, Tensor.ALIGNMENT), arena, exact);
     }
     inUse.put(block.segment.address(), block);
     return block.segment;
@@ -160,7 +191,12 @@ public final class Memory implements AutoCloseable {
       if (block == null) {
         throw new IllegalStateException("A block that is not in use was freed.");
       }
-      large.computeIfAbsent(size, _ -> new ArrayDeque<>()).push(block);
+      if (block.exact) {
+        reservedBytes -= size;
+        block.arena.close();
+      } else {
+        large.computeIfAbsent(size, _ -> new ArrayDeque<>()).push(block);
+      }
     }
   }
 
@@ -168,7 +204,11 @@ public final class Memory implements AutoCloseable {
   private static long size(long bytes) {
     long least = Math.max(bytes, Tensor.ALIGNMENT);
     long step = Math.max(Tensor.ALIGNMENT, Long.highestOneBit(least - 1) / 4);
-    return (least + step - 1) / step * step;
+    return rounded(least, step);
+  }
+
+  private static long rounded(long bytes, long step) {
+    return (bytes + step - 1) / step * step;
   }
 
   /** The most bytes that it ever takes from the system. */

@@ -42,7 +42,7 @@ class NetworkGradientTest {
   @MethodSource("networks")
   void gradientAgreesWithCentralDifferences(Network network) {
     Layers layers = new Layers(true);
-    Node features = CompiledPass.features(network, EXAMPLES);
+    Node features = Forward.features(network, EXAMPLES);
     Node targets =
         Node.input("targets", new Type(Shape.of(EXAMPLES * network.positions()), DType.I32));
     Node logits = network.logits(layers, features);
