@@ -4,8 +4,10 @@ import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.backend.Residence;
 import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.tensor.Layout;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -13,6 +15,16 @@ import java.util.Optional;
  * under the memory caps of its devices: a {@link Session} on one, or a partitioned one on several.
  */
 public interface GraphExecutor extends AutoCloseable {
+  /**
+   * Says on which devices a network is computed, where there are several: gradients follow.
+   *
+   * @param results of the network, without its gradients
+   * @return the same with places
+   */
+  default List<Node> place(List<Node> results) {
+    return results;
+  }
+
   /**
    * Makes a graph ready to run. Each run tells of outputs as they are there.
    *

@@ -73,8 +73,12 @@ public final class Memory implements AutoCloseable {
     return new Value(new Tensor(segment, type.shape(), type.dtype()), this);
   }
 
-  /** Memory for something that lasts, all of which goes back with it. */
-  Lasting lasting(Object who) {
+  /**
+   * Memory for something that lasts, all of which goes back with it.
+   *
+   * @param who is named if there is not enough
+   */
+  public Lasting lasting(Object who) {
     return new Lasting(who);
   }
 
@@ -94,7 +98,7 @@ public final class Memory implements AutoCloseable {
   }
 
   /** Segments of zeros that are given back together. */
-  final class Lasting implements SegmentAllocator, AutoCloseable {
+  public final class Lasting implements SegmentAllocator, AutoCloseable {
     private final Object who;
     private final List<MemorySegment> taken = new ArrayList<>();
 

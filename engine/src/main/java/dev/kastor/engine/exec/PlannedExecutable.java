@@ -91,7 +91,11 @@ public final class PlannedExecutable implements Executable {
                 outputs[output] = tensor;
                 finished.accept(output);
               });
+    } catch (RuntimeException | Error e) {
+      release();
+      throw e;
     } catch (InterruptedException e) {
+      release();
       Thread.currentThread().interrupt();
       throw new IllegalStateException("A pass was interrupted.", e);
     }

@@ -70,7 +70,7 @@ final class Run {
     try {
       work(true);
       if (failure == null) {
-        tell();
+        boolean _ = tell();
       }
       if (failure == null) {
         return tokens.fetched();
@@ -89,8 +89,9 @@ final class Run {
     }
   }
 
-  /** Tells the listener, without the lock, of what has been fetched meanwhile. */
-  private void tell() {
+  /** Tells the listener, without the lock, of what was fetched; false if that is nothing new. */
+  private boolean tell() {
+    boolean told = false;
     for (Integer next = tokens.pollFetched(); next != null; next = tokens.pollFetched()) {
       Value value = Objects.requireNonNull(tokens.fetched()[next]);
       Throwable problem = null;
@@ -104,9 +105,11 @@ final class Run {
       }
       if (problem != null) {
         fail(problem);
-        return;
+        return true;
       }
+      told = true;
     }
+    return told;
   }
 
   private static RuntimeException failed(Throwable failure) {
@@ -119,8 +122,8 @@ final class Run {
   /** Does what is ready, until there is nothing or, for the thread that asked, until the end. */
   private void work(boolean toTheEnd) {
     while (!finished()) {
-      if (toTheEnd && failure == null) {
-        tell();
+      if (toTheEnd && failure == null && tell()) {
+        continue; // The run may have ended while the lock was free.
       }
       Tokens.Ready next = failure == null ? tokens.poll() : null;
       if (next == null) {

@@ -3,6 +3,7 @@ package dev.kastor.engine.nn;
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.exec.GraphExecutor;
+import dev.kastor.engine.exec.MemoryCapException;
 import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
@@ -17,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.random.RandomGeneratorFactory;
 import org.jspecify.annotations.Nullable;
@@ -180,24 +183,66 @@ public final class GraphModel implements AutoCloseable {
    */
   public double pass(Batch batch, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     requireLength("gradient", gradient.length, layout.elements());
-    Pass pass = training(batch, batchStatistics);
-    pass.run(batch, statistics, gradient, ready);
+    boolean[] told = new boolean[1];
+    Pass pass =
+        ran(
+            training(batch, batchStatistics),
+            each ->
+                each.run(
+                    batch,
+                    statistics,
+                    gradient,
+                    from -> {
+                      told[0] = true;
+                      ready.accept(from);
+                    }),
+            () -> !told[0]);
     pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
   }
 
   /** The same where the gradient stays on the device. */
   double passOnDevice(Batch batch, float[] batchStatistics) {
-    Pass pass = training(batch, batchStatistics);
-    pass.run(batch, statistics);
+    Pass pass = ran(training(batch, batchStatistics), batch);
     pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
   }
 
-  private Pass training(Batch batch, float[] batchStatistics) {
+  private Key training(Batch batch, float[] batchStatistics) {
     require(batch);
     requireLength("batchStatistics", batchStatistics.length, statistics.length);
-    return compiled(new Key(true, batch.examples()));
+    return new Key(true, batch.examples());
+  }
+
+  private Pass ran(Key key, Batch batch) {
+    return ran(key, pass -> pass.run(batch, statistics), () -> true);
+  }
+
+  /**
+   * A pass that has run; where memory is short, other passes give theirs back first.
+   *
+   * @param again whether it may run again after it failed
+   */
+  private Pass ran(Key key, Consumer<Pass> run, BooleanSupplier again) {
+    try {
+      Pass pass = compiled(key);
+      run.accept(pass);
+      return pass;
+    } catch (MemoryCapException e) {
+      boolean alone = passes.keySet().stream().allMatch(key::equals);
+      if (alone || !again.getAsBoolean()) {
+        throw e;
+      }
+    }
+    closePasses();
+    Pass pass = compiled(key);
+    run.accept(pass);
+    return pass;
+  }
+
+  private void closePasses() {
+    passes.values().forEach(Pass::close);
+    passes.clear();
   }
 
   /** Moves the running statistics a tenth of the way to a step's mean. */
@@ -211,8 +256,7 @@ public final class GraphModel implements AutoCloseable {
   /** Scores the model in inference mode. */
   public Scores score(Batch batch) {
     require(batch);
-    Pass pass = compiled(new Key(false, batch.examples()));
-    pass.run(batch, statistics);
+    Pass pass = ran(new Key(false, batch.examples()), batch);
     Tensor losses = pass.output(0);
     Tensor logits = pass.output(1);
     int rows = losses.shape().elements();
@@ -234,8 +278,7 @@ public final class GraphModel implements AutoCloseable {
   public void losses(Batch batch, float[] losses) {
     require(batch);
     requireLength("losses", losses.length, batch.examples());
-    Pass pass = compiled(new Key(false, batch.examples()));
-    pass.run(batch, statistics);
+    Pass pass = ran(new Key(false, batch.examples()), batch);
     Tensor each = pass.output(0);
     int positions = network.positions();
     for (int i = 0; i < losses.length; i++) {
@@ -265,9 +308,8 @@ public final class GraphModel implements AutoCloseable {
             examples,
             new float[examples * network.example().shape().elements()],
             new int[examples * network.positions()]);
-    Pass pass = compiled(new Key(true, examples));
     for (int i = 0; i < 3; i++) {
-      pass.run(zeros, statistics);
+      ran(new Key(true, examples), zeros);
     }
   }
 
@@ -317,8 +359,7 @@ public final class GraphModel implements AutoCloseable {
 
   @Override
   public void close() {
-    passes.values().forEach(Pass::close);
-    passes.clear();
+    closePasses();
     updates.forEach(DeviceUpdate::close);
     updates.clear();
     if (gradient != null) {

@@ -81,7 +81,8 @@ final class WholePass implements Pass {
     List<Node> wanted = new ArrayList<>();
     wanted.add(losses.mean(0, 1));
     layers.statistics().forEach(statistic -> wanted.add(statistic.batch()));
-    List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, executor::pays);
+    List<Node> results =
+        executor.place(passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, executor::pays));
     Node loss = results.getFirst();
     List<Node> weights = layers.parameters();
     List<Node> outputs = new ArrayList<>();
@@ -113,7 +114,8 @@ final class WholePass implements Pass {
     Forward forward = Forward.of(network, examples);
     Node targets = targets(network, examples);
     List<Node> wanted = List.of(losses(forward.logits(), targets), forward.logits());
-    List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, executor::pays);
+    List<Node> results =
+        executor.place(passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, executor::pays));
     Residence residence = new Residence(leaves(vector, forward.parameters()), Map.of());
     Executable executable = compile(results, executor, passes, residence);
     return new WholePass(
