@@ -191,7 +191,8 @@ class CrdGoldenTest {
                 "select", free("What chooses the examples that are trained."),
                 "tune", free("What changes the learning rate while the job trains."),
                 "sync", free("When replicas exchange what they learned."),
-                "collective", free("How replicas sum."))));
+                "collective", free("How replicas sum."),
+                "devices", free("How the devices of a replica share a pass."))));
   }
 
   private static JSONSchemaProps free(String description) {

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param tune what changes the learning rate while the job trains; empty for nothing
  * @param sync when replicas exchange what they learned; empty for in every step
  * @param collective how replicas sum; empty for over one ring
+ * @param devices how the devices of a replica share a pass; empty for all of it on one
  */
 public record TrainingChoices(
     SequencedMap<String, Boolean> passes,
@@ -34,7 +35,8 @@ public record TrainingChoices(
     Optional<Selection> select,
     Optional<Selection> tune,
     Optional<Selection> sync,
-    Optional<Selection> collective) {
+    Optional<Selection> collective,
+    Optional<Selection> devices) {
   /** No choice: training as it is without {@code spec.training}. */
   public static final TrainingChoices NONE =
       new TrainingChoices(
@@ -42,6 +44,7 @@ public record TrainingChoices(
           List.of(),
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
@@ -58,8 +61,9 @@ public record TrainingChoices(
   private static final String TUNE = "tune";
   private static final String SYNC = "sync";
   private static final String COLLECTIVE = "collective";
+  private static final String DEVICES = "devices";
   private static final List<String> FIELDS =
-      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC, COLLECTIVE);
+      List.of(PASSES, GRADIENTS, CODEC, UPDATES, SELECT, TUNE, SYNC, COLLECTIVE, DEVICES);
 
   private static final String CLIP = "clip: {norm: 1.0}";
   private static final String MAX_NORM = "max-norm: {norm: 3}";
@@ -71,6 +75,8 @@ public record TrainingChoices(
       "one sync policy with its options, such as local: {steps: 8}";
   private static final String ONE_COLLECTIVE =
       "one collective with its options, such as hierarchical";
+  private static final String ONE_LAYOUT =
+      "one layout of devices with its options, such as split: {memoryMiB: 2048}";
   private static final String ONE_CODEC = "one codec with its options, such as topk: {share: 0.01}";
 
   public TrainingChoices {
@@ -110,13 +116,14 @@ public record TrainingChoices(
         feature("training.select", ONE_SELECTOR, training.get(SELECT)),
         feature("training.tune", ONE_TUNER, training.get(TUNE)),
         feature("training.sync", ONE_SYNC, training.get(SYNC)),
-        feature("training.collective", ONE_COLLECTIVE, training.get(COLLECTIVE)));
+        feature("training.collective", ONE_COLLECTIVE, training.get(COLLECTIVE)),
+        feature("training.devices", ONE_LAYOUT, training.get(DEVICES)));
   }
 
   /** The same choices, with this collective. */
   public TrainingChoices with(Selection chosen) {
     return new TrainingChoices(
-        passes, gradients, codec, updates, select, tune, sync, Optional.of(chosen));
+        passes, gradients, codec, updates, select, tune, sync, Optional.of(chosen), devices);
   }
 
   private static SequencedMap<String, Boolean> passes(@Nullable Object given) {

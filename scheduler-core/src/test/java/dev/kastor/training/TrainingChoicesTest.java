@@ -95,7 +95,7 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("gradient", List.of()),
         "training has no field 'gradient'. Use one of: passes, gradients, codec, updates, select,"
-            + " tune, sync, collective. Did you mean gradients?");
+            + " tune, sync, collective, devices. Did you mean gradients?");
   }
 
   @Test
@@ -169,6 +169,17 @@ class TrainingChoicesTest {
     assertRefused(
         Map.of("collective", List.of("ring")),
         "training.collective must be one collective with its options, such as hierarchical");
+  }
+
+  @Test
+  void aLayoutOfDevicesIsOneNameWithItsOptions() {
+    assertThat(
+            TrainingChoices.parse(Map.of("devices", Map.of("split", Map.of("memoryMiB", 64))))
+                .devices())
+        .contains(Selection.parse("split:memoryMiB=64"));
+    assertRefused(
+        Map.of("devices", 2),
+        "training.devices must be one layout of devices with its options, such as split:");
   }
 
   @Test

@@ -29,6 +29,7 @@ import java.util.OptionalLong;
  * @param checkpointInterval time between checkpoints
  * @param keepLast checkpoints kept
  * @param warmStart whose parameters the job begins with; empty for fresh ones
+ * @param slots devices of a replica
  * @param training features of training that the user chose
  */
 public record JobSettings(
@@ -42,6 +43,7 @@ public record JobSettings(
     Duration checkpointInterval,
     int keepLast,
     Optional<WarmStartSetting> warmStart,
+    int slots,
     TrainingChoices training) {
   private static final Duration EVALUATION_INTERVAL = Duration.ofSeconds(10);
 
@@ -66,6 +68,7 @@ public record JobSettings(
           Duration.ZERO,
           2,
           Optional.empty(),
+          1,
           TrainingChoices.NONE);
 
   public JobSettings {
@@ -116,11 +119,13 @@ public record JobSettings(
         "goodput.learningRate.scaling", LearningRateRules.BUILT_IN.names().contains(scaling));
     Work work = fields.work();
     int minReplicas = fields.at("elastic.minReplicas").asInt(1);
+    int slots = fields.at("elastic.slotsPerReplica").asInt(1);
     int least = fields.at("goodput.batchSize.perDevice.min").asInt(1);
     int most = fields.at("goodput.batchSize.perDevice.max").asInt(Integer.MAX_VALUE);
     int interval = fields.at("checkpoint.intervalSeconds").asInt(10);
     int keepLast = fields.at("checkpoint.keepLast").asInt(3);
     fields.check("elastic.minReplicas", minReplicas >= 1);
+    fields.check("elastic.slotsPerReplica", slots >= 1);
     fields.check("goodput.batchSize.perDevice", least >= 1 && least <= most);
     fields.check("checkpoint", interval >= 1 && keepLast >= 1);
     Optional<WarmStartSetting> warmStart = fields.warmStart();
@@ -137,6 +142,7 @@ public record JobSettings(
         Duration.ofSeconds(interval),
         keepLast,
         warmStart,
+        slots,
         TrainingChoices.parse(WireJson.freeForm(fields.at("training"))));
   }
 

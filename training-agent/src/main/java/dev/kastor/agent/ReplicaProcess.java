@@ -12,6 +12,7 @@ import dev.kastor.agent.trainer.Surroundings;
 import dev.kastor.agent.trainer.TrainingSettings;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.exec.MemoryCapException;
 import dev.kastor.engine.program.Programs;
 import dev.kastor.engine.program.SumsParameter;
 import dev.kastor.engine.program.TrainingMethod;
@@ -70,7 +71,8 @@ final class ReplicaProcess implements AutoCloseable {
       parameters.putAll(spec.parameters());
       TrainingMethod method = TrainingMethod.of(SumsParameter.take(parameters, spec.training()));
       Optimizer optimizer = program.optimizer(parameters);
-      try (Trainable model = program.load(parameters, method.passes())) {
+      method.checkSlots(spec.slots());
+      try (Trainable model = program.load(parameters, method.passSettings(spec.slots()))) {
         if (spec.initialBatch() > model.trainingExamples()) {
           throw new PermanentException(
               "goodput.batchSize.initial (%d) is above the %d training examples that there are. Lower it."
@@ -87,6 +89,12 @@ final class ReplicaProcess implements AutoCloseable {
       }
     } catch (ProgramException e) {
       throw new PermanentException(String.valueOf(e.getMessage()), e);
+    } catch (MemoryCapException e) {
+      // The same pass would not fit after a restart either.
+      throw new PermanentException(
+          "training.devices: %s Raise memoryMiB, lower goodput.batchSize.perDevice.max, or split the model over more slots."
+              .formatted(e.getMessage()),
+          e);
     }
   }
 

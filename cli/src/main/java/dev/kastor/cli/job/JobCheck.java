@@ -91,7 +91,9 @@ public final class JobCheck {
     }
     Map<String, Object> named = new LinkedHashMap<>();
     given.forEach((name, value) -> named.put(String.valueOf(name), value));
-    return TrainingMethod.problem(named, parameters, plugins)
+    Object slots = manifest.resource().get("spec", "elastic", "slotsPerReplica");
+    return TrainingMethod.problem(
+            named, slots instanceof Number number ? number.intValue() : 1, parameters, plugins)
         .map(problem -> manifest.at("spec.training", problem))
         .stream()
         .toList();

@@ -13,15 +13,25 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The gradient of a value as further graph: a reverse walk with one rule per op. */
+/**
+ * The gradient of a value as further graph: a reverse walk with one rule per op. What a rule adds
+ * for a node that has a {@linkplain Node#at place} is computed in the same place.
+ */
 public final class Gradients {
   private final Set<Node> active = new HashSet<>();
   private final Map<Node, Node> gradients = new HashMap<>();
   private final Map<Node, SortedMap<Integer, Node>> parts = new HashMap<>();
+
+  /** Nodes that are where they are to be, and what stands for those that were not. */
+  private final Map<Node, Node> placed = new HashMap<>();
+
+  private boolean places;
+  private String place = "";
 
   private Gradients() {}
 
@@ -56,6 +66,10 @@ public final class Gradients {
 
   private List<Node> walk(List<Node> values, List<Node> seeds, List<Node> variables) {
     List<Node> order = new Graph(values).topological();
+    places = order.stream().anyMatch(node -> !node.place().isEmpty());
+    if (places) {
+      order.forEach(node -> placed.put(node, node));
+    }
     Set<Node> wanted = new HashSet<>();
     wanted.addAll(variables);
     for (Node node : order) {
@@ -69,6 +83,7 @@ public final class Gradients {
     for (Node node : order.reversed()) {
       // What lies behind a variable is not asked for unless another variable does.
       if (node.inputs().stream().anyMatch(active::contains)) {
+        place = node.place();
         pull(node);
       }
     }
@@ -82,8 +97,29 @@ public final class Gradients {
 
   private void add(Node node, Node gradient) {
     if (active.contains(node) && node.types().size() == 1 && node.isFloat()) {
-      gradients.merge(node, gradient, Increment::sum);
+      gradients.merge(node, inPlace(gradient), (one, other) -> inPlace(Increment.sum(one, other)));
     }
+  }
+
+  /** What a rule made, in the place of the node that it is the rule of. */
+  private Node inPlace(Node made) {
+    if (!places) {
+      return made;
+    }
+    for (Node node : Graph.of(made).topological(placed::containsKey)) {
+      Node same =
+          node.with(
+              node.inputs().stream().map(this::found).toList(),
+              node.after().stream().map(this::found).toList());
+      Node there = place.isEmpty() || !node.place().isEmpty() ? same : same.at(place);
+      placed.put(node, there);
+      placed.put(there, there);
+    }
+    return found(made);
+  }
+
+  private Node found(Node node) {
+    return Objects.requireNonNull(placed.get(node), () -> "Unplaced " + node);
   }
 
   private void pull(Node node) {

@@ -56,7 +56,7 @@ public interface Backend {
   default Executable compile(Graph graph, Residence residence) {
     Arena arena = Arena.ofShared();
     try {
-      return new OwnedExecutable(compile(graph, arena, residence), arena);
+      return new OwnedExecutable(compile(graph, arena, residence), arena::close);
     } catch (RuntimeException e) {
       arena.close();
       throw e;

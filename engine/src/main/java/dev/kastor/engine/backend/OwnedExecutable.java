@@ -2,13 +2,16 @@ package dev.kastor.engine.backend;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 
-/** An executable that owns the arena of its memory. */
-record OwnedExecutable(Executable executable, Arena arena) implements Executable {
+/**
+ * An executable that owns its memory.
+ *
+ * @param free gives the memory back
+ */
+public record OwnedExecutable(Executable executable, Runnable free) implements Executable {
   @Override
   public Tensor input(Node leaf) {
     return executable.input(leaf);
@@ -42,6 +45,6 @@ record OwnedExecutable(Executable executable, Arena arena) implements Executable
   @Override
   public void close() {
     executable.close();
-    arena.close();
+    free.run();
   }
 }

@@ -45,6 +45,13 @@ public sealed interface Inputs {
   record Bytes(int context) implements Inputs {}
 
   /**
+   * Bytes of a sentence, each a token of its number and 1, and tokens of 0 behind its end.
+   *
+   * @param context most bytes of a sentence; what is beyond is left out
+   */
+  record Sentences(int context) implements Inputs {}
+
+  /**
    * Categories, one of each column, and pairs of them: a token for each.
    *
    * @param columns the columns in the order of their tokens

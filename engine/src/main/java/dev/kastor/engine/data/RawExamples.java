@@ -42,6 +42,7 @@ public record RawExamples(List<String> names, float[] values, int position) {
           throw new DataException(
               file, "cannot be read: the model does not say what its features are made from");
       case Inputs.Bytes(int context) -> text(file, context);
+      case Inputs.Sentences(int context) -> sentences(file, context);
       case Inputs.Pixels pixels -> image(file, pixels);
       case Inputs.Numbers numbers ->
           rows(
@@ -94,6 +95,28 @@ public record RawExamples(List<String> names, float[] values, int position) {
     }
     return new RawExamples(
         List.of(String.valueOf(file.getFileName())), values, bytes.length - from - 1);
+  }
+
+  /** Each line is a sentence; a label before it is looked over. */
+  private static RawExamples sentences(Path file, int context) throws DataException {
+    List<String> lines;
+    try {
+      lines = Files.readAllLines(file).stream().filter(line -> !line.isBlank()).toList();
+    } catch (IOException e) {
+      throw new DataException(file, e);
+    }
+    if (lines.isEmpty() || lines.size() > MOST_ROWS) {
+      throw new DataException(
+          file, "has %d sentences, not 1 to %d".formatted(lines.size(), MOST_ROWS));
+    }
+    float[] values = new float[Math.multiplyExact(lines.size(), context)];
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < lines.size(); i++) {
+      String sentence = lines.get(i).substring(lines.get(i).indexOf('\t') + 1);
+      Sentences.tokens(Sentences.bytes(sentence, context), values, i * context, context);
+      names.add("line " + (i + 1));
+    }
+    return new RawExamples(names, values, 0);
   }
 
   private static RawExamples image(Path file, Inputs.Pixels pixels) throws DataException {

@@ -1,5 +1,10 @@
 package dev.kastor.engine.exec;
 
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.OwnedExecutable;
+import dev.kastor.engine.backend.Residence;
+import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
@@ -26,10 +31,20 @@ public final class Memory implements AutoCloseable {
   private static final long SMALL_BYTES = 1 << 14;
   private static final long SLAB_BYTES = 1 << 18;
 
-  private record Block(MemorySegment segment, Arena arena) {}
+  /** From so many bytes on, memory that lasts is as large as asked for, and leaves when it ends. */
+  private static final long EXACT_BYTES = 1 << 20;
+
+  /**
+   * A large block.
+   *
+   * @param exact of no common size, so that it is not kept for others
+   */
+  private record Block(MemorySegment segment, Arena arena, boolean exact) {}
+
+  private record Slab(MemorySegment segment, Arena arena) {}
 
   private final long capBytes;
-  private final NavigableMap<Long, Block> slabs = new TreeMap<>();
+  private final NavigableMap<Long, Slab> slabs = new TreeMap<>();
   private final NavigableMap<Long, Deque<MemorySegment>> small = new TreeMap<>();
   private final NavigableMap<Long, Deque<Block>> large = new TreeMap<>();
   private final Map<Long, Block> inUse = new HashMap<>();
@@ -58,17 +73,36 @@ public final class Memory implements AutoCloseable {
    * @throws MemoryCapException if the cap leaves too little
    */
   public Value allocate(Type type, Object who) {
-    MemorySegment segment = take((long) type.shape().elements() * type.dtype().bytes(), who);
+    MemorySegment segment = take((long) type.shape().elements() * type.dtype().bytes(), who, false);
     return new Value(new Tensor(segment, type.shape(), type.dtype()), this);
   }
 
-  /** Memory for something that lasts, all of which goes back with it. */
-  Lasting lasting(Object who) {
+  /**
+   * Memory for something that lasts, all of which goes back with it.
+   *
+   * @param who is named if there is not enough
+   */
+  public Lasting lasting(Object who) {
     return new Lasting(who);
   }
 
+  /**
+   * Compiles a graph to code that has its memory here for as long as it is open.
+   *
+   * @param who is named if there is not enough
+   */
+  Executable compile(Backend backend, Graph graph, Residence residence, Object who) {
+    Lasting lasting = lasting(who);
+    try {
+      return new OwnedExecutable(backend.compile(graph, lasting, residence), lasting::close);
+    } catch (RuntimeException | Error e) {
+      lasting.close();
+      throw e;
+    }
+  }
+
   /** Segments of zeros that are given back together. */
-  final class Lasting implements SegmentAllocator, AutoCloseable {
+  public final class Lasting implements SegmentAllocator, AutoCloseable {
     private final Object who;
     private final List<MemorySegment> taken = new ArrayList<>();
 
@@ -81,10 +115,12 @@ public final class Memory implements AutoCloseable {
       if (alignment > Tensor.ALIGNMENT) {
         throw new IllegalArgumentException("Blocks are aligned to 64 bytes, not " + alignment);
       }
-      MemorySegment segment = take(bytes, who);
+      boolean exact = bytes >= EXACT_BYTES;
+      MemorySegment segment = take(bytes, who, exact);
       taken.add(segment);
       count(segment.byteSize());
-      return segment.asSlice(0, bytes).fill((byte) 0);
+      MemorySegment slice = segment.asSlice(0, bytes);
+      return exact ? slice : slice.fill((byte) 0); // A new block has zeros.
     }
 
     @Override
@@ -97,9 +133,10 @@ public final class Memory implements AutoCloseable {
     }
   }
 
-  private synchronized MemorySegment take(long bytes, Object who) {
-    long size = size(bytes);
-    MemorySegment segment = size <= SMALL_BYTES ? takeSmall(size, who) : takeLarge(size, who);
+  private synchronized MemorySegment take(long bytes, Object who, boolean exact) {
+    long size = exact ? rounded(bytes, Tensor.ALIGNMENT) : size(bytes);
+    MemorySegment segment =
+        size <= SMALL_BYTES ? takeSmall(size, who) : takeLarge(size, who, exact);
     usedBytes += size;
     peakBytes = Math.max(peakBytes, usedBytes);
     return segment;
@@ -113,7 +150,7 @@ public final class Memory implements AutoCloseable {
       reserve(slabBytes, who, size);
       Arena arena = Arena.ofShared();
       MemorySegment slab = arena.allocate(slabBytes, Tensor.ALIGNMENT);
-      slabs.put(slab.address(), new Block(slab, arena));
+      slabs.put(slab.address(), new Slab(slab, arena));
       for (long offset = 0; offset < slabBytes; offset += size) {
         free.add(slab.asSlice(offset, size));
       }
@@ -121,13 +158,13 @@ public final class Memory implements AutoCloseable {
     return free.pop();
   }
 
-  private MemorySegment takeLarge(long size, Object who) {
-    Deque<Block> free = large.get(size);
+  private MemorySegment takeLarge(long size, Object who, boolean exact) {
+    Deque<Block> free = exact ? null : large.get(size);
     Block block = free == null ? null : free.poll();
     if (block == null) {
       reserve(size, who, size);
       Arena arena = Arena.ofShared();
-      block = new Block(arena.allocate(size, Tensor.ALIGNMENT), arena);
+      block = new Block(arena.allocate(size, Tensor.ALIGNMENT), arena, exact);
     }
     inUse.put(block.segment.address(), block);
     return block.segment;
@@ -161,7 +198,7 @@ public final class Memory implements AutoCloseable {
    * @param free blocks of one size
    */
   private void giveBackSlabs(Deque<MemorySegment> free) {
-    Map<Block, Long> freeBytes = new IdentityHashMap<>();
+    Map<Slab, Long> freeBytes = new IdentityHashMap<>();
     free.forEach(segment -> freeBytes.merge(slab(segment), segment.byteSize(), Long::sum));
     freeBytes.entrySet().removeIf(slab -> slab.getValue() < slab.getKey().segment.byteSize());
     free.removeIf(segment -> freeBytes.containsKey(slab(segment)));
@@ -172,7 +209,7 @@ public final class Memory implements AutoCloseable {
     });
   }
 
-  private Block slab(MemorySegment segment) {
+  private Slab slab(MemorySegment segment) {
     return slabs.floorEntry(segment.address()).getValue();
   }
 
@@ -189,7 +226,12 @@ public final class Memory implements AutoCloseable {
       if (block == null) {
         throw new IllegalStateException("A block that is not in use was freed.");
       }
-      large.computeIfAbsent(size, _ -> new ArrayDeque<>()).push(block);
+      if (block.exact) {
+        reservedBytes -= size;
+        block.arena.close();
+      } else {
+        large.computeIfAbsent(size, _ -> new ArrayDeque<>()).push(block);
+      }
     }
   }
 
@@ -197,7 +239,11 @@ public final class Memory implements AutoCloseable {
   private static long size(long bytes) {
     long least = Math.max(bytes, Tensor.ALIGNMENT);
     long step = Math.max(Tensor.ALIGNMENT, Long.highestOneBit(least - 1) / 4);
-    return (least + step - 1) / step * step;
+    return rounded(least, step);
+  }
+
+  private static long rounded(long bytes, long step) {
+    return (bytes + step - 1) / step * step;
   }
 
   /** The most bytes that it ever takes from the system. */

@@ -2,6 +2,7 @@ package dev.kastor.engine.exec;
 
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.Residence;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.tensor.Tensor;
@@ -18,13 +19,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe: as many copies are compiled as run at once, and kept.
  */
 final class Region implements AutoCloseable {
-  private record Compiled(Executable executable, Memory.Lasting memory) {}
-
   private final Backend backend;
   private final Memory memory;
   private final List<Node> operands;
   private final Graph graph;
-  private final Deque<Compiled> idle = new ConcurrentLinkedDeque<>();
+  private final Deque<Executable> idle = new ConcurrentLinkedDeque<>();
 
   Region(Backend backend, Memory memory, List<Node> operands, Graph graph) {
     this.backend = backend;
@@ -34,9 +33,9 @@ final class Region implements AutoCloseable {
   }
 
   List<Value> run(@Nullable Value[] slots, int first) {
-    Compiled compiled = idle.poll();
+    Executable compiled = idle.poll();
     if (compiled == null) {
-      compiled = compile();
+      compiled = memory.compile(backend, graph, Residence.NONE, this);
     }
     List<Value> results = new ArrayList<>();
     try {
@@ -45,18 +44,18 @@ final class Region implements AutoCloseable {
         if (value == null) {
           throw new IllegalStateException("An operand of " + this + " is missing.");
         }
-        compiled.executable.bind(operands.get(i), value.tensor().segment());
+        compiled.bind(operands.get(i), value.tensor().segment());
       }
       boolean[] bound = new boolean[graph.outputs().size()];
       for (int i = 0; i < bound.length; i++) {
         Value result = memory.allocate(graph.outputs().get(i).type(), this);
         results.add(result);
-        bound[i] = compiled.executable.bindOutput(i, result.tensor().segment());
+        bound[i] = compiled.bindOutput(i, result.tensor().segment());
       }
-      compiled.executable.run();
+      compiled.run();
       for (int i = 0; i < bound.length; i++) {
         if (!bound[i]) {
-          copy(compiled.executable.output(i), results.get(i).tensor());
+          copy(compiled.output(i), results.get(i).tensor());
         }
       }
       return results;
@@ -68,16 +67,6 @@ final class Region implements AutoCloseable {
     }
   }
 
-  private Compiled compile() {
-    Memory.Lasting lasting = memory.lasting(this);
-    try {
-      return new Compiled(backend.compile(graph, lasting), lasting);
-    } catch (RuntimeException e) {
-      lasting.close();
-      throw e;
-    }
-  }
-
   private static void copy(Tensor from, Tensor to) {
     long bytes = (long) from.shape().elements() * from.dtype().bytes();
     MemorySegment.copy(from.segment(), 0, to.segment(), 0, bytes);
@@ -85,15 +74,18 @@ final class Region implements AutoCloseable {
 
   @Override
   public void close() {
-    for (Compiled compiled = idle.poll(); compiled != null; compiled = idle.poll()) {
-      compiled.executable.close();
-      compiled.memory.close();
+    for (Executable compiled = idle.poll(); compiled != null; compiled = idle.poll()) {
+      compiled.close();
     }
   }
 
-  /** The last node and how many come before it. */
   @Override
   public String toString() {
+    return name(graph);
+  }
+
+  /** The last node and how many come before it. */
+  static String name(Graph graph) {
     long others = graph.topological().stream().filter(node -> !node.isLeaf()).count() - 1;
     Node last = graph.outputs().getLast();
     return others > 0 ? "%s with %d nodes before it".formatted(last, others) : last.toString();

@@ -6,6 +6,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Condition;
@@ -27,6 +28,7 @@ final class Run {
   private final States states;
   private final String name;
   private final Executor pool;
+  private final Fetched listener;
   private int helpers;
   private int atWork;
   private boolean interrupted;
@@ -37,6 +39,7 @@ final class Run {
    *
    * @param name tells it from others of the session
    * @param mostHelpers threads beside the one that asks
+   * @param listener called by the thread that asks
    */
   Run(
       Plan plan,
@@ -46,13 +49,15 @@ final class Run {
       States states,
       Executor pool,
       int mostHelpers,
-      List<Value> feeds) {
+      List<Value> feeds,
+      Fetched listener) {
     this.tokens = new Tokens(plan, memory, histories, feeds);
     this.memory = memory;
     this.states = states;
     this.name = name;
     this.pool = pool;
     this.helpers = mostHelpers;
+    this.listener = listener;
   }
 
   /**
@@ -64,6 +69,9 @@ final class Run {
     lock.lock();
     try {
       work(true);
+      if (failure == null) {
+        boolean _ = tell();
+      }
       if (failure == null) {
         return tokens.fetched();
       }
@@ -81,6 +89,29 @@ final class Run {
     }
   }
 
+  /** Tells the listener, without the lock, of what was fetched; false if that is nothing new. */
+  private boolean tell() {
+    boolean told = false;
+    for (Integer next = tokens.pollFetched(); next != null; next = tokens.pollFetched()) {
+      Value value = Objects.requireNonNull(tokens.fetched()[next]);
+      Throwable problem = null;
+      lock.unlock();
+      try {
+        listener.there(next, value.tensor());
+      } catch (RuntimeException | Error e) {
+        problem = e;
+      } finally {
+        lock.lock();
+      }
+      if (problem != null) {
+        fail(problem);
+        return true;
+      }
+      told = true;
+    }
+    return told;
+  }
+
   private static RuntimeException failed(Throwable failure) {
     if (failure instanceof RuntimeException unchecked) {
       return unchecked;
@@ -91,6 +122,9 @@ final class Run {
   /** Does what is ready, until there is nothing or, for the thread that asked, until the end. */
   private void work(boolean toTheEnd) {
     while (!finished()) {
+      if (toTheEnd && failure == null && tell()) {
+        continue; // The run may have ended while the lock was free.
+      }
       Tokens.Ready next = failure == null ? tokens.poll() : null;
       if (next == null) {
         if (!toTheEnd) {

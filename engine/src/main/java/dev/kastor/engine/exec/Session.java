@@ -1,7 +1,13 @@
 package dev.kastor.engine.exec;
 
 import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.DeviceVector;
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.backend.Residence;
+import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
+import dev.kastor.engine.graph.pass.GraphPass;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Tensor;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -9,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A run computes what its fetches need beyond its feeds. Each combination of feeds and fetches
  * is planned and compiled once. Thread-safe: any number of runs may be under way.
  */
-public final class Session implements AutoCloseable {
+public final class Session implements GraphExecutor {
   private record Key(Set<Node> feeds, List<Node> fetches) {
     Key {
       feeds = Set.copyOf(feeds);
@@ -92,9 +99,63 @@ public final class Session implements AutoCloseable {
    */
   public Results run(String run, Map<Node, Tensor> feeds, List<Node> fetches)
       throws InterruptedException {
+    return run(run, feeds, fetches, Fetched.NOBODY);
+  }
+
+  /**
+   * The same for who wants to hear of values as they are there.
+   *
+   * @param listener called by this thread
+   */
+  public Results run(String run, Map<Node, Tensor> feeds, List<Node> fetches, Fetched listener)
+      throws InterruptedException {
     Map<Node, Value> values = new HashMap<>();
     feeds.forEach((node, tensor) -> values.put(node, Value.borrowed(checked(node, tensor))));
-    return new Results(run(plan(new Key(feeds.keySet(), fetches)), run, values));
+    return new Results(run(plan(new Key(feeds.keySet(), fetches)), run, values, listener));
+  }
+
+  /**
+   * Makes a graph ready to run with inputs that have fixed places in the memory of this session. A
+   * pure one is compiled as a whole, and its runs cost no step more than that; any other is run
+   * step by step, and nothing of it stays in vectors of the device.
+   */
+  @Override
+  public Executable compile(Graph graph, Residence residence) {
+    if (graph.isPure()) {
+      return memory.compile(backend, graph, residence, Region.name(graph));
+    }
+    if (!residence.equals(Residence.NONE)) {
+      throw new IllegalArgumentException(
+          "A graph with control flow or effects has its inputs and outputs on the host.");
+    }
+    Memory.Lasting inputs = memory.lasting("An input of " + Region.name(graph));
+    Set<Node> feeds = Set.copyOf(graph.leaves());
+    Runnable free =
+        () -> {
+          forget(feeds, graph.outputs());
+          inputs.close();
+        };
+    try {
+      return new PlannedExecutable(
+          graph,
+          (values, finished) ->
+              run("run " + runs.incrementAndGet(), values, graph.outputs(), finished),
+          leaf -> inputs.allocate(PlannedExecutable.bytes(leaf), Tensor.ALIGNMENT),
+          free);
+    } catch (RuntimeException | Error e) {
+      free.run();
+      throw e;
+    }
+  }
+
+  @Override
+  public Optional<DeviceVector> vector(Layout layout) {
+    return backend.vector(layout);
+  }
+
+  @Override
+  public boolean pays(GraphPass pass) {
+    return backend.pays(pass);
   }
 
   /**
@@ -145,15 +206,15 @@ public final class Session implements AutoCloseable {
   }
 
   private @Nullable Value[] run(Plan plan, Map<Node, Value> feeds) throws InterruptedException {
-    return run(plan, "run " + runs.incrementAndGet(), feeds);
+    return run(plan, "run " + runs.incrementAndGet(), feeds, Fetched.NOBODY);
   }
 
-  private @Nullable Value[] run(Plan plan, String run, Map<Node, Value> feeds)
+  private @Nullable Value[] run(Plan plan, String run, Map<Node, Value> feeds, Fetched listener)
       throws InterruptedException {
     List<Value> values =
         plan.feeds().stream().map(feeds::get).map(Objects::requireNonNull).toList();
     Histories histories = new Histories(memory, spillTo == null ? null : new Spill(spillTo));
-    return new Run(plan, run, memory, histories, states, pool, threads - 1, values).run();
+    return new Run(plan, run, memory, histories, states, pool, threads - 1, values, listener).run();
   }
 
   private static Tensor checked(Node node, @Nullable Tensor tensor) {

@@ -34,6 +34,10 @@ final class Tokens {
   private final Memory memory;
   private final List<Value> feeds;
   private final @Nullable Value[] fetched;
+
+  /** Numbers of those that nobody was told of yet. */
+  private final Deque<Integer> untold = new ArrayDeque<>();
+
   private boolean done;
 
   /** A run that is about to begin. */
@@ -67,6 +71,11 @@ final class Tokens {
   /** A held value for each fetch; null for those that have no result. */
   @Nullable Value[] fetched() {
     return fetched;
+  }
+
+  /** The number of a value that was fetched, once; null if there is no other yet. */
+  @Nullable Integer pollFetched() {
+    return untold.poll();
   }
 
   void forgetHistories() {
@@ -119,8 +128,12 @@ final class Tokens {
   private void pass(Step step, Iteration iteration) {
     switch (step.work) {
       case Work.Feed feed -> deliver(step, 0, feeds.get(feed.index()).retain(), iteration);
-      case Work.Fetch fetch ->
-          fetched[fetch.index()] = step.slots == 0 ? null : iteration.take(step, 0);
+      case Work.Fetch fetch -> {
+        if (step.slots > 0) {
+          fetched[fetch.index()] = iteration.take(step, 0);
+          untold.add(fetch.index());
+        }
+      }
       case Work.Pass _ -> {
         if (step.slots > 0) {
           deliver(step, 0, iteration.take(step, 0), iteration);

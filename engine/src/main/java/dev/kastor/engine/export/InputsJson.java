@@ -25,6 +25,7 @@ public final class InputsJson {
     @JsonSubTypes.Type(value = Inputs.Pixels.class, name = "pixels"),
     @JsonSubTypes.Type(value = Inputs.Numbers.class, name = "numbers"),
     @JsonSubTypes.Type(value = Inputs.Bytes.class, name = "bytes"),
+    @JsonSubTypes.Type(value = Inputs.Sentences.class, name = "sentences"),
     @JsonSubTypes.Type(value = Inputs.Categories.class, name = "categories")
   })
   private interface InputsKinds {}

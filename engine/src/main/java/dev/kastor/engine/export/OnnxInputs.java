@@ -45,6 +45,11 @@ final class OnnxInputs {
         graph.input("bytes", OnnxGraph.Type.INT32, meaning, context);
         yield new Names("bytes", "bytes");
       }
+      case Inputs.Sentences(int context) -> {
+        String meaning = "bytes of a sentence, each and 1, and 0 behind its end";
+        graph.input("tokens", OnnxGraph.Type.INT32, meaning, context);
+        yield new Names("tokens", "tokens");
+      }
       case Inputs.Pixels pixels -> pixels(pixels, wanted);
       case Inputs.Numbers numbers -> numbers(numbers, wanted);
       case Inputs.Categories categories -> categories(categories);

@@ -74,6 +74,11 @@ public record Graph(List<Node> outputs) {
     return node;
   }
 
+  /** Whether it has neither control flow nor effects, so that a backend compiles it as a whole. */
+  public boolean isPure() {
+    return topological().stream().allMatch(node -> node.isLeaf() || node.isComputedWithOthers());
+  }
+
   /** Nodes whose value is supplied at run time, in topological order. */
   public List<Node> leaves() {
     return topological().stream().filter(Node::isLeaf).toList();

@@ -1,7 +1,7 @@
 package dev.kastor.engine.nn;
 
-import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.DeviceVector;
+import dev.kastor.engine.exec.GraphExecutor;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
 import java.util.ArrayDeque;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeviceUpdate implements AutoCloseable {
   private final GraphModel model;
-  private final Backend backend;
+  private final GraphExecutor executor;
   private final PlacedVector parameters;
   private final DeviceVector gradient;
   private final ElementwiseUpdate update;
@@ -59,13 +59,13 @@ public final class DeviceUpdate implements AutoCloseable {
 
   DeviceUpdate(
       GraphModel model,
-      Backend backend,
+      GraphExecutor executor,
       PlacedVector parameters,
       DeviceVector gradient,
       ElementwiseUpdate update,
       SequencedMap<String, float[]> slots) {
     this.model = model;
-    this.backend = backend;
+    this.executor = executor;
     this.parameters = parameters;
     this.gradient = gradient;
     this.update = update;
@@ -107,13 +107,13 @@ public final class DeviceUpdate implements AutoCloseable {
   }
 
   private DeviceVector vector() {
-    DeviceVector vector = backend.vector(gradient.layout()).orElseThrow();
+    DeviceVector vector = executor.vector(gradient.layout()).orElseThrow();
     closed.addLast(vector);
     return vector;
   }
 
   private VectorGraph.Compiled compiled(VectorGraph graph) {
-    VectorGraph.Compiled compiled = graph.compile(backend);
+    VectorGraph.Compiled compiled = graph.compile(executor);
     closed.addFirst(compiled);
     return compiled;
   }

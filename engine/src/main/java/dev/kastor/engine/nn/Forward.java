@@ -2,7 +2,9 @@ package dev.kastor.engine.nn;
 
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
+import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.tensor.Shape;
 import java.util.List;
 
 /**
@@ -22,9 +24,18 @@ public record Forward(Node features, Node logits, List<Node> parameters, List<No
   /** The pass of so many examples. */
   public static Forward of(Network network, int examples) {
     Layers layers = new Layers(false);
-    Node features = CompiledPass.features(network, examples);
+    Node features = features(network, examples);
     Node logits = network.logits(layers, features);
     return new Forward(features, logits, layers.parameters(), layers.running());
+  }
+
+  /** The input of a network: {@code [examples, ..example]}. */
+  static Node features(Network network, int examples) {
+    int[] example = network.example().shape().extents();
+    int[] extents = new int[example.length + 1];
+    extents[0] = examples;
+    System.arraycopy(example, 0, extents, 1, example.length);
+    return Node.input("features", new Type(Shape.of(extents), network.example().dtype()));
   }
 
   /** The name of a parameter or of a statistic. */

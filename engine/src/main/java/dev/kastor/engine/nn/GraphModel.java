@@ -2,6 +2,11 @@ package dev.kastor.engine.nn;
 
 import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.DeviceVector;
+import dev.kastor.engine.exec.GraphExecutor;
+import dev.kastor.engine.exec.MemoryCapException;
+import dev.kastor.engine.exec.Session;
+import dev.kastor.engine.graph.Graph;
+import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Tensor;
@@ -13,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.random.RandomGeneratorFactory;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +39,7 @@ public final class GraphModel implements AutoCloseable {
   private record Key(boolean training, int examples) {}
 
   private final Network network;
-  private final Backend backend;
+  private final GraphExecutor executor;
   private final PassPipeline graphPasses;
   private final Layout layout;
   private final PlacedVector parameters;
@@ -42,7 +49,7 @@ public final class GraphModel implements AutoCloseable {
 
   private final List<DeviceUpdate> updates = new ArrayList<>();
   private final float[] statistics;
-  private final Map<Key, CompiledPass> passes = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<Key, Pass> passes = new LinkedHashMap<>(16, 0.75f, true);
 
   /**
    * A model whose parameters are drawn from the generator L64X128MixRandom with this seed.
@@ -59,14 +66,25 @@ public final class GraphModel implements AutoCloseable {
    * @param graphPasses rewrites of the graphs that are compiled
    */
   public GraphModel(Network network, Backend backend, PassPipeline graphPasses, long seed) {
+    this(network, new Session(backend, Long.MAX_VALUE, 1), graphPasses, seed);
+  }
+
+  /**
+   * The same under the memory caps of an executor.
+   *
+   * @param executor of the passes; closed with the model
+   */
+  public GraphModel(Network network, GraphExecutor executor, PassPipeline graphPasses, long seed) {
     this.network = network;
-    this.backend = backend;
+    this.executor = executor;
     this.graphPasses = graphPasses;
     Layers layers = new Layers(true);
-    network.logits(layers, CompiledPass.features(network, 1));
+    Node logits = network.logits(layers, Forward.features(network, 1));
     this.layout = Forward.layout(layers.parameters());
     this.parameters =
-        new PlacedVector(draw(layers.weights(), layout, seed), backend.vector(layout).orElse(null));
+        new PlacedVector(
+            draw(layers.weights(), layout, seed),
+            Graph.of(logits).isPure() ? executor.vector(layout).orElse(null) : null);
     this.statistics = start(layers.statistics(), Forward.layout(layers.running()));
   }
 
@@ -127,7 +145,7 @@ public final class GraphModel implements AutoCloseable {
     if (parameters.device() == null) {
       return Optional.empty();
     }
-    DeviceUpdate made = new DeviceUpdate(this, backend, parameters, gradient(), update, slots);
+    DeviceUpdate made = new DeviceUpdate(this, executor, parameters, gradient(), update, slots);
     updates.add(made);
     return Optional.of(made);
   }
@@ -135,7 +153,7 @@ public final class GraphModel implements AutoCloseable {
   private DeviceVector gradient() {
     DeviceVector known = gradient;
     if (known == null) {
-      known = backend.vector(layout).orElseThrow();
+      known = executor.vector(layout).orElseThrow();
       gradient = known;
     }
     return known;
@@ -165,24 +183,66 @@ public final class GraphModel implements AutoCloseable {
    */
   public double pass(Batch batch, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     requireLength("gradient", gradient.length, layout.elements());
-    CompiledPass pass = training(batch, batchStatistics);
-    pass.run(batch, statistics, gradient, ready);
+    boolean[] told = new boolean[1];
+    Pass pass =
+        ran(
+            training(batch, batchStatistics),
+            each ->
+                each.run(
+                    batch,
+                    statistics,
+                    gradient,
+                    from -> {
+                      told[0] = true;
+                      ready.accept(from);
+                    }),
+            () -> !told[0]);
     pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
   }
 
   /** The same where the gradient stays on the device. */
   double passOnDevice(Batch batch, float[] batchStatistics) {
-    CompiledPass pass = training(batch, batchStatistics);
-    pass.run(batch, statistics);
+    Pass pass = ran(training(batch, batchStatistics), batch);
     pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
   }
 
-  private CompiledPass training(Batch batch, float[] batchStatistics) {
+  private Key training(Batch batch, float[] batchStatistics) {
     require(batch);
     requireLength("batchStatistics", batchStatistics.length, statistics.length);
-    return compiled(new Key(true, batch.examples()));
+    return new Key(true, batch.examples());
+  }
+
+  private Pass ran(Key key, Batch batch) {
+    return ran(key, pass -> pass.run(batch, statistics), () -> true);
+  }
+
+  /**
+   * A pass that has run; where memory is short, other passes give theirs back first.
+   *
+   * @param again whether it may run again after it failed
+   */
+  private Pass ran(Key key, Consumer<Pass> run, BooleanSupplier again) {
+    try {
+      Pass pass = compiled(key);
+      run.accept(pass);
+      return pass;
+    } catch (MemoryCapException e) {
+      boolean alone = passes.keySet().stream().allMatch(key::equals);
+      if (alone || !again.getAsBoolean()) {
+        throw e;
+      }
+    }
+    closePasses();
+    Pass pass = compiled(key);
+    run.accept(pass);
+    return pass;
+  }
+
+  private void closePasses() {
+    passes.values().forEach(Pass::close);
+    passes.clear();
   }
 
   /** Moves the running statistics a tenth of the way to a step's mean. */
@@ -196,8 +256,7 @@ public final class GraphModel implements AutoCloseable {
   /** Scores the model in inference mode. */
   public Scores score(Batch batch) {
     require(batch);
-    CompiledPass pass = compiled(new Key(false, batch.examples()));
-    pass.run(batch, statistics);
+    Pass pass = ran(new Key(false, batch.examples()), batch);
     Tensor losses = pass.output(0);
     Tensor logits = pass.output(1);
     int rows = losses.shape().elements();
@@ -219,8 +278,7 @@ public final class GraphModel implements AutoCloseable {
   public void losses(Batch batch, float[] losses) {
     require(batch);
     requireLength("losses", losses.length, batch.examples());
-    CompiledPass pass = compiled(new Key(false, batch.examples()));
-    pass.run(batch, statistics);
+    Pass pass = ran(new Key(false, batch.examples()), batch);
     Tensor each = pass.output(0);
     int positions = network.positions();
     for (int i = 0; i < losses.length; i++) {
@@ -250,32 +308,31 @@ public final class GraphModel implements AutoCloseable {
             examples,
             new float[examples * network.example().shape().elements()],
             new int[examples * network.positions()]);
-    CompiledPass pass = compiled(new Key(true, examples));
     for (int i = 0; i < 3; i++) {
-      pass.run(zeros, statistics);
+      ran(new Key(true, examples), zeros);
     }
   }
 
-  private CompiledPass compiled(Key key) {
-    CompiledPass known = passes.get(key);
+  private Pass compiled(Key key) {
+    Pass known = passes.get(key);
     if (known != null) {
       return known;
     }
     if (passes.size() == CACHED) {
-      Iterator<CompiledPass> oldest = passes.values().iterator();
+      Iterator<Pass> oldest = passes.values().iterator();
       oldest.next().close();
       oldest.remove();
     }
-    CompiledPass made =
+    Pass made =
         key.training()
-            ? CompiledPass.training(
+            ? WholePass.training(
                 network,
-                backend,
+                executor,
                 graphPasses,
                 key.examples(),
                 parameters,
                 parameters.device() == null ? null : gradient())
-            : CompiledPass.inference(network, backend, graphPasses, key.examples(), parameters);
+            : WholePass.inference(network, executor, graphPasses, key.examples(), parameters);
     passes.put(key, made);
     return made;
   }
@@ -302,8 +359,7 @@ public final class GraphModel implements AutoCloseable {
 
   @Override
   public void close() {
-    passes.values().forEach(CompiledPass::close);
-    passes.clear();
+    closePasses();
     updates.forEach(DeviceUpdate::close);
     updates.clear();
     if (gradient != null) {
@@ -311,5 +367,6 @@ public final class GraphModel implements AutoCloseable {
       gradient = null;
     }
     parameters.close();
+    executor.close();
   }
 }

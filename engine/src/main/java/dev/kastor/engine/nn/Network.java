@@ -15,6 +15,14 @@ public interface Network {
   int classes();
 
   /**
+   * The same network, its parameters included, as a graph without branches and loops: for formats
+   * that have none.
+   */
+  default Network withoutControlFlow() {
+    return this;
+  }
+
+  /**
    * Builds the network.
    *
    * @param layers makes parameters, in the same order each time

@@ -1,9 +1,9 @@
 package dev.kastor.engine.nn;
 
-import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.backend.Residence;
+import dev.kastor.engine.exec.GraphExecutor;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
@@ -39,11 +39,11 @@ final class VectorGraph {
     results.add(one.multiply(other).sum(1, 2));
   }
 
-  Compiled compile(Backend backend) {
+  Compiled compile(GraphExecutor executor) {
     Map<Node, DeviceVector.Place> places = new HashMap<>();
     leaves.forEach((vector, leaf) -> places.put(leaf, vector.whole()));
     return new Compiled(
-        backend.compile(new Graph(results), new Residence(places, stored)), stored.keySet());
+        executor.compile(new Graph(results), new Residence(places, stored)), stored.keySet());
   }
 
   /**

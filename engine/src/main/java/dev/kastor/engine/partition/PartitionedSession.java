@@ -1,9 +1,14 @@
 package dev.kastor.engine.partition;
 
+import dev.kastor.engine.backend.Executable;
+import dev.kastor.engine.exec.Fetched;
+import dev.kastor.engine.exec.Memory;
 import dev.kastor.engine.exec.MemoryCapException;
+import dev.kastor.engine.exec.PlannedExecutable;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.exec.Value;
+import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.placement.Device;
 import dev.kastor.engine.placement.Placer;
@@ -13,12 +18,15 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -74,11 +82,79 @@ public final class PartitionedSession implements AutoCloseable {
    * @throws InterruptedException if this thread is interrupted; what was begun has ended
    */
   public Results run(Map<Node, Tensor> feeds, List<Node> fetches) throws InterruptedException {
+    return run(feeds, fetches, Fetched.NOBODY);
+  }
+
+  /**
+   * Makes a graph ready to run again and again, with inputs that have fixed places on the devices
+   * that use them first. All devices must be of this process.
+   *
+   * @return closed before this is
+   * @throws IllegalArgumentException if the graph cannot be placed
+   * @throws MemoryCapException if a device has too little memory for its inputs
+   */
+  public Executable compile(Graph graph) {
+    Key key = new Key(Set.copyOf(graph.leaves()), graph.outputs());
+    Plan plan = plan(key);
+    Map<Node, Memory.Lasting> inputs = new HashMap<>();
+    plan.feeds()
+        .forEach((device, feeds) -> {
+          Memory.Lasting here =
+              session(device).memory().lasting("An input of the part on " + device);
+          feeds.forEach(feed -> inputs.put(feed, here));
+        });
+    Runnable free =
+        () -> {
+          inputs.values().forEach(Memory.Lasting::close);
+          forget(key);
+        };
+    try {
+      return new PlannedExecutable(
+          graph,
+          (values, finished) -> run(values, graph.outputs(), finished),
+          leaf ->
+              Objects.requireNonNull(inputs.get(leaf))
+                  .allocate(PlannedExecutable.bytes(leaf), Tensor.ALIGNMENT),
+          free);
+    } catch (RuntimeException | Error e) {
+      free.run();
+      throw e;
+    }
+  }
+
+  private Session session(Device device) {
+    Session session = sessions.get(device);
+    if (session == null) {
+      throw new IllegalArgumentException(device + " is in another process.");
+    }
+    return session;
+  }
+
+  private void forget(Key key) {
+    Plan plan;
+    synchronized (plans) {
+      plan = plans.remove(key);
+    }
+    if (plan != null) {
+      plan.parts()
+          .forEach((device, part) ->
+              session(device).forget(plan.feeds().getOrDefault(device, Set.of()), part.fetches()));
+    }
+  }
+
+  /**
+   * The same for who wants to hear of values as they are there.
+   *
+   * @param listener called by this thread, while parts are at work
+   */
+  public Results run(Map<Node, Tensor> feeds, List<Node> fetches, Fetched listener)
+      throws InterruptedException {
     Plan plan = plan(new Key(feeds.keySet(), fetches));
     String run = name + " " + runs.incrementAndGet();
     @Nullable Value[] values = new Value[fetches.size()];
     Map<Device, Future<?>> parts = new HashMap<>();
     Failure failure = new Failure(run);
+    News news = new News();
     try {
       plan.parts()
           .forEach((device, part) -> {
@@ -86,9 +162,11 @@ public final class PartitionedSession implements AutoCloseable {
             if (session != null) {
               Map<Node, Tensor> here = new HashMap<>(feeds);
               here.keySet().retainAll(plan.feeds().getOrDefault(device, Set.of()));
-              parts.put(device, pool.submit(() -> failure.watch(session, here, part, values)));
+              parts.put(
+                  device, pool.submit(() -> failure.watch(session, here, part, values, news)));
             }
           });
+      news.tell(parts.size(), failure, listener);
       await(parts, failure);
       failure.check();
       return new Results(values);
@@ -101,6 +179,36 @@ public final class PartitionedSession implements AutoCloseable {
       throw e;
     } finally {
       rendezvous.forget(run);
+    }
+  }
+
+  /** What parts have fetched, on its way to the thread that asked. */
+  private static final class News {
+    private record There(int fetch, @Nullable Tensor value) {
+      /** Says that a part has ended. */
+      static final There END = new There(-1, null);
+    }
+
+    private final BlockingQueue<There> queue = new LinkedBlockingQueue<>();
+
+    /** Tells of values until so many parts have ended. */
+    void tell(int parts, PartitionedSession.Failure failure, Fetched listener) {
+      int running = parts;
+      while (running > 0) {
+        try {
+          There next = queue.take();
+          if (next.value == null) {
+            running--;
+          } else if (failure.isNone()) {
+            listener.there(next.fetch, next.value);
+          }
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          return; // Whoever waits for the parts ends them.
+        } catch (RuntimeException | Error e) {
+          failure.happened(e);
+        }
+      }
     }
   }
 
@@ -139,9 +247,15 @@ public final class PartitionedSession implements AutoCloseable {
 
     /** Does a part. */
     @Nullable Void watch(
-        Session session, Map<Node, Tensor> feeds, Part part, @Nullable Value[] values) {
+        Session session, Map<Node, Tensor> feeds, Part part, @Nullable Value[] values, News news) {
       begin();
-      try (Results results = session.run(run, feeds, part.fetches())) {
+      Fetched listener =
+          (fetch, value) -> {
+            if (fetch < part.numbers().size()) {
+              news.queue.add(new News.There(part.numbers().get(fetch), value));
+            }
+          };
+      try (Results results = session.run(run, feeds, part.fetches(), listener)) {
         for (int i = 0; i < part.numbers().size(); i++) {
           values[part.numbers().get(i)] = results.held(i).orElse(null);
         }
@@ -149,6 +263,7 @@ public final class PartitionedSession implements AutoCloseable {
         happened(e);
       } finally {
         end();
+        news.queue.add(News.There.END);
       }
       return null;
     }
@@ -173,6 +288,10 @@ public final class PartitionedSession implements AutoCloseable {
             .filter(thread -> !thread.equals(Thread.currentThread()))
             .forEach(Thread::interrupt);
       }
+    }
+
+    synchronized boolean isNone() {
+      return first == null;
     }
 
     synchronized void check() {

@@ -5,10 +5,16 @@ import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.cuda.CudaBackend;
 import dev.kastor.engine.backend.cuda.Precision;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
-import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.devices.DeviceLayouts;
+import dev.kastor.engine.exec.GraphExecutor;
 import dev.kastor.engine.nn.GraphModel;
 import dev.kastor.engine.nn.Network;
+import dev.kastor.engine.train.DevicesPlugin;
+import dev.kastor.engine.train.PassSettings;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.plugin.Chosen;
+import dev.kastor.plugin.Selection;
+import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,9 +29,6 @@ final class BackendParameter {
   private static final Logger LOG = LoggerFactory.getLogger(BackendParameter.class);
 
   private static final List<String> NAMES = List.of("auto", "cpu", "cuda", "reference");
-
-  /** Of those that the process may see: a pod sees its own. */
-  private static final int FIRST_GPU = 0;
 
   private BackendParameter() {}
 
@@ -46,21 +49,36 @@ final class BackendParameter {
   /**
    * A network with its first parameters, on the backend that is chosen.
    *
-   * @param passes rewrites of its graphs
-   * @throws ProgramException if there is no such backend, or the network has too many parameters
+   * @throws ProgramException if there is no such backend, too few devices, or the network has too
+   *     many parameters
    */
-  static GraphModel model(Network network, Parameters parameters, PassPipeline passes)
+  static GraphModel model(Network network, Parameters parameters, PassSettings settings)
       throws ProgramException {
-    Backend backend = choose(parameters);
+    check(parameters);
+    Chosen<DevicesPlugin> layout =
+        settings.devices().orElseGet(() -> DeviceLayouts.BUILT_IN.choose(Selection.parse("whole")));
     try {
-      return new GraphModel(network, backend, passes, parameters.seed());
+      int devices = layout.plugin().devices(settings.slots());
+      List<Backend> backends = new ArrayList<>();
+      for (int device = 0; device < devices; device++) {
+        backends.add(
+            device == 0 || parameters.text("backend").equals("cuda")
+                ? choose(parameters, device)
+                : backends.getFirst());
+      }
+      GraphExecutor executor = layout.plugin().executor(backends, layout.options());
+      return new GraphModel(network, executor, settings.rewrites(), parameters.seed());
     } catch (IllegalArgumentException e) {
       throw new ProgramException(String.valueOf(e.getMessage()), e);
     }
   }
 
-  private static Backend choose(Parameters parameters) throws ProgramException {
-    check(parameters);
+  /**
+   * A backend.
+   *
+   * @param gpu number of the GPU, of those that the process may see: a pod sees its own
+   */
+  private static Backend choose(Parameters parameters, int gpu) throws ProgramException {
     return switch (parameters.text("backend")) {
       case "auto", "cpu" ->
           switch (CpuBackend.load(threads())) {
@@ -76,7 +94,7 @@ final class BackendParameter {
                         + " some thirty times slower.");
           };
       case "cuda" ->
-          switch (CudaBackend.load(FIRST_GPU, precision(parameters))) {
+          switch (CudaBackend.load(gpu, precision(parameters))) {
             case CudaBackend.Availability.Available available -> {
               LOG.info("backend cuda: {}", available.backend().device());
               yield available.backend();

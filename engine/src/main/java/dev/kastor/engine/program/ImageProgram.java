@@ -3,12 +3,12 @@ package dev.kastor.engine.program;
 import dev.kastor.engine.data.DataException;
 import dev.kastor.engine.data.Glance;
 import dev.kastor.engine.data.ImageShape;
-import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.ConvNet;
 import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.PassSettings;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
@@ -158,11 +158,11 @@ final class ImageProgram implements Program {
 
   @Override
   public Trainable load(Map<String, String> given) throws ProgramException {
-    return load(given, PassPipeline.USUAL);
+    return load(given, PassSettings.USUAL);
   }
 
   @Override
-  public Trainable load(Map<String, String> given, PassPipeline passes) throws ProgramException {
+  public Trainable load(Map<String, String> given, PassSettings settings) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
     parameters.checkShared();
     ImageSource.Images images;
@@ -173,7 +173,7 @@ final class ImageProgram implements Program {
     }
     Network network = architecture.build(parameters, images.form().shape());
     return new ClassifierTrainable(
-        BackendParameter.model(network, parameters, passes), images.training(), images.heldOut());
+        BackendParameter.model(network, parameters, settings), images.training(), images.heldOut());
   }
 
   @Override

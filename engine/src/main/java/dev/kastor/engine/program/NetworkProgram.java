@@ -2,10 +2,10 @@ package dev.kastor.engine.program;
 
 import dev.kastor.engine.data.Examples;
 import dev.kastor.engine.data.Inputs;
-import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.PassSettings;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
@@ -112,22 +112,23 @@ public abstract class NetworkProgram implements Program {
   @Override
   public final Optional<Model> model(Map<String, String> given) throws ProgramException {
     Task task = task(new Parameters(name, defaults, given));
-    return Optional.of(new Model(task.network(), task.inputs(), task.labels()));
+    return Optional.of(
+        new Model(task.network().withoutControlFlow(), task.inputs(), task.labels()));
   }
 
   @Override
   public final Trainable load(Map<String, String> given) throws ProgramException {
-    return load(given, PassPipeline.USUAL);
+    return load(given, PassSettings.USUAL);
   }
 
   @Override
-  public final Trainable load(Map<String, String> given, PassPipeline passes)
+  public final Trainable load(Map<String, String> given, PassSettings settings)
       throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
     parameters.checkShared();
     Task task = task(parameters);
     return new ClassifierTrainable(
-        BackendParameter.model(task.network(), parameters, passes),
+        BackendParameter.model(task.network(), parameters, settings),
         task.training(),
         task.heldOut());
   }

@@ -21,6 +21,7 @@ public final class Programs {
               ImageProgram.imageMlp(),
               ImageProgram.imageCnn(),
               TextProgram.textLm(),
+              new SentenceProgram(),
               new TableProgram()));
 
   private Programs() {}

@@ -5,11 +5,11 @@ import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.data.PlainTextDataset;
 import dev.kastor.engine.data.Stories;
 import dev.kastor.engine.data.Text;
-import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.TransformerLanguageModel;
 import dev.kastor.engine.train.Model;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.PassSettings;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
@@ -161,24 +161,21 @@ final class TextProgram implements Program {
 
   @Override
   public Trainable load(Map<String, String> given) throws ProgramException {
-    return load(given, PassPipeline.USUAL);
+    return load(given, PassSettings.USUAL);
   }
 
   @Override
-  public Trainable load(Map<String, String> given, PassPipeline passes) throws ProgramException {
+  public Trainable load(Map<String, String> given, PassSettings settings) throws ProgramException {
     Parameters parameters = new Parameters(name, defaults, given);
-    Settings settings = Settings.of(parameters);
+    Settings own = Settings.of(parameters);
     Text text;
     try {
-      text = source.load(parameters, settings.context + 1);
+      text = source.load(parameters, own.context + 1);
     } catch (DataException e) {
       throw parameters.unusable(e);
     }
     return new TextTrainable(
-        BackendParameter.model(settings.network, parameters, passes),
-        text,
-        settings.context,
-        settings.stride);
+        BackendParameter.model(own.network, parameters, settings), text, own.context, own.stride);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kastor.engine.program;
 
 import dev.kastor.engine.codec.GradientCodecs;
 import dev.kastor.engine.collective.Collectives;
+import dev.kastor.engine.devices.DeviceLayouts;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.graph.pass.GraphPasses;
 import dev.kastor.engine.graph.pass.PassPipeline;
@@ -9,11 +10,13 @@ import dev.kastor.engine.select.ExampleSelectors;
 import dev.kastor.engine.sync.SyncPolicies;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.CollectivePlugin;
+import dev.kastor.engine.train.DevicesPlugin;
 import dev.kastor.engine.train.ExampleSelector;
 import dev.kastor.engine.train.ExampleSelectorPlugin;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
+import dev.kastor.engine.train.PassSettings;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.SyncPolicy;
 import dev.kastor.engine.train.SyncPolicyPlugin;
@@ -50,6 +53,7 @@ import java.util.TreeSet;
  * @param tune what changes the learning rate while it trains; empty for nothing
  * @param sync when its replicas exchange what they learned; empty for in every step
  * @param collective how its replicas sum; empty for over one ring
+ * @param devices how the devices of a replica share a pass; empty for all of it on one
  */
 public record TrainingMethod(
     PassPipeline passes,
@@ -59,7 +63,8 @@ public record TrainingMethod(
     Optional<Chosen<ExampleSelectorPlugin>> select,
     Optional<Chosen<TunerPlugin>> tune,
     Optional<Chosen<SyncPolicyPlugin>> sync,
-    Optional<Chosen<CollectivePlugin>> collective) {
+    Optional<Chosen<CollectivePlugin>> collective,
+    Optional<Chosen<DevicesPlugin>> devices) {
   /** Training of a job that chooses nothing. */
   public static final TrainingMethod USUAL =
       new TrainingMethod(
@@ -67,6 +72,7 @@ public record TrainingMethod(
           List.of(),
           Optional.empty(),
           List.of(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
@@ -148,6 +154,14 @@ public record TrainingMethod(
             CollectivePlugin.class,
             folder,
             chosen);
+    Optional<Chosen<DevicesPlugin>> devices =
+        feature(
+            "training.devices",
+            choices.devices(),
+            DeviceLayouts.BUILT_IN,
+            DevicesPlugin.class,
+            folder,
+            chosen);
     try {
       Feature.checkTogether(chosen);
     } catch (IllegalArgumentException e) {
@@ -162,7 +176,8 @@ public record TrainingMethod(
         select,
         tune,
         sync,
-        collective);
+        collective,
+        devices);
   }
 
   /** Codes are no numbers that could be summed, so whatever sums has no use for them. */
@@ -176,6 +191,28 @@ public record TrainingMethod(
           "training: codec %s and collective %s make no sense together, as codes go around the ring and cannot be summed on the way. Choose one of them."
               .formatted(codec.get().name(), collective.get().name()));
     }
+  }
+
+  /**
+   * Checks that replicas have the devices that passes need.
+   *
+   * @throws ProgramException if not; the message says how many
+   */
+  public void checkSlots(int slots) throws ProgramException {
+    try {
+      devices.ifPresent(layout -> layout.plugin().devices(slots));
+    } catch (IllegalArgumentException e) {
+      throw new ProgramException("training.devices: " + e.getMessage() + ".", e);
+    }
+  }
+
+  /**
+   * Settings of the passes of a replica's model.
+   *
+   * @param slots of the replica
+   */
+  public PassSettings passSettings(int slots) {
+    return new PassSettings(passes, devices, slots);
   }
 
   /**
@@ -329,14 +366,19 @@ public record TrainingMethod(
    * The first problem of a job's choices on the machine that has the jars, before it is stored.
    *
    * @param training {@code spec.training} in its free form
+   * @param slots of a replica
    * @param parameters of the program, as the user gave them
    * @param plugins folder of the jars
    * @return a message that begins with the path below {@code spec}; empty if there is none
    */
   public static Optional<String> problem(
-      Map<String, ?> training, Map<String, String> parameters, Path plugins) {
+      Map<String, ?> training, int slots, Map<String, String> parameters, Path plugins) {
     try {
-      of(SumsParameter.take(new HashMap<>(parameters), TrainingChoices.parse(training)), plugins);
+      TrainingMethod method =
+          of(
+              SumsParameter.take(new HashMap<>(parameters), TrainingChoices.parse(training)),
+              plugins);
+      method.checkSlots(slots);
       return Optional.empty();
     } catch (ProgramException e) {
       // A bad parameter is told of by the check of the program.

@@ -1,6 +1,5 @@
 package dev.kastor.engine.train;
 
-import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.plugin.Plugin;
 import java.util.Map;
 import java.util.Optional;
@@ -55,15 +54,20 @@ public interface Program extends Plugin {
   Trainable load(Map<String, String> parameters) throws ProgramException;
 
   /**
-   * The same with graph passes that the user switched. A program whose model has no graph refuses
-   * them.
+   * The same with what the user chose for the passes of the model. A program whose model has no
+   * graph refuses it.
    *
-   * @param passes rewrites of the graphs of the model
-   * @throws ProgramException as above, or if a pass is switched and the program has no graph
+   * @param settings of the passes
+   * @throws ProgramException as above, or if something is chosen and the program has no graph
    */
-  default Trainable load(Map<String, String> parameters, PassPipeline passes)
+  default Trainable load(Map<String, String> parameters, PassSettings settings)
       throws ProgramException {
-    if (!passes.switches().isEmpty()) {
+    if (settings.devices().isPresent()) {
+      throw new ProgramException(
+          "Program %s has no graph that devices could share. Leave spec.training.devices out."
+              .formatted(name()));
+    }
+    if (!settings.rewrites().switches().isEmpty()) {
       throw new ProgramException(
           "Program %s has no graph that passes rewrite. Leave spec.training.passes out."
               .formatted(name()));

@@ -16,6 +16,7 @@ import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.nn.RecurrentLanguageModel;
 import dev.kastor.engine.nn.ResNet;
+import dev.kastor.engine.nn.SentenceClassifier;
 import dev.kastor.engine.nn.TransformerLanguageModel;
 import dev.kastor.engine.nn.WideAndDeep;
 import dev.kastor.engine.op.Gelu;
@@ -82,6 +83,8 @@ final class OnnxNetworksIT {
         TransformerLanguageModel.ofBytes(12, 16, 4, 2),
         new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM),
         new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.GRU),
+        new SentenceClassifier(7, 6, 16, Recurrent.Cell.LSTM, 20, false),
+        new SentenceClassifier(7, 6, 16, Recurrent.Cell.GRU, 20, false),
         new WideAndDeep(3, 2, 12, 20, 4, List.of(16), 4));
   }
 

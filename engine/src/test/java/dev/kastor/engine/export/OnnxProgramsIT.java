@@ -15,6 +15,7 @@ import dev.kastor.engine.data.ImageFolder;
 import dev.kastor.engine.data.Inputs;
 import dev.kastor.engine.data.LabelledImages;
 import dev.kastor.engine.data.PlainTextDataset;
+import dev.kastor.engine.data.Sentences;
 import dev.kastor.engine.data.Stories;
 import dev.kastor.engine.program.Programs;
 import dev.kastor.engine.train.Model;
@@ -79,6 +80,24 @@ final class OnnxProgramsIT {
     Path file = Files.writeString(folder.resolve("text.txt"), text);
     float[] bytes = windows(PlainTextDataset.read(file, 100).heldOut());
     agrees("text-lm", Map.of("data", file.toString()), 0.002, new Case(bytes, bytes));
+  }
+
+  @Test
+  void sentencesOfAFile() throws Exception {
+    SplittableRandom random = new SplittableRandom(6);
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 2 * EXAMPLES; i++) {
+      String sentence = "ab cd ".repeat(1 + random.nextInt(8)).strip();
+      boolean asks = random.nextBoolean();
+      lines.append(asks ? "asks" : "says").append('\t').append(sentence);
+      lines.append(asks ? "?\n" : ".\n");
+    }
+    Path file = Files.writeString(folder.resolve("sentences.tsv"), lines);
+    float[] tokens = features(Sentences.read(file, 32, 2).heldOut(), 32);
+    Map<String, String> given =
+        Map.of("data", file.toString(), "holdOutEvery", "2", "context", "32", "cell", "gru");
+    assertThat(agrees("text-rnn", given, 0.01, new Case(tokens, tokens)).get("kastor.labels"))
+        .isEqualTo("[\"asks\",\"says\"]");
   }
 
   private static float[] windows(byte[] text) {

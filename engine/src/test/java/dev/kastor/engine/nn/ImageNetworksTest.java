@@ -18,7 +18,7 @@ class ImageNetworksTest {
   void laterStagesHalveTheImageAndRoundUp() {
     Layers layers = new Layers(true);
     ResNet network = new ResNet(1, 7, 7, 2, 4, List.of(1, 1));
-    network.logits(layers, CompiledPass.features(network, 2));
+    network.logits(layers, Forward.features(network, 2));
     assertThat(layers.weights().stream().map(weight -> weight.node().shape().elements()).toList())
         // Stem, one block of 4 channels, one of 8 with its projection, and the head.
         .containsExactly(36, 4, 4, 144, 4, 4, 144, 4, 4, 288, 8, 8, 576, 8, 8, 32, 8, 8, 16, 2);
@@ -41,7 +41,7 @@ class ImageNetworksTest {
 
   private static int parameters(Network network) {
     Layers layers = new Layers(true);
-    network.logits(layers, CompiledPass.features(network, 1));
+    network.logits(layers, Forward.features(network, 1));
     return layers.weights().stream().mapToInt(weight -> weight.node().shape().elements()).sum();
   }
 }

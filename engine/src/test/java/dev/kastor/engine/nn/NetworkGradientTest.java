@@ -35,6 +35,8 @@ class NetworkGradientTest {
         new ResNet(2, 5, 4, 3, 2, List.of(1, 2)),
         new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.LSTM),
         new RecurrentLanguageModel(5, 6, 3, 2, Recurrent.Cell.GRU),
+        new SentenceClassifier(5, 3, 2, Recurrent.Cell.LSTM, 4, true),
+        new SentenceClassifier(5, 3, 2, Recurrent.Cell.GRU, 4, false),
         new WideAndDeep(2, 1, 6, 9, 3, List.of(4), 5));
   }
 
@@ -42,7 +44,7 @@ class NetworkGradientTest {
   @MethodSource("networks")
   void gradientAgreesWithCentralDifferences(Network network) {
     Layers layers = new Layers(true);
-    Node features = CompiledPass.features(network, EXAMPLES);
+    Node features = Forward.features(network, EXAMPLES);
     Node targets =
         Node.input("targets", new Type(Shape.of(EXAMPLES * network.positions()), DType.I32));
     Node logits = network.logits(layers, features);

@@ -99,6 +99,14 @@ class ProgramCheckTest {
         .singleElement()
         .asString()
         .contains("bytes are too few");
+    assertThat(problems("text-rnn", Map.of("data", "t.csv")))
+        .singleElement()
+        .asString()
+        .contains("line 1 is not 'label<TAB>sentence'");
+    assertThat(problems("text-rnn", Map.of("data", "t.csv", "cell", "rnn")))
+        .first()
+        .asString()
+        .contains("cell: must be lstm or gru");
     assertThat(problems("image-mlp", Map.of("data", "nowhere")))
         .singleElement()
         .asString()

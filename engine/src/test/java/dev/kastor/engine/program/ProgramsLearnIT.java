@@ -66,4 +66,18 @@ class ProgramsLearnIT {
           .isLessThan(TextEntropy.unigramBits(text));
     }
   }
+
+  @Test
+  void textRnnTellsSentencesApart() throws Exception {
+    Map<String, String> given =
+        Map.of("data", "../examples/sentences.tsv", "context", "80", "width", "32");
+    try (TrainingRun run =
+        new TrainingRun(Programs.get("text-rnn"), given, 16, 0.005, "SquareRoot")) {
+      run.trainTo(100, 1, new BatchPlan(16, 0));
+      run.trainTo(200, 2, new BatchPlan(8, 0));
+
+      assertThat(run.evaluate()).isGreaterThanOrEqualTo(0.95);
+      assertThat(run.lostOrRepeated()).isZero();
+    }
+  }
 }

@@ -69,6 +69,12 @@ class ProgramsTest {
     } else if (program.name().equals("text-lm")) {
       Path text = Files.writeString(folder.resolve("d.txt"), "to be or not to be ".repeat(40));
       small.put("data", text.toString());
+    } else if (program.name().equals("text-rnn")) {
+      StringBuilder lines = new StringBuilder();
+      for (int i = 0; i < 40; i++) {
+        lines.append("%s\t%s\n".formatted(i % 2 == 0 ? "x" : "y", i % 2 + "ab".repeat(1 + i % 5)));
+      }
+      small.put("data", Files.writeString(folder.resolve("d.tsv"), lines).toString());
     }
     return small;
   }

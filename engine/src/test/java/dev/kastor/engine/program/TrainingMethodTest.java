@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.engine.exec.MemoryCapException;
 import dev.kastor.engine.graph.pass.GraphPass;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.train.GradientCodecPlugin;
 import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
+import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.TunerPlugin;
@@ -19,6 +21,7 @@ import dev.kastor.training.TrainingChoices;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -260,16 +263,16 @@ class TrainingMethodTest {
   @Test
   void theOldParameterChoosesACollectiveAsWell() throws Exception {
     Map<String, String> codec = Map.of("codec", "bf16");
-    assertThat(TrainingMethod.problem(codec, Map.of("sums", "nccl"), folder).orElseThrow())
+    assertThat(TrainingMethod.problem(codec, 1, Map.of("sums", "nccl"), folder).orElseThrow())
         .contains("bf16", "nccl");
-    assertThat(TrainingMethod.problem(codec, Map.of("sums", "ring"), folder)).isEmpty();
-    assertThat(TrainingMethod.problem(Map.of(), Map.of("sums", "nccl"), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(codec, 1, Map.of("sums", "ring"), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(Map.of(), 1, Map.of("sums", "nccl"), folder)).isEmpty();
     assertThat(
             TrainingMethod.problem(
-                    Map.of("collective", "hierarchical"), Map.of("sums", "nccl"), folder)
+                    Map.of("collective", "hierarchical"), 1, Map.of("sums", "nccl"), folder)
                 .orElseThrow())
         .startsWith("training.collective: hierarchical and the program's parameter sums: nccl");
-    assertThat(TrainingMethod.problem(codec, Map.of("sums", "mpi"), folder))
+    assertThat(TrainingMethod.problem(codec, 1, Map.of("sums", "mpi"), folder))
         .as("told of by the check of the program")
         .isEmpty();
   }
@@ -418,8 +421,57 @@ class TrainingMethodTest {
     public void close() {}
   }
 
+  @Test
+  void devicesOfAReplicaShareAModelToTheBit() throws Exception {
+    TrainingMethod split = devices(Map.of("split", Map.of("memoryMiB", 64)));
+    Program program = Programs.get("glyph-mlp");
+    Map<String, String> small = new HashMap<>(program.defaultParameters());
+    small.putAll(Map.of("trainingExamples", "20", "heldOutExamples", "4"));
+    float[] expected = gradient(program.load(small));
+    assertThat(gradient(program.load(small, split.passSettings(2)))).isEqualTo(expected);
+    assertThat(gradient(program.load(small, split.passSettings(4)))).isEqualTo(expected);
+    assertThat(gradient(program.load(small, devices("whole").passSettings(4)))).isEqualTo(expected);
+  }
+
+  private static float[] gradient(Trainable loaded) {
+    try (Trainable model = loaded) {
+      float[] gradient = new float[model.layout().elements()];
+      model.pass(new int[] {1, 5, 3}, gradient, new float[model.statistics().length]);
+      return gradient;
+    }
+  }
+
+  private TrainingMethod devices(Object layout) throws ProgramException {
+    return TrainingMethod.of(TrainingChoices.parse(Map.of("devices", layout)), folder);
+  }
+
+  @Test
+  void aSplitNeedsReplicasOfSeveralSlots() throws Exception {
+    Map<String, String> training = Map.of("devices", "split");
+    assertThat(TrainingMethod.problem(training, 2, Map.of(), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(training, 1, Map.of(), folder).orElseThrow())
+        .startsWith("training.devices: split needs replicas of several devices")
+        .endsWith("elastic.slotsPerReplica is 1. Set it to 2 or more.");
+    assertThat(problem(Map.of("devices", "splits")).orElseThrow()).contains("Did you mean split?");
+    assertThat(problem(Map.of("devices", Map.of("whole", Map.of("memoryMiB", -1)))).orElseThrow())
+        .contains("memoryMiB");
+  }
+
+  @Test
+  void aModelThatExceedsTheCapSaysByHowMuch() throws Exception {
+    TrainingMethod tight = devices(Map.of("whole", Map.of("memoryMiB", 1)));
+    Program program = Programs.get("glyph-mlp");
+    Map<String, String> small = new HashMap<>(program.defaultParameters());
+    small.putAll(Map.of("trainingExamples", "20", "heldOutExamples", "4", "backend", "reference"));
+    try (Trainable model = program.load(small, tight.passSettings(1))) {
+      assertThatThrownBy(() -> model.warmUp(8))
+          .isInstanceOf(MemoryCapException.class)
+          .hasMessageContaining("of the cap of 1,048,576 bytes");
+    }
+  }
+
   private Optional<String> problem(Map<String, ?> training) {
-    return TrainingMethod.problem(training, Map.of(), folder);
+    return TrainingMethod.problem(training, 1, Map.of(), folder);
   }
 
   @Test

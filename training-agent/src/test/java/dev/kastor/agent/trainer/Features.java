@@ -60,7 +60,15 @@ final class Features {
       Optional<Chosen<TunerPlugin>> tuner,
       Optional<Chosen<SyncPolicyPlugin>> sync) {
     return new TrainingMethod(
-        PassPipeline.USUAL, gradients, codec, updates, selector, tuner, sync, Optional.empty());
+        PassPipeline.USUAL,
+        gradients,
+        codec,
+        updates,
+        selector,
+        tuner,
+        sync,
+        Optional.empty(),
+        Optional.empty());
   }
 
   /** A method with a collective beside its other features. */
@@ -73,6 +81,7 @@ final class Features {
         others.select(),
         others.tune(),
         others.sync(),
-        Optional.of(collective));
+        Optional.of(collective),
+        others.devices());
   }
 }

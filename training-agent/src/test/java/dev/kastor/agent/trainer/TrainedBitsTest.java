@@ -147,6 +147,12 @@ class TrainedBitsTest {
       small.computeIfPresent("format", (_, _) -> "csv");
     } else if (program.name().equals("text-lm")) {
       small.put("data", write("d.txt", "to be or not to be ".repeat(40)));
+    } else if (program.name().equals("text-rnn")) {
+      StringBuilder lines = new StringBuilder();
+      for (int i = 0; i < 40; i++) {
+        lines.append("%s\t%s\n".formatted(i % 2 == 0 ? "x" : "y", "ab".repeat(1 + i % 7) + i % 2));
+      }
+      small.put("data", write("d.tsv", lines.toString()));
     }
     return small;
   }

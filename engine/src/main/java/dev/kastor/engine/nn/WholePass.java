@@ -1,10 +1,10 @@
 package dev.kastor.engine.nn;
 
 import dev.kastor.engine.autodiff.Gradients;
-import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.DeviceVector;
 import dev.kastor.engine.backend.Executable;
 import dev.kastor.engine.backend.Residence;
+import dev.kastor.engine.exec.GraphExecutor;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A network compiled for one number of examples, for training or for inference. */
-final class CompiledPass implements AutoCloseable {
+/** Pass whose graph is run as a whole: by one session, or by one that spans several devices. */
+final class WholePass implements Pass {
   private final Executable executable;
   private final Tensor features;
   private final Tensor targets;
@@ -40,7 +40,7 @@ final class CompiledPass implements AutoCloseable {
   /** Outputs that are gradients, from 1 on. */
   private final int gradients;
 
-  private CompiledPass(
+  private WholePass(
       Executable executable,
       PlacedVector vector,
       Node features,
@@ -67,21 +67,22 @@ final class CompiledPass implements AutoCloseable {
    * @param vector of the parameters
    * @param gradient of the device, where that has the parameters
    */
-  static CompiledPass training(
+  static WholePass training(
       Network network,
-      Backend backend,
+      GraphExecutor executor,
       PassPipeline passes,
       int examples,
       PlacedVector vector,
       @Nullable DeviceVector gradient) {
     Layers layers = new Layers(true);
-    Node features = features(network, examples);
+    Node features = Forward.features(network, examples);
     Node targets = targets(network, examples);
     Node losses = losses(network.logits(layers, features), targets);
     List<Node> wanted = new ArrayList<>();
     wanted.add(losses.mean(0, 1));
     layers.statistics().forEach(statistic -> wanted.add(statistic.batch()));
-    List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, backend::pays);
+    List<Node> results =
+        executor.place(passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, executor::pays));
     Node loss = results.getFirst();
     List<Node> weights = layers.parameters();
     List<Node> outputs = new ArrayList<>();
@@ -95,9 +96,8 @@ final class CompiledPass implements AutoCloseable {
       }
     }
     Residence residence = new Residence(leaves(vector, weights), places);
-    Executable executable = compile(outputs, backend, passes, residence);
-    return new CompiledPass(
-        executable, vector, features, targets, weights, List.of(), weights.size());
+    Executable executable = compile(outputs, executor, passes, residence);
+    return new WholePass(executable, vector, features, targets, weights, List.of(), weights.size());
   }
 
   /**
@@ -105,15 +105,20 @@ final class CompiledPass implements AutoCloseable {
    *
    * @param vector of the parameters
    */
-  static CompiledPass inference(
-      Network network, Backend backend, PassPipeline passes, int examples, PlacedVector vector) {
+  static WholePass inference(
+      Network network,
+      GraphExecutor executor,
+      PassPipeline passes,
+      int examples,
+      PlacedVector vector) {
     Forward forward = Forward.of(network, examples);
     Node targets = targets(network, examples);
     List<Node> wanted = List.of(losses(forward.logits(), targets), forward.logits());
-    List<Node> results = passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, backend::pays);
+    List<Node> results =
+        executor.place(passes.apply(GraphPass.Stage.BEFORE_GRADIENTS, wanted, executor::pays));
     Residence residence = new Residence(leaves(vector, forward.parameters()), Map.of());
-    Executable executable = compile(results, backend, passes, residence);
-    return new CompiledPass(
+    Executable executable = compile(results, executor, passes, residence);
+    return new WholePass(
         executable,
         vector,
         forward.features(),
@@ -135,18 +140,10 @@ final class CompiledPass implements AutoCloseable {
   }
 
   private static Executable compile(
-      List<Node> results, Backend backend, PassPipeline passes, Residence residence) {
-    return backend.compile(
-        new Graph(passes.apply(GraphPass.Stage.BEFORE_COMPILATION, results, backend::pays)),
+      List<Node> results, GraphExecutor executor, PassPipeline passes, Residence residence) {
+    return executor.compile(
+        new Graph(passes.apply(GraphPass.Stage.BEFORE_COMPILATION, results, executor::pays)),
         residence);
-  }
-
-  static Node features(Network network, int examples) {
-    int[] example = network.example().shape().extents();
-    int[] extents = new int[example.length + 1];
-    extents[0] = examples;
-    System.arraycopy(example, 0, extents, 1, example.length);
-    return Node.input("features", new Type(Shape.of(extents), network.example().dtype()));
   }
 
   private static Node targets(Network network, int examples) {
@@ -158,19 +155,14 @@ final class CompiledPass implements AutoCloseable {
     return Node.of(new SoftmaxCrossEntropy(), logits, targets);
   }
 
-  /** A pass of which nobody wants the gradient on the host. */
-  void run(Batch batch, float[] flatStatistics) {
+  @Override
+  public void run(Batch batch, float[] flatStatistics) {
     write(batch, flatStatistics);
     executable.run(output -> output == 0 || output > gradients, _ -> {});
   }
 
-  /**
-   * A pass for training.
-   *
-   * @param gradient receives the gradients side by side
-   * @param ready told from which element on the gradient is there, again and again, down to 0
-   */
-  void run(Batch batch, float[] flatStatistics, float[] gradient, IntConsumer ready) {
+  @Override
+  public void run(Batch batch, float[] flatStatistics, float[] gradient, IntConsumer ready) {
     write(batch, flatStatistics);
     boolean[] there = new boolean[gradients];
     int[] missing = {gradients};
@@ -215,12 +207,13 @@ final class CompiledPass implements AutoCloseable {
     }
   }
 
-  Tensor output(int index) {
+  @Override
+  public Tensor output(int index) {
     return executable.output(index);
   }
 
-  /** Copies the batch's statistics side by side. */
-  void readStatistics(float[] flat) {
+  @Override
+  public void readStatistics(float[] flat) {
     int offset = 0;
     int output = 1 + gradients;
     while (offset < flat.length) {

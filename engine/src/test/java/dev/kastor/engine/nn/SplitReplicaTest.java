@@ -1,0 +1,202 @@
+package dev.kastor.engine.nn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kastor.engine.backend.Backend;
+import dev.kastor.engine.backend.cuda.InterpretedGpu;
+import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.backend.registry.Backends;
+import dev.kastor.engine.exec.GraphExecutor;
+import dev.kastor.engine.exec.Memory;
+import dev.kastor.engine.exec.MemoryCapException;
+import dev.kastor.engine.exec.Session;
+import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.op.Recurrent;
+import dev.kastor.engine.partition.SplitReplica;
+import dev.kastor.engine.tensor.DType;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Networks whose layers are split over devices with memory of their own. */
+final class SplitReplicaTest {
+  private static final int EXAMPLES = 64;
+  private static final long PLENTY = 1L << 32;
+  private static final Network DEEP = new Mlp(512, Collections.nCopies(8, 512), 10);
+
+  private static Batch batch(Network network, int examples) {
+    SplittableRandom random = new SplittableRandom(1);
+    boolean tokens = network.example().dtype() == DType.I32;
+    float[] features = new float[examples * network.example().shape().elements()];
+    for (int i = 0; i < features.length; i++) {
+      features[i] = tokens ? random.nextInt(network.classes()) : (float) random.nextDouble(-1, 1);
+    }
+    int[] targets = new int[examples * network.positions()];
+    for (int i = 0; i < targets.length; i++) {
+      targets[i] = random.nextInt(network.classes());
+    }
+    return new Batch(examples, features, targets);
+  }
+
+  /** What some steps come to. */
+  private record Trained(List<Double> losses, float[] parameters, Scores scores) {
+    static Trained of(Network network, GraphExecutor executor, int examples) {
+      try (GraphModel model = new GraphModel(network, executor, PassPipeline.USUAL, 5)) {
+        Batch batch = batch(network, examples);
+        float[] gradient = new float[model.layout().elements()];
+        float[] statistics = new float[model.statistics().length];
+        List<Double> losses = new ArrayList<>();
+        for (int step = 0; step < 4; step++) {
+          losses.add(model.pass(batch, gradient, statistics));
+          float[] parameters = model.parameters();
+          for (int i = 0; i < gradient.length; i++) {
+            parameters[i] -= 0.05f * gradient[i];
+          }
+          model.applyStatistics(statistics);
+        }
+        return new Trained(losses, model.parameters().clone(), model.score(batch));
+      }
+    }
+
+    void isThatOf(Trained other) {
+      assertThat(losses).isEqualTo(other.losses).doesNotHaveDuplicates();
+      assertThat(parameters).isEqualTo(other.parameters);
+      assertThat(scores).isEqualTo(other.scores);
+    }
+  }
+
+  private static SplitReplica split(Backend backend, int devices, long capBytes) {
+    return new SplitReplica(Collections.nCopies(devices, backend), capBytes);
+  }
+
+  static Stream<Network> networks() {
+    return Stream.of(
+        new Mlp(20, List.of(17, 9), 5),
+        new Cnn(2, 8, 8, 4, List.of(6, 8), 12),
+        new ResNet(3, 8, 8, 4, 6, List.of(1, 2)),
+        TransformerLanguageModel.ofBytes(12, 16, 4, 2),
+        new RecurrentLanguageModel(7, 20, 6, 16, Recurrent.Cell.LSTM),
+        new SentenceClassifier(9, 6, 8, Recurrent.Cell.GRU, 5, true),
+        new WideAndDeep(3, 2, 12, 20, 4, List.of(16), 4));
+  }
+
+  @ParameterizedTest
+  @MethodSource("networks")
+  void hasTheBitsOfOneDevice(Network network) {
+    Backend backend = Backends.fastest(1).backend();
+    Trained one = Trained.of(network, new Session(backend, PLENTY, 1), 6);
+    for (int devices = 2; devices <= 3; devices++) {
+      Trained.of(network, split(backend, devices, PLENTY), 6).isThatOf(one);
+    }
+  }
+
+  @Test
+  void aModelOfOneAndAHalfCapsTrainsOnTwoDevices() {
+    Backend backend = Backends.fastest(1).backend();
+    Session plenty = new Session(backend, PLENTY, 1);
+    Memory used = plenty.memory();
+    Trained one = Trained.of(DEEP, plenty, EXAMPLES);
+    long cap = used.peakBytes() * 2 / 3;
+
+    assertThatThrownBy(() -> Trained.of(DEEP, new Session(backend, cap, 1), EXAMPLES))
+        .isInstanceOf(MemoryCapException.class)
+        .hasMessageContaining("of the cap of %,d bytes".formatted(cap));
+    SplitReplica two = split(backend, 2, cap);
+    Trained.of(DEEP, two, EXAMPLES).isThatOf(one);
+    for (Memory memory : two.memories()) {
+      assertThat(memory.peakBytes()).isBetween(cap / 3, cap);
+    }
+  }
+
+  @Test
+  void passesOfOtherBatchesGiveTheirMemoryBackWhereItIsShort() {
+    Backend backend = Backends.fastest(1).backend();
+    Session plenty = new Session(backend, PLENTY, 1);
+    Memory used = plenty.memory();
+    losses(DEEP, plenty, 64);
+    long cap = used.peakBytes() * 5 / 4;
+    List<Double> expected = losses(DEEP, new Session(backend, PLENTY, 1), 64, 48, 64, 32);
+    Session tight = new Session(backend, cap, 1);
+    Memory memory = tight.memory();
+    assertThat(losses(DEEP, tight, 64, 48, 64, 32)).isEqualTo(expected);
+    assertThat(memory.peakBytes()).isLessThanOrEqualTo(cap);
+  }
+
+  private static List<Double> losses(Network network, GraphExecutor executor, int... examples) {
+    try (GraphModel model = new GraphModel(network, executor, PassPipeline.USUAL, 5)) {
+      float[] gradient = new float[model.layout().elements()];
+      List<Double> losses = new ArrayList<>();
+      for (int count : examples) {
+        losses.add(model.pass(batch(network, count), gradient, new float[0]));
+      }
+      return losses;
+    }
+  }
+
+  @Test
+  void gradientsOfTheLastStageAreThereWhileTheFirstComputes() {
+    SplitReplica two = split(Backends.fastest(1).backend(), 2, PLENTY);
+    try (GraphModel model = new GraphModel(DEEP, two, PassPipeline.USUAL, 5)) {
+      float[] gradient = new float[model.layout().elements()];
+      List<Integer> ready = new ArrayList<>();
+      Thread asks = Thread.currentThread();
+      model.pass(
+          batch(DEEP, EXAMPLES),
+          gradient,
+          new float[0],
+          from -> {
+            assertThat(Thread.currentThread()).isEqualTo(asks);
+            ready.add(from);
+          });
+      assertThat(ready).endsWith(0).isSortedAccordingTo((one, other) -> other - one);
+      assertThat(ready.getFirst()).isGreaterThan(gradient.length / 2);
+    }
+  }
+
+  @Test
+  void aFailureOfTheListenerEndsThePassOnAllDevicesAndNoMore() {
+    SplitReplica two = split(new ReferenceBackend(), 2, PLENTY);
+    Network network = new Mlp(4, List.of(5, 5), 3);
+    try (GraphModel model = new GraphModel(network, two, PassPipeline.USUAL, 5)) {
+      float[] gradient = new float[model.layout().elements()];
+      Batch batch = batch(network, 3);
+      double loss = model.pass(batch, gradient, new float[0]);
+      assertThatThrownBy(() ->
+              model.pass(
+                  batch,
+                  gradient,
+                  new float[0],
+                  _ -> {
+                    throw new IllegalStateException("no more");
+                  }))
+          .hasMessage("no more");
+      assertThat(model.pass(batch, gradient, new float[0])).isEqualTo(loss);
+    }
+  }
+
+  @Test
+  void eachDeviceHasItsShareOfTheBytes() {
+    Backend backend = Backends.fastest(1).backend();
+    SplitReplica three = split(backend, 3, PLENTY);
+    Trained.of(DEEP, three, EXAMPLES);
+    long all = three.memories().stream().mapToLong(Memory::peakBytes).sum();
+    for (Memory memory : three.memories()) {
+      assertThat(memory.peakBytes()).isLessThan(all / 2);
+      assertThat(memory.usedBytes()).as("bytes that are left").isZero();
+    }
+  }
+
+  @Test
+  void gpusShareANetworkToo() {
+    Network network = new Mlp(20, List.of(17, 9), 5);
+    Trained one = Trained.of(network, new Session(InterpretedGpu.backend(), PLENTY, 1), 6);
+    List<Backend> gpus = List.of(InterpretedGpu.backend(), InterpretedGpu.backend());
+    Trained.of(network, new SplitReplica(gpus, PLENTY), 6).isThatOf(one);
+  }
+}
