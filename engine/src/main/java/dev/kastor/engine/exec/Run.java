@@ -122,13 +122,13 @@ final class Run {
   /** Does what is ready, until there is nothing or, for the thread that asked, until the end. */
   private void work(boolean toTheEnd) {
     while (!finished()) {
-      if (toTheEnd && failure == null && tell()) {
-        continue; // The run may have ended while the lock was free.
-      }
       Tokens.Ready next = failure == null ? tokens.poll() : null;
       if (next == null) {
         if (!toTheEnd) {
           return;
+        }
+        if (failure == null && tell()) {
+          continue; // The run may have ended while the lock was free.
         }
         try {
           news.await();
@@ -138,16 +138,21 @@ final class Run {
         }
       } else if (next.isCheap()) {
         doCheap(next);
-      } else if (next.step().work instanceof Work.Act act && act.action().waits()) {
-        atWork++;
-        Thread thread = Thread.ofVirtual().name(next.step().toString()).unstarted(() -> wait(next));
-        waiting.add(thread);
-        thread.start();
-      } else {
-        atWork++;
-        callHelper();
-        doExpensive(next);
+      } else if (!toTheEnd || !tell() || failure == null) {
+        begin(next);
       }
+    }
+  }
+
+  private void begin(Tokens.Ready next) {
+    atWork++;
+    if (next.step().work instanceof Work.Act act && act.action().waits()) {
+      Thread thread = Thread.ofVirtual().name(next.step().toString()).unstarted(() -> wait(next));
+      waiting.add(thread);
+      thread.start();
+    } else {
+      callHelper();
+      doExpensive(next);
     }
   }
 
