@@ -85,6 +85,8 @@ public record Reports(
         null,
         null,
         scalars,
+        null,
+        null,
         null);
   }
 }

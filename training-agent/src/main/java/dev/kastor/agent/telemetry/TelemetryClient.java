@@ -246,7 +246,9 @@ public final class TelemetryClient implements AutoCloseable {
         outcome,
         passes.take().orElse(null),
         taken.scalars(),
-        unsaved);
+        unsaved,
+        null,
+        null);
   }
 
   /** Sends once more what is unsent and ends. */
