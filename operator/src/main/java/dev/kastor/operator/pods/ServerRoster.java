@@ -11,8 +11,9 @@ import java.util.function.Predicate;
  *
  * @param kept live pods, one for each index at most, by index
  * @param surplus live pods that are to go
- * @param missing indices of servers whose pods are still to be made: a pod that was asked to end
- *     saves what the next one begins with, so that one comes after the other
+ * @param missing indices of servers whose pods are still to be made. One that was told to stop saves
+ *     what the next begins with, and is awaited; one whose pod alone was asked to end, as by a
+ *     drain, has saved by then and serves until the next listens
  */
 public record ServerRoster(List<ServerPod> kept, List<ServerPod> surplus, List<Integer> missing) {
   public ServerRoster {
@@ -37,15 +38,14 @@ public record ServerRoster(List<ServerPod> kept, List<ServerPod> surplus, List<I
       int each = index;
       List<ServerPod> own =
           servers.stream()
-              .filter(server -> server.index() == each && !server.view().ended())
-              .filter(server -> !lost.test(server.view()))
+              .filter(server -> server.index() == each && !lost.test(server.view()))
               .sorted(Comparator.comparingLong(server -> server.view().number()))
               .toList();
       own.stream()
           .filter(server -> server.view().live() && !dismissed.contains(server.name()))
           .findFirst()
           .ifPresent(kept::add);
-      if (own.isEmpty()) {
+      if (own.stream().noneMatch(server -> inTheWay(server, dismissed))) {
         missing.add(index);
       }
     }
@@ -53,5 +53,10 @@ public record ServerRoster(List<ServerPod> kept, List<ServerPod> surplus, List<I
         .filter(server -> server.view().live() && !kept.contains(server))
         .forEach(surplus::add);
     return new ServerRoster(kept, surplus, missing);
+  }
+
+  private static boolean inTheWay(ServerPod server, Set<String> dismissed) {
+    return server.view().live()
+        || (dismissed.contains(server.name()) && !server.view().ended());
   }
 }

@@ -39,20 +39,26 @@ class ServerRosterTest {
   }
 
   @Test
-  void theNextWaitsForOneThatStillSaves() {
+  void oneThatIsEvictedServesWhileTheNextStarts() {
     ServerRoster leaving = roster(1, server(0, 2, State.RUNNING, true, "n1"));
-    assertThat(leaving.missing()).isEmpty();
+    assertThat(leaving.missing()).containsExactly(0);
     assertThat(leaving.kept()).isEmpty();
     assertThat(leaving.surplus()).isEmpty();
   }
 
   @Test
-  void theNextWaitsForOneThatWasToldToGo() {
-    ServerRoster told =
-        ServerRoster.of(1, List.of(running(0, 2)), Set.of("job-2-server0"), pod -> false);
-    assertThat(told.surplus()).containsExactly(running(0, 2));
-    assertThat(told.kept()).isEmpty();
-    assertThat(told.missing()).isEmpty();
+  void theNextWaitsForOneThatWasToldToStop() {
+    for (boolean deleting : List.of(false, true)) {
+      ServerPod stops = server(0, 2, State.RUNNING, deleting, "n1");
+      ServerRoster told =
+          ServerRoster.of(1, List.of(stops), Set.of("job-2-server0"), pod -> false);
+      assertThat(told.kept()).isEmpty();
+      assertThat(told.missing()).isEmpty();
+    }
+    ServerPod stopped = server(0, 2, State.SUCCEEDED, false, "n1");
+    assertThat(
+            ServerRoster.of(1, List.of(stopped), Set.of("job-2-server0"), pod -> false).missing())
+        .containsExactly(0);
   }
 
   @Test
