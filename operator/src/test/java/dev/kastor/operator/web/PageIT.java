@@ -148,11 +148,11 @@ class PageIT {
     assertThat(page.locator("#servers-block")).isVisible();
     assertThat(page.locator("#servers")).containsText("They start with its replicas.");
     assertThat(page.locator("#dropped-copies")).containsText("3 shares of steps came after");
-    assertThat(page.locator("#staleness thead th")).hasText(
-        new String[] {"Staleness", "Updates", "Share"});
+    assertThat(page.locator("#staleness thead th"))
+        .hasText(new String[] {"Staleness", "Updates", "Share"});
     assertThat(page.locator("#staleness-rows tr")).hasCount(4);
-    assertThat(page.locator("#staleness-rows th[scope=row]")).hasText(
-        new String[] {"0", "1", "2", "3 or more"});
+    assertThat(page.locator("#staleness-rows th[scope=row]"))
+        .hasText(new String[] {"0", "1", "2", "3 or more"});
     assertThat(page.locator("#staleness-rows tr").first()).containsText("700");
     assertThat(page.locator("#staleness-rows tr").first()).containsText("70 %");
     assertThat(page.locator("#staleness-rows .bar span").first())
