@@ -200,7 +200,7 @@ public final class Deals {
     }
     Optional<Share> again = returned.stream().filter(each -> !each.bad.contains(rank)).findFirst();
     Share share;
-    if (again.isPresent()) {
+    if (again.isPresent() && mayAdd()) {
       share = again.get();
       returned.remove(share);
       out.add(share);
@@ -228,13 +228,11 @@ public final class Deals {
   }
 
   private boolean mayBegin() {
-    if (!plan.asynchronous()) {
-      return left > 0;
-    }
-    if (draining) {
-      return false;
-    }
-    int most = plan.mostStaleness();
+    return plan.asynchronous() ? !draining && mayAdd() : left > 0;
+  }
+
+  /** Whether none gets too stale if one more share is computed. */
+  private boolean mayAdd() {
     // All that are out, and one more, may still come before any of them.
     long oldest =
         out.stream()
@@ -242,6 +240,7 @@ public final class Deals {
             .mapToLong(Hold::update)
             .min()
             .orElse(update);
+    int most = plan.mostStaleness();
     return most == 0 || update - oldest + arrived + out.size() <= most;
   }
 

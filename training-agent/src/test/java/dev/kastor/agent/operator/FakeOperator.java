@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.BinaryOperator;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -57,6 +58,7 @@ public final class FakeOperator implements AutoCloseable {
   private BatchPlan wantedPlan = ANY;
   private UnaryOperator<String> nodes = pod -> "node-" + pod;
   private List<String> servers = List.of();
+  private BinaryOperator<String> reached = (_, address) -> address;
   private boolean pending;
   private String term = "1";
   private boolean away;
@@ -93,6 +95,15 @@ public final class FakeOperator implements AutoCloseable {
   /** From now on pods are on these nodes; each is on one of its own unless this is said. */
   public synchronized void place(UnaryOperator<String> nodeOfPod) {
     nodes = nodeOfPod;
+  }
+
+  /**
+   * From now on others reach a pod elsewhere than it says.
+   *
+   * @param addressOf gives it, of a pod and its own address
+   */
+  public synchronized void reach(BinaryOperator<String> addressOf) {
+    reached = addressOf;
   }
 
   /** From now on these pods are the parameter servers, by index. */
@@ -252,7 +263,8 @@ public final class FakeOperator implements AutoCloseable {
     for (String pod : pods) {
       ReplicaState state = states.get(pod);
       if (state != null) {
-        members.add(new Member(pod, members.size(), state.address(), nodes.apply(pod)));
+        String address = reached.apply(pod, state.address());
+        members.add(new Member(pod, members.size(), address, nodes.apply(pod)));
       }
     }
     onceMembers.addAll(pods);
@@ -262,7 +274,11 @@ public final class FakeOperator implements AutoCloseable {
       ReplicaState state = states.get(servers.get(index));
       if (state != null) {
         reachable.add(
-            new ParameterServer(index, state.pod(), nodes.apply(state.pod()), state.address()));
+            new ParameterServer(
+                index,
+                state.pod(),
+                nodes.apply(state.pod()),
+                reached.apply(state.pod(), state.address())));
       }
     }
     current = new Membership(current.generation() + 1, Action.RUN, members, plan, reachable);
