@@ -4,6 +4,7 @@ import { byId, el, setChildren, setText, show } from "./dom.js";
 import { jobColour, paint } from "./colour.js";
 import { drawLine, drawPrediction } from "./charts.js";
 import { ending, isOver, keyOf, metricText } from "./jobs.js";
+import { renderServers } from "./servers.js";
 import * as format from "./format.js";
 
 const MOST_DECISIONS = 8;
@@ -87,7 +88,7 @@ function renderFacts(job) {
 }
 
 export function renderHistory(job, history) {
-  const { series, scalars, timeline } = history;
+  const { series, scalars, timeline, servers } = history;
   const measured = series.epochMillis.length > 0;
   show(byId("measured"), measured);
   show(byId("unmeasured"), !measured);
@@ -98,6 +99,7 @@ export function renderHistory(job, history) {
     drawSeries(job, series, timeline, range);
     drawScalars(job, scalars, range);
   }
+  renderServers(job, servers);
   renderDecisions(job, timeline);
 }
 

@@ -2,10 +2,12 @@ package dev.kastor.operator;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.operator.kube.PodName;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.Staleness;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.TelemetryReport;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -20,11 +22,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.NullUnmarked;
 
 /**
@@ -47,6 +51,8 @@ final class FakeAgents implements AutoCloseable {
   private final Set<String> completeAt = new ConcurrentSkipListSet<>();
   private final Map<String, String> clients = new ConcurrentHashMap<>();
   private final Map<String, Integer> fits = new ConcurrentHashMap<>();
+  private final Map<String, List<Long>> staleness = new ConcurrentHashMap<>();
+  private final Set<String> unplaced = new ConcurrentSkipListSet<>();
   private final AtomicInteger unanswered = new AtomicInteger();
   private final Map<String, AtomicInteger> answered = new ConcurrentHashMap<>();
   private final List<String> started = new CopyOnWriteArrayList<>();
@@ -101,6 +107,21 @@ final class FakeAgents implements AutoCloseable {
   /** Lets the job's work be done. */
   void complete(String job) {
     completeAt.add(job);
+  }
+
+  /** Makes the job's first server count updates of this staleness. */
+  void staleness(String job, List<Long> counts) {
+    staleness.put(job, counts);
+  }
+
+  /** Lets no node take servers of the job, as if none had the memory that they ask for. */
+  void unplaced(String job) {
+    unplaced.add(job);
+  }
+
+  /** Lets nodes take them again. */
+  void placed(String job) {
+    unplaced.remove(job);
   }
 
   /** Makes the job's replicas say that they run this, in the form of a query. */
@@ -180,7 +201,17 @@ final class FakeAgents implements AutoCloseable {
     String name = pod.getMetadata().getName();
     boolean fresh = pod.getStatus() == null || pod.getStatus().getPhase() == null;
     boolean gated = !pod.getSpec().getSchedulingGates().isEmpty();
+    boolean server = PodName.serverIndex(name).isPresent();
+    boolean waits =
+        server && unplaced.contains(pod.getMetadata().getLabels().get("kastor.dev/job"));
     try {
+      if (waits) {
+        if (fresh) {
+          setUnschedulable(pod);
+        }
+        return;
+      }
+      fresh = fresh || (server && "Pending".equals(pod.getStatus().getPhase()));
       if (fresh && refused.contains(pod.getMetadata().getLabels().get("kastor.dev/job"))) {
         setWaiting(pod);
       } else if (fresh && !gated && !threads.containsKey(name)) {
@@ -210,6 +241,9 @@ final class FakeAgents implements AutoCloseable {
     String name = pod.getMetadata().getName();
     String job = pod.getMetadata().getLabels().get("kastor.dev/job");
     String token = FakeApiServer.token(namespace, job, name);
+    OptionalInt server = PodName.serverIndex(name);
+    // What others reach it at: a server that is made again is somewhere else.
+    String address = server.isPresent() ? name + ":1234" : "127.0.0.1:1234";
     long generation = 0;
     long step = -1;
     long sequence = 0;
@@ -219,11 +253,12 @@ final class FakeAgents implements AutoCloseable {
         String phase = mute.contains(name) ? "STARTING" : generation == 0 ? "READY" : "TRAINING";
         HttpResponse<String> answer =
             own.get(
-                "/v1/jobs/%s/%s/membership?pod=%s&address=127.0.0.1:1234&generation=%d&phase=%s&step=%d&wait=1&client=%s&mostExamples=%d"
+                "/v1/jobs/%s/%s/membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&wait=1&client=%s&mostExamples=%d"
                     .formatted(
                         namespace,
                         job,
                         name,
+                        address,
                         generation,
                         phase,
                         step,
@@ -249,7 +284,7 @@ final class FakeAgents implements AutoCloseable {
             return;
           }
           case RUN -> {
-            if (membership.members().stream().noneMatch(member -> member.pod().equals(name))) {
+            if (!listed(membership, name)) {
               ends.put(name, "no member: " + answer.body());
               end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.LEFT, null));
               return;
@@ -262,11 +297,15 @@ final class FakeAgents implements AutoCloseable {
         Membership mine = memberships.get(name);
         if (mine != null && generation > 0) {
           step += 10;
-          boolean first = mine.members().getFirst().pod().equals(name);
+          boolean first =
+              mine.serversOrNone().isEmpty()
+                  ? mine.members().getFirst().pod().equals(name)
+                  : server.equals(OptionalInt.of(0));
           boolean done = completeAt.contains(job);
           if (first) {
             Outcome last = done ? outcome(Outcome.Kind.COMPLETED, 0.9) : null;
-            report(own, namespace, job, name, token, mine, step, ++sequence, last);
+            List<Long> counts = staleness.get(job);
+            report(own, namespace, job, name, token, mine, step, ++sequence, last, counts);
           }
           if (done) {
             end(namespace, name, "Succeeded", 0, outcome(Outcome.Kind.COMPLETED, 0.9));
@@ -287,6 +326,11 @@ final class FakeAgents implements AutoCloseable {
     }
   }
 
+  private static boolean listed(Membership membership, String pod) {
+    return membership.members().stream().anyMatch(member -> member.pod().equals(pod))
+        || membership.serversOrNone().stream().anyMatch(server -> server.pod().equals(pod));
+  }
+
   private static void report(
       AgentClient api,
       String namespace,
@@ -296,7 +340,8 @@ final class FakeAgents implements AutoCloseable {
       Membership mine,
       long step,
       long sequence,
-      Outcome outcome)
+      Outcome outcome,
+      List<Long> staleness)
       throws IOException, InterruptedException {
     int replicas = mine.members().size();
     var report =
@@ -316,7 +361,12 @@ final class FakeAgents implements AutoCloseable {
             0.1,
             null,
             List.of(),
-            outcome);
+            outcome,
+            null,
+            null,
+            null,
+            staleness == null ? null : new Staleness(staleness),
+            staleness == null ? null : 7L);
     api.post(
         "/v1/jobs/%s/%s/telemetry".formatted(namespace, job),
         token,
@@ -360,11 +410,54 @@ final class FakeAgents implements AutoCloseable {
             .pods()
             .resource(new PodBuilder(pod).withNewStatus().withPhase("Running").endStatus().build())
             .updateStatus();
-    String node = pod.getMetadata().getAnnotations().get("kastor.dev/node");
+    String meant = pod.getMetadata().getAnnotations().get("kastor.dev/node");
+    String node = meant == null ? anyNode(pod) : meant;
     client
         .pods()
         .resource(new PodBuilder(running).editSpec().withNodeName(node).endSpec().build())
         .update();
+  }
+
+  /** The first node that the pod does not have to avoid. */
+  private String anyNode(Pod pod) {
+    var affinity = pod.getSpec().getAffinity();
+    Set<String> avoided =
+        affinity == null
+            ? Set.of()
+            : affinity
+                .getNodeAffinity()
+                .getRequiredDuringSchedulingIgnoredDuringExecution()
+                .getNodeSelectorTerms()
+                .stream()
+                .flatMap(term -> term.getMatchExpressions().stream())
+                .filter(each -> each.getOperator().equals("NotIn"))
+                .flatMap(each -> each.getValues().stream())
+                .collect(Collectors.toSet());
+    return client.nodes().list().getItems().stream()
+        .map(node -> node.getMetadata().getName())
+        .filter(node -> !avoided.contains(node))
+        .sorted()
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private void setUnschedulable(Pod pod) {
+    client
+        .pods()
+        .resource(
+            new PodBuilder(pod)
+                .withNewStatus()
+                .withPhase("Pending")
+                .addNewCondition()
+                .withType("PodScheduled")
+                .withStatus("False")
+                .withReason("Unschedulable")
+                .withMessage("0/2 nodes are available: 2 Insufficient memory.")
+                .withLastTransitionTime(Instant.now().minusSeconds(60).toString())
+                .endCondition()
+                .endStatus()
+                .build())
+        .updateStatus();
   }
 
   /** Ends a pod once: an agent may be told to leave while a test ends its pod otherwise. */

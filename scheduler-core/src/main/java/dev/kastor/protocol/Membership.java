@@ -2,6 +2,7 @@ package dev.kastor.protocol;
 
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A generation: who trains together and with which batch; the answer to {@code GET
@@ -15,9 +16,14 @@ import java.util.function.UnaryOperator;
  * @param action what the members do
  * @param members in rank order; empty unless {@code action} is {@code RUN}
  * @param batchPlan the batch of each member; meaningful only for {@code RUN}
+ * @param servers parameter servers by index; absent where the job has none. They are no members
  */
 public record Membership(
-    long generation, Action action, List<Member> members, BatchPlan batchPlan) {
+    long generation,
+    Action action,
+    List<Member> members,
+    BatchPlan batchPlan,
+    @Nullable List<ParameterServer> servers) {
   /** Version of the agent API to which the records of this package belong. */
   public static final int PROTOCOL = 2;
 
@@ -36,6 +42,17 @@ public record Membership(
   public Membership {
     Check.atLeast("generation", generation, 0);
     members = List.copyOf(members);
+    servers = servers == null || servers.isEmpty() ? null : List.copyOf(servers);
+  }
+
+  /** A membership without servers. */
+  public Membership(long generation, Action action, List<Member> members, BatchPlan batchPlan) {
+    this(generation, action, members, batchPlan, null);
+  }
+
+  /** Parameter servers by index; empty where there are none. */
+  public List<ParameterServer> serversOrNone() {
+    return servers == null ? List.of() : servers;
   }
 
   /** The same membership with the GPU types of its members' nodes. */
@@ -52,6 +69,7 @@ public record Membership(
                     member.node(),
                     typeOfNode.apply(member.node())))
             .toList(),
-        batchPlan);
+        batchPlan,
+        servers);
   }
 }

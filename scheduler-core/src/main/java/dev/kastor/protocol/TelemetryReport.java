@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  *     Scalars}; absent where it logged nothing but a loss
  * @param unsaved why the last attempt to save a checkpoint failed, at most {@link #MAX_TEXT}
  *     characters; absent where it did not
+ * @param staleness of asynchronous updates; absent where steps are synchronous
+ * @param droppedCopies shares of steps that came after another worker's copy of the same share,
+ *     since the start of the process; absent where no parameter server tells
  */
 public record TelemetryReport(
     String namespace,
@@ -47,7 +50,9 @@ public record TelemetryReport(
     @Nullable Outcome outcome,
     @Nullable Slowest slowest,
     @Nullable Map<String, Double> scalars,
-    @Nullable String unsaved) {
+    @Nullable String unsaved,
+    @Nullable Staleness staleness,
+    @Nullable Long droppedCopies) {
   /** Largest accepted body in bytes. */
   public static final int MAX_BYTES = 64 * 1024;
 
@@ -95,6 +100,8 @@ public record TelemetryReport(
         outcome,
         null,
         null,
+        null,
+        null,
         null);
   }
 
@@ -115,6 +122,9 @@ public record TelemetryReport(
     scalars = scalars == null || scalars.isEmpty() ? null : Scalars.checked(scalars);
     if (unsaved != null) {
       Check.between("unsaved: characters", unsaved.length(), 0, MAX_TEXT);
+    }
+    if (droppedCopies != null) {
+      Check.between("droppedCopies", droppedCopies, 0, Check.MOST_COUNTED);
     }
     profiles = List.copyOf(profiles);
     switches = List.copyOf(switches);
@@ -149,7 +159,9 @@ public record TelemetryReport(
         outcome,
         slowest,
         scalars,
-        unsaved);
+        unsaved,
+        staleness,
+        droppedCopies);
   }
 
   /** What the script logged since the last report, by name; empty where it logged nothing. */

@@ -3,6 +3,7 @@ package dev.kastor.agent;
 import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.OtherCheckpoints;
+import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.scheduler.model.JobId;
 import java.net.URI;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param operator {@code KASTOR_OPERATOR_URL}
  * @param tokenFile {@code KASTOR_TOKEN_FILE}
  * @param caFile {@code KASTOR_CA_FILE}
+ * @param server {@code KASTOR_SERVER_INDEX} where {@code KASTOR_ROLE} is {@code server}: which of
+ *     the job's parameter servers this process is; empty for a worker
  * @param ringSecretFile {@code KASTOR_RING_SECRET_FILE}
  * @param ringCipher {@code KASTOR_RING_ENCRYPTION}: of what we send to other replicas
  * @param checkpoints {@code KASTOR_CHECKPOINT_DIR}
@@ -44,6 +48,7 @@ public record AgentConfig(
     URI operator,
     Path tokenFile,
     Path caFile,
+    OptionalInt server,
     Path ringSecretFile,
     RingCipher ringCipher,
     Path checkpoints,
@@ -70,6 +75,7 @@ public record AgentConfig(
     Path none = Path.of("");
     Path token = reader.required("KASTOR_TOKEN_FILE", Path::of, none);
     Path ca = reader.required("KASTOR_CA_FILE", Path::of, none);
+    OptionalInt server = server(reader);
     Path secret = reader.required("KASTOR_RING_SECRET_FILE", Path::of, none);
     RingCipher cipher =
         reader.optional("KASTOR_RING_ENCRYPTION", RingCipher::of, RingCipher.AES_GCM);
@@ -89,6 +95,7 @@ public record AgentConfig(
         operator,
         token,
         ca,
+        server,
         secret,
         cipher,
         checkpoints,
@@ -112,6 +119,30 @@ public record AgentConfig(
     return new WarmStart.Source.Found(
         new OtherCheckpoints(folder, uid),
         reader.optional("KASTOR_WARM_START_RUNS", Function.identity(), "another program"));
+  }
+
+  private static OptionalInt server(Reader reader) {
+    boolean is =
+        reader.optional(
+            "KASTOR_ROLE",
+            role ->
+                switch (role) {
+                  case "server" -> true;
+                  case "worker" -> false;
+                  default -> throw new IllegalArgumentException("it must be server or worker");
+                },
+            false);
+    return is
+        ? OptionalInt.of(reader.required("KASTOR_SERVER_INDEX", AgentConfig::index, 0))
+        : OptionalInt.empty();
+  }
+
+  private static int index(String text) {
+    int index = Integer.parseInt(text.strip());
+    if (index < 0 || index >= ServerPlan.MOST_SERVERS) {
+      throw new IllegalArgumentException("it must be from 0 to " + (ServerPlan.MOST_SERVERS - 1));
+    }
+    return index;
   }
 
   private static Duration seconds(String text) {

@@ -8,7 +8,10 @@ import dev.kastor.agent.ring.RingLimits;
 import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.agent.trainer.ElasticTrainer;
+import dev.kastor.agent.trainer.ServerTrainer;
+import dev.kastor.agent.trainer.ServerWorker;
 import dev.kastor.agent.trainer.Surroundings;
+import dev.kastor.agent.trainer.Training;
 import dev.kastor.agent.trainer.TrainingSettings;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.CheckpointStore;
@@ -43,7 +46,7 @@ final class ReplicaProcess implements AutoCloseable {
   private final OperatorConnection operator;
   private final MembershipClient memberships;
   private final TelemetryClient telemetry;
-  private volatile @Nullable ElasticTrainer trainer;
+  private volatile @Nullable Training trainer;
 
   ReplicaProcess(AgentConfig config) throws IOException {
     this.config = config;
@@ -70,6 +73,13 @@ final class ReplicaProcess implements AutoCloseable {
       Map<String, String> parameters = new HashMap<>(program.defaultParameters());
       parameters.putAll(spec.parameters());
       TrainingMethod method = TrainingMethod.of(SumsParameter.take(parameters, spec.training()));
+      if (config.server().isPresent()) {
+        if (method.servers().isEmpty()) {
+          throw new PermanentException(
+              "this process is to be a parameter server (KASTOR_ROLE) of a job whose training.sync has none");
+        }
+        onHost(parameters);
+      }
       Optimizer optimizer = program.optimizer(parameters);
       method.checkSlots(spec.slots());
       try (Trainable model = program.load(parameters, method.passSettings(spec.slots()))) {
@@ -116,7 +126,7 @@ final class ReplicaProcess implements AutoCloseable {
             spec.warmStart()
                 .map(other ->
                     new WarmStart(other.job(), other.step(), config.warmStart(), spec.program())));
-    try (ElasticTrainer training = new ElasticTrainer(around, settings, model, optimizer)) {
+    try (Training training = training(around, settings, model, optimizer)) {
       training.warmUp(spec.firstAtomicBatch());
       log.info(
           "{}: {} is ready with {}: {} parameters, {} examples",
@@ -127,6 +137,24 @@ final class ReplicaProcess implements AutoCloseable {
           model.trainingExamples());
       trainer = training;
       return training.run();
+    }
+  }
+
+  private Training training(
+      Surroundings around, TrainingSettings settings, Trainable model, Optimizer optimizer) {
+    if (config.server().isPresent()) {
+      return new ServerTrainer(around, settings, model, optimizer, config.server().getAsInt());
+    }
+    return settings.method().servers().isPresent()
+        ? new ServerWorker(around, settings, model)
+        : new ElasticTrainer(around, settings, model, optimizer);
+  }
+
+  /** A server computes no pass and has no GPU: its model is on the host. */
+  private static void onHost(Map<String, String> parameters) {
+    if ("cuda".equals(parameters.get("backend"))) {
+      parameters.put("backend", "cpu");
+      parameters.computeIfPresent("precision", (_, _) -> "fp32");
     }
   }
 
@@ -142,7 +170,7 @@ final class ReplicaProcess implements AutoCloseable {
   /** Asks for a checkpoint after the step in progress and for news; from any thread. */
   void prepareToEnd() {
     memberships.askNow();
-    ElasticTrainer running = trainer;
+    Training running = trainer;
     if (running != null) {
       running.saveSoon();
     }

@@ -69,6 +69,26 @@ class AgentConfigTest {
   }
 
   @Test
+  void readsWhichServerItIs() throws Exception {
+    Map<String, String> environment = environment();
+    assertThat(AgentConfig.read(environment).server()).isEmpty();
+    environment.put("KASTOR_ROLE", "worker");
+    environment.put("KASTOR_SERVER_INDEX", "3");
+    assertThat(AgentConfig.read(environment).server()).isEmpty();
+    environment.put("KASTOR_ROLE", "server");
+    assertThat(AgentConfig.read(environment).server()).hasValue(3);
+    environment.put("KASTOR_SERVER_INDEX", "64");
+    assertThatThrownBy(() -> AgentConfig.read(environment))
+        .hasMessageContaining("KASTOR_SERVER_INDEX is unusable: it must be from 0 to 63");
+    environment.remove("KASTOR_SERVER_INDEX");
+    assertThatThrownBy(() -> AgentConfig.read(environment))
+        .hasMessageContaining("KASTOR_SERVER_INDEX is not set");
+    environment.put("KASTOR_ROLE", "both");
+    assertThatThrownBy(() -> AgentConfig.read(environment))
+        .hasMessageContaining("KASTOR_ROLE is unusable: it must be server or worker");
+  }
+
+  @Test
   void readsWhereTheCheckpointsOfAnotherJobAre() throws Exception {
     Map<String, String> environment = environment();
     environment.put(

@@ -117,6 +117,54 @@ class AgentIT {
   }
 
   @Test
+  void serversAndWorkersAreKilledAndLoseNothing() throws Exception {
+    String endless =
+        small(1L << 40)
+            .replaceFirst(
+                "\\{", "{\"training\": {\"sync\": {\"parameter-server\": {\"servers\": 2}}}, ");
+    List<String> servers = List.of("job-server-0", "job-server-1");
+    for (int index = 0; index < 2; index++) {
+      agents.add(AgentProcess.startServer(servers.get(index), operator, endless, folder, index));
+    }
+    operator.serve(servers);
+    start("job-0", endless);
+    start("job-1", endless);
+    operator.want(PLAN, List.of("job-0", "job-1"));
+    operator.await("two train", operator::settled);
+    operator.await(
+        "a checkpoint",
+        () -> operator.reports().stream().anyMatch(each -> each.checkpoint() != null));
+
+    agents.get(2).kill();
+    operator.died(List.of("job-0"));
+    operator.await("the survivor trains", operator::settled);
+
+    agents.get(1).kill();
+    agents.add(AgentProcess.startServer("job-server-2", operator, endless, folder, 1));
+    operator.replaced(1, "job-server-2");
+    operator.await("another server is there", operator::settled);
+    int told = operator.reports().size();
+    operator.await("it trains", () -> operator.reports().size() > told + 1);
+
+    operator.stop();
+    Outcome stopped = agents.getFirst().outcome();
+    assertThat(stopped.kind()).as(stopped.message()).isEqualTo(Outcome.Kind.STOPPED);
+    assertThat(stopped.lostOrRepeatedExamples()).isZero();
+    assertThat(Objects.requireNonNull(stopped.progress()).step()).isPositive();
+    assertThat(agents.getLast().outcome()).isEqualTo(stopped);
+    assertThat(agents.get(3).outcome().kind()).isEqualTo(Outcome.Kind.STOPPED);
+    assertThat(operator.reports().getLast().pod()).isEqualTo("job-server-0");
+  }
+
+  @Test
+  void aServerOfAJobWithoutServersFailsForGood() throws Exception {
+    AgentProcess agent = AgentProcess.startServer("job-0", operator, small(10), folder, 0);
+    agents.add(agent);
+    assertThat(agent.exitCode()).isEqualTo(64);
+    assertThat(agent.outcome().message()).contains("KASTOR_ROLE");
+  }
+
+  @Test
   void failsForGoodOnAWrongProgramParameter() throws Exception {
     AgentProcess agent = start("job-0", spec(10, "\"hidden\": \"many\""));
     assertThat(agent.exitCode()).isEqualTo(64);

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -32,26 +33,36 @@ final class AgentProcess {
   static AgentProcess start(
       String pod, FakeOperator operator, String spec, Path folder, String... flags)
       throws IOException {
+    return start(pod, folder, environment(pod, operator, spec, folder), flags);
+  }
+
+  /** A parameter server. */
+  static AgentProcess startServer(
+      String pod, FakeOperator operator, String spec, Path folder, int index) throws IOException {
+    Map<String, String> environment = new HashMap<>(environment(pod, operator, spec, folder));
+    environment.put("KASTOR_ROLE", "server");
+    environment.put("KASTOR_SERVER_INDEX", Integer.toString(index));
+    return start(pod, folder, environment);
+  }
+
+  private static Map<String, String> environment(
+      String pod, FakeOperator operator, String spec, Path folder) throws IOException {
     Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
     Path secret = Files.write(folder.resolve("secret"), new byte[RingKey.MIN_BYTES]);
-    return start(
-        pod,
-        folder,
-        Map.ofEntries(
-            Map.entry("KASTOR_NAMESPACE", JOB.namespace()),
-            Map.entry("KASTOR_JOB", JOB.name()),
-            Map.entry("KASTOR_JOB_UID", "uid"),
-            Map.entry("KASTOR_POD", pod),
-            Map.entry("KASTOR_POD_IP", "127.0.0.1"),
-            Map.entry("KASTOR_OPERATOR_URL", operator.uri().toString()),
-            Map.entry("KASTOR_TOKEN_FILE", token.toString()),
-            Map.entry("KASTOR_CA_FILE", operator.certificate().caFile().toString()),
-            Map.entry("KASTOR_RING_SECRET_FILE", secret.toString()),
-            Map.entry("KASTOR_CHECKPOINT_DIR", folder.resolve("checkpoints").toString()),
-            Map.entry("KASTOR_JOB_SPEC", spec),
-            Map.entry("KASTOR_TERMINATION_LOG", terminationLog(folder, pod).toString()),
-            Map.entry("KASTOR_EXIT_WITH_PARENT", "true")),
-        flags);
+    return Map.ofEntries(
+        Map.entry("KASTOR_NAMESPACE", JOB.namespace()),
+        Map.entry("KASTOR_JOB", JOB.name()),
+        Map.entry("KASTOR_JOB_UID", "uid"),
+        Map.entry("KASTOR_POD", pod),
+        Map.entry("KASTOR_POD_IP", "127.0.0.1"),
+        Map.entry("KASTOR_OPERATOR_URL", operator.uri().toString()),
+        Map.entry("KASTOR_TOKEN_FILE", token.toString()),
+        Map.entry("KASTOR_CA_FILE", operator.certificate().caFile().toString()),
+        Map.entry("KASTOR_RING_SECRET_FILE", secret.toString()),
+        Map.entry("KASTOR_CHECKPOINT_DIR", folder.resolve("checkpoints").toString()),
+        Map.entry("KASTOR_JOB_SPEC", spec),
+        Map.entry("KASTOR_TERMINATION_LOG", terminationLog(folder, pod).toString()),
+        Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));
   }
 
   static AgentProcess start(

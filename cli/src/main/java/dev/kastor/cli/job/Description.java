@@ -1,11 +1,14 @@
 package dev.kastor.cli.job;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.kastor.cli.terminal.Format;
 import dev.kastor.cli.terminal.Ink;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.cli.terminal.Wrapped;
 import dev.kastor.cli.view.EventView;
 import dev.kastor.cli.view.JobView;
+import dev.kastor.cli.view.ServerPods;
 import dev.kastor.crds.client.ContainerWait;
 import dev.kastor.crds.trainingjob.Pin;
 import dev.kastor.crds.trainingjob.ProgramSpec;
@@ -31,14 +34,31 @@ final class Description {
 
   private final TrainingJob job;
   private final List<Pod> pods;
+  private final JsonNode served;
   private final List<EventView> events;
   private final Instant now;
   private final int paper;
   private final List<String> lines = new ArrayList<>();
 
   Description(TrainingJob job, List<Pod> pods, List<EventView> events, Instant now, int paper) {
+    this(job, pods, MissingNode.getInstance(), events, now, paper);
+  }
+
+  /**
+   * A description.
+   *
+   * @param served what the operator tells of the job's parameter servers
+   */
+  Description(
+      TrainingJob job,
+      List<Pod> pods,
+      JsonNode served,
+      List<EventView> events,
+      Instant now,
+      int paper) {
     this.job = job;
     this.pods = pods;
+    this.served = served;
     this.events = events;
     this.now = now;
     this.paper = paper;
@@ -90,6 +110,7 @@ final class Description {
           });
       conditions(status);
     }
+    updates();
     pods();
     events();
     return lines;
@@ -252,10 +273,20 @@ final class Description {
   }
 
   private void pods() {
-    if (!pods.isEmpty()) {
-      lines.add("Pods:");
+    pods("Pods:", pods.stream().filter(pod -> !ServerPods.is(pod)).toList());
+    pods(
+        "Parameter servers:",
+        pods.stream()
+            .filter(ServerPods::is)
+            .sorted(Comparator.comparingInt(pod -> ServerPods.index(pod).getAsInt()))
+            .toList());
+  }
+
+  private void pods(String title, List<Pod> some) {
+    if (!some.isEmpty()) {
+      lines.add(title);
       Table table = new Table("  NAME", "PHASE", "NODE", "");
-      pods.forEach(p ->
+      some.forEach(p ->
           table.row(
               List.of(
                   "  " + p.getMetadata().getName(),
@@ -263,6 +294,32 @@ final class Description {
                   text(p.getSpec().getNodeName()),
                   ContainerWait.of(p).map(ContainerWait::reason).orElse(""))));
       lines.addAll(table.lines(paper));
+    }
+  }
+
+  /** What the servers took in, if the operator tells. */
+  private void updates() {
+    long dropped = served.path("droppedCopies").asLong();
+    if (dropped > 0) {
+      line("Copies", dropped + " shares of steps came after a copy of the same share");
+    }
+    JsonNode counts = served.path("staleness");
+    long all = 0;
+    for (JsonNode count : counts) {
+      all += count.asLong();
+    }
+    List<String> shares = new ArrayList<>();
+    for (int i = 0; i < counts.size(); i++) {
+      long count = counts.path(i).asLong();
+      if (count > 0) {
+        boolean last = i == counts.size() - 1 && i > 0;
+        shares.add(
+            String.format(
+                Locale.ROOT, "%d%s: %.1f %%", i, last ? " or more" : "", 100.0 * count / all));
+      }
+    }
+    if (!shares.isEmpty()) {
+      line("Staleness", "of %d updates, %s".formatted(all, String.join(", ", shares)));
     }
   }
 

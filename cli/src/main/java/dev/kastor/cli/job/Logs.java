@@ -4,6 +4,7 @@ import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.ClusterOptions;
 import dev.kastor.cli.terminal.CliException;
 import dev.kastor.cli.terminal.ExitCode;
+import dev.kastor.cli.view.ServerPods;
 import dev.kastor.local.StateFolder;
 import dev.kastor.local.kubelet.Kubelet;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -18,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,10 +34,21 @@ final class Logs {
     this.out = out;
   }
 
-  void print(String job, @Nullable String pod, @Nullable Integer rank, boolean follow, int tail) {
+  void print(
+      String job,
+      @Nullable String pod,
+      @Nullable Integer rank,
+      @Nullable Integer server,
+      boolean follow,
+      int tail) {
     try (Cluster cluster = Cluster.connect(options)) {
       List<Pod> pods = cluster.pods(options.namespace(), job);
-      String name = pod != null ? pod : choose(pods, rank);
+      String name =
+          pod != null
+              ? pod
+              : server != null
+                  ? server(pods, server)
+                  : choose(pods.stream().filter(each -> !ServerPods.is(each)).toList(), rank);
       boolean present = pods.stream().anyMatch(p -> p.getMetadata().getName().equals(name));
       if (name != null && present) {
         print(cluster, name, follow, tail);
@@ -51,6 +64,19 @@ final class Logs {
       }
       copyKept(kept, tail);
     }
+  }
+
+  /** The pod that has been the server with an index since last. */
+  private static String server(List<Pod> pods, int server) {
+    return pods.stream()
+        .filter(pod -> ServerPods.index(pod).equals(OptionalInt.of(server)))
+        .map(pod -> pod.getMetadata().getName())
+        .reduce((first, last) -> last)
+        .orElseThrow(() ->
+            new CliException(
+                ExitCode.USAGE,
+                "--server %d: the job has no pod of such a parameter server. See its pods with: kastor describe JOB"
+                    .formatted(server)));
   }
 
   private static @Nullable String choose(List<Pod> pods, @Nullable Integer rank) {

@@ -44,6 +44,12 @@ public final class LogsCommand implements Runnable {
   private @Nullable String pod;
 
   @Option(
+      names = "--server",
+      paramLabel = "N",
+      description = "The parameter server N of a job that has some, from 0, instead of a replica.")
+  private @Nullable Integer server;
+
+  @Option(
       names = {"-f", "--follow"},
       description = "Go on until the replica ends.")
   private boolean follow;
@@ -67,6 +73,6 @@ public final class LogsCommand implements Runnable {
     PrintWriter out = spec.commandLine().getOut();
     boolean asItIs = raw || !StandardOutput.mayBeTerminal();
     new Logs(cluster, asItIs && out instanceof TerminalOutput output ? output.raw() : out)
-        .print(job, pod, rank, follow, tail);
+        .print(job, pod, rank, server, follow, tail);
   }
 }

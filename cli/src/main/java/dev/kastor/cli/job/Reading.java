@@ -1,13 +1,18 @@
 package dev.kastor.cli.job;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.kastor.cli.connect.Cluster;
 import dev.kastor.cli.connect.ClusterOptions;
+import dev.kastor.cli.connect.OperatorAway;
+import dev.kastor.cli.connect.OperatorPage;
 import dev.kastor.cli.terminal.Output;
 import dev.kastor.cli.terminal.Paper;
 import dev.kastor.cli.terminal.Table;
 import dev.kastor.cli.view.EventView;
 import dev.kastor.cli.view.JobView;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.training.ServerChoice;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -101,6 +106,33 @@ public final class Reading {
     }
   }
 
+  /**
+   * What the operator tells of a job's parameter servers; nothing where there is no need to ask.
+   */
+  private JsonNode served(Cluster cluster, TrainingJob job) {
+    if (!hasServers(job)) {
+      return MissingNode.getInstance();
+    }
+    try (OperatorPage page = OperatorPage.open(cluster, options)) {
+      return page.json(
+              "/api/v1/jobs/%s/%s/history"
+                  .formatted(options.namespace(), job.getMetadata().getName()))
+          .map(history -> history.path("servers"))
+          .orElse(MissingNode.getInstance());
+    } catch (OperatorAway e) {
+      // All else of the description is in the cluster.
+      return MissingNode.getInstance();
+    }
+  }
+
+  private static boolean hasServers(TrainingJob job) {
+    try {
+      return ServerChoice.of(job.getSpec().training()).isPresent();
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
   void describe(String name, Output output) {
     try (Cluster cluster = Cluster.connect(options)) {
       TrainingJob job = cluster.get(options.namespace(), name);
@@ -114,6 +146,7 @@ public final class Reading {
             new Description(
                     job,
                     cluster.pods(options.namespace(), name),
+                    served(cluster, job),
                     events,
                     Instant.now(),
                     output == Output.WIDE ? Paper.ENDLESS : Paper.width())

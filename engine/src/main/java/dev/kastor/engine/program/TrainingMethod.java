@@ -18,6 +18,7 @@ import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.PassSettings;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.SyncPolicy;
 import dev.kastor.engine.train.SyncPolicyPlugin;
 import dev.kastor.engine.train.Trainable;
@@ -41,6 +42,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Features of training that a job uses, made from its {@code spec.training}.
@@ -168,16 +170,47 @@ public record TrainingMethod(
       throw new ProgramException("training: " + e.getMessage(), e);
     }
     checkCodes(codec, collective);
-    return new TrainingMethod(
-        without(passes, chosen),
-        stages(gradients, folder),
-        codec,
-        updates,
-        select,
-        tune,
-        sync,
-        collective,
-        devices);
+    TrainingMethod method =
+        new TrainingMethod(
+            without(passes, chosen),
+            stages(gradients, folder),
+            codec,
+            updates,
+            select,
+            tune,
+            sync,
+            collective,
+            devices);
+    method.checkServers(gradients);
+    return method;
+  }
+
+  /**
+   * A server has a shard of the mean gradient, no worker has any of it, and none hears of others:
+   * features that need one of these have no place to be.
+   */
+  private void checkServers(List<Chosen<GradientStagePlugin>> stages) throws ProgramException {
+    try {
+      if (servers().isEmpty()) {
+        return;
+      }
+    } catch (IllegalArgumentException e) {
+      throw new ProgramException("training.sync: " + e.getMessage(), e);
+    }
+    Optional<String> other =
+        Stream.of(
+                stages.stream().map(each -> "gradients " + each.name()),
+                codec.stream().map(each -> "codec " + each.name()),
+                updates.stream().map(each -> "updates " + each.name()),
+                select.stream().map(each -> "select " + each.name()),
+                collective.stream().map(each -> "collective " + each.name()))
+            .flatMap(each -> each)
+            .findFirst();
+    if (other.isPresent()) {
+      throw new ProgramException(
+          "training: %s and sync %s make no sense together, as no process has a whole mean gradient or sums it with others. Choose one of them."
+              .formatted(other.get(), sync.orElseThrow().name()));
+    }
   }
 
   /** Codes are no numbers that could be summed, so whatever sums has no use for them. */
@@ -257,7 +290,14 @@ public record TrainingMethod(
 
   /** A policy that knows of no round yet; empty where replicas exchange in every step. */
   public Optional<SyncPolicy> syncPolicy() {
-    return sync.map(chosen -> chosen.plugin().create(chosen.options()));
+    return servers().isPresent()
+        ? Optional.empty()
+        : sync.map(chosen -> chosen.plugin().create(chosen.options()));
+  }
+
+  /** Servers that keep the parameters; empty where each replica has them. */
+  public Optional<ServerPlan> servers() {
+    return sync.flatMap(chosen -> chosen.plugin().servers(chosen.options()));
   }
 
   /** The update stages for a model of this layout. */

@@ -8,7 +8,7 @@ import java.util.List;
 public final class SyncPolicies {
   /** All of them, in the order to show them. */
   public static final Registry<SyncPolicyPlugin> BUILT_IN =
-      Registry.of("sync policy", List.of(new LocalSteps()));
+      Registry.of("sync policy", List.of(new LocalSteps(), new ParameterServers()));
 
   private SyncPolicies() {}
 }

@@ -13,6 +13,7 @@ import dev.kastor.engine.train.GradientStage;
 import dev.kastor.engine.train.GradientStagePlugin;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.TunerPlugin;
 import dev.kastor.engine.train.Update;
@@ -480,5 +481,43 @@ class TrainingMethodTest {
     assertThat(problem(gradients("clip")).orElseThrow())
         .contains("there is no gradient stage 'clip'");
     assertThat(problem(Map.of("pases", Map.of())).orElseThrow()).contains("Did you mean passes?");
+  }
+
+  @Test
+  void serversAreChosenBySyncAndRefusedBesideWhatNeedsAWholeGradient() throws Exception {
+    assertThat(method(Map.of("sync", "local")).servers()).isEmpty();
+    TrainingMethod usual = method(Map.of("sync", "parameter-server", "tune", "plateau"));
+    assertThat(usual.servers()).contains(new ServerPlan(1, false, 0, 0));
+    assertThat(usual.syncPolicy()).as("no rounds").isEmpty();
+    assertThat(servers(Map.of("servers", 3, "backup", 2)).servers())
+        .contains(new ServerPlan(3, false, 2, 0));
+    assertThat(servers(Map.of("mode", "asynchronous", "mostStaleness", 7)).servers())
+        .contains(new ServerPlan(1, true, 0, 7));
+    assertThatThrownBy(() -> servers(Map.of("servers", 65)))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("servers must be a whole number from 1 to 64");
+    assertThatThrownBy(() -> servers(Map.of("mode", "asynchronous", "backup", 1)))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("backup (1) is for mode steps");
+    assertThatThrownBy(() -> servers(Map.of("mostStaleness", 1)))
+        .isInstanceOf(ProgramException.class)
+        .hasMessageContaining("mostStaleness (1) is for mode asynchronous");
+    for (Map.Entry<String, Object> other :
+        Map.<String, Object>of(
+                "codec", "bf16",
+                "updates", List.of("max-norm"),
+                "select", "random",
+                "collective", "hierarchical")
+            .entrySet()) {
+      assertThatThrownBy(
+              () -> method(Map.of("sync", "parameter-server", other.getKey(), other.getValue())))
+          .isInstanceOf(ProgramException.class)
+          .hasMessageContaining(other.getKey())
+          .hasMessageContaining("sync parameter-server make no sense together");
+    }
+  }
+
+  private TrainingMethod servers(Map<String, Object> options) throws ProgramException {
+    return method(Map.of("sync", Map.of("parameter-server", options)));
   }
 }

@@ -101,7 +101,9 @@ public final class AgentApi {
   @APIResponse(responseCode = "204", description = "Taken in")
   @APIResponse(responseCode = "400", description = "Bad body; the error names the field")
   @APIResponse(responseCode = "401", description = "No token or a bad one")
-  @APIResponse(responseCode = "403", description = "Token of another job or pod")
+  @APIResponse(
+      responseCode = "403",
+      description = "Token of another job or pod, or of a worker of parameter servers")
   @APIResponse(responseCode = "404", description = "No such job")
   @APIResponse(responseCode = "409", description = "Of a generation that was never published")
   @APIResponse(responseCode = "411", description = "Without a Content-Length")
@@ -116,6 +118,12 @@ public final class AgentApi {
       throws ApiException, IOException {
     JobId id = new JobId(namespace, name);
     AgentIdentity.Caller caller = caller(id, request, identity::replica);
+    if (!caller.reports()) {
+      // Before the quarantine: no worker is to end the reports of the server.
+      throw ApiException.forbidden(
+          "job %s is reported on by its parameter server 0, not by pod %s"
+              .formatted(id, caller.pod()));
+    }
     quarantine.admit(id);
     try {
       telemetry.accept(caller.job(), checked(ReportReader.read(body, length(request)), caller, id));

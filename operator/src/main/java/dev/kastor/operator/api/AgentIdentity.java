@@ -4,13 +4,16 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.pods.PodTemplate;
 import dev.kastor.scheduler.model.JobId;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +28,16 @@ public final class AgentIdentity {
   /** How many seconds' worth of requests a replica may make at once. */
   private static final int BURST_SECONDS = 4;
 
-  /** A caller that may speak for a job. */
-  public record Caller(TrainingJob job, String pod) {}
+  /**
+   * A caller that may speak for a job. The name of its pod says whether it is a replica or a
+   * parameter server.
+   */
+  public record Caller(TrainingJob job, String pod) {
+    /** Whether its reports are those of the job: of any replica, or of the first server. */
+    boolean reports() {
+      return JobServers.count(job) == 0 || PodName.serverIndex(pod).equals(OptionalInt.of(0));
+    }
+  }
 
   private final TokenReviews reviews;
   private final ClusterCache cache;

@@ -6,9 +6,11 @@ import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.Progress;
 import dev.kastor.protocol.Scalars;
 import dev.kastor.protocol.Slowest;
+import dev.kastor.protocol.Staleness;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
@@ -58,8 +60,10 @@ public final class WireSchemas implements OASFilter {
           Member.class,
           Membership.class,
           Outcome.class,
+          ParameterServer.class,
           Progress.class,
           Slowest.class,
+          Staleness.class,
           StepProfile.class,
           Switch.class,
           TelemetryReport.class);
@@ -101,10 +105,12 @@ public final class WireSchemas implements OASFilter {
           Map.entry("TelemetryReport.sequence", AT_LEAST_0),
           Map.entry("TelemetryReport.replicas", REPLICAS),
           Map.entry("TelemetryReport.learningRate", AT_LEAST_0),
+          Map.entry("TelemetryReport.droppedCopies", COUNTED),
           Map.entry("TelemetryReport.unsaved", new Bound(0, TelemetryReport.MAX_TEXT)));
 
   private static final Map<String, Integer> MOST_ENTRIES =
       Map.of(
+          "Staleness.counts", Staleness.MOST_COUNTS,
           "TelemetryReport.profiles", TelemetryReport.MAX_ENTRIES,
           "TelemetryReport.switches", TelemetryReport.MAX_ENTRIES);
 

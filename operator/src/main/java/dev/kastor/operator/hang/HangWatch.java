@@ -6,6 +6,7 @@ import dev.kastor.operator.hang.HangRule.Hang;
 import dev.kastor.operator.hang.HangRule.Seen;
 import dev.kastor.operator.kube.ApiBackoff;
 import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.leader.Awake;
 import dev.kastor.operator.membership.MembershipService;
@@ -22,6 +23,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,6 +102,8 @@ public final class HangWatch {
       Optional<Slowest> slowest =
           telemetry
               .slowest(job)
+              // A step that does not need all workers waits for none.
+              .filter(slow -> JobServers.of(job).filter(servers -> !servers.inStep()).isEmpty())
               .filter(slow -> members.pods().contains(slow.pod()) && !justWoke(now));
       watched.slow.look(slowest, now).ifPresent(slow -> tell(job, watched, slow, now));
     }
@@ -118,13 +122,15 @@ public final class HangWatch {
 
   private void lookForHang(
       TrainingJob job, Watched watched, MembershipService.Members members, Instant now) {
+    // A server that stands still makes all its workers wait, so it may be the one to replace.
     List<Seen> seen =
-        members.said().entrySet().stream()
+        Stream.concat(members.said().entrySet().stream(), members.servers().entrySet().stream())
             .map(entry -> seen(entry.getKey(), entry.getValue().state()))
             .toList();
     boolean allSpeak =
-        seen.size() == members.pods().size()
-            && members.said().values().stream().allMatch(replica -> speaks(replica, now));
+        members.said().size() == members.pods().size()
+            && Stream.concat(members.said().values().stream(), members.servers().values().stream())
+                .allMatch(replica -> speaks(replica, now));
     Optional<Reported> last = telemetry.last(job);
     boolean done =
         telemetry.completed(job).isPresent()

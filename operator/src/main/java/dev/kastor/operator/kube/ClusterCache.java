@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -161,11 +162,23 @@ public final class ClusterCache {
     return namespaces.has(namespace);
   }
 
-  /** The pods that the operator made for this very job. */
+  /** The pods of replicas that the operator made for this very job. */
   public List<Pod> pods(TrainingJob job) {
+    return pods(job, claim -> claim.server().isEmpty());
+  }
+
+  /** The pods of parameter servers that the operator made for this very job. */
+  public List<Pod> serverPods(TrainingJob job) {
+    return pods(job, claim -> claim.server().isPresent());
+  }
+
+  private List<Pod> pods(TrainingJob job, Predicate<Provenance.Claim> role) {
     return podStore.claiming(Labels.id(job)).stream()
-        .filter(
-            pod -> Provenance.claim(pod).filter(claim -> provenance.made(job, claim)).isPresent())
+        .filter(pod ->
+            Provenance.claim(pod)
+                .filter(role)
+                .filter(claim -> provenance.made(job, claim))
+                .isPresent())
         .toList();
   }
 

@@ -1,5 +1,6 @@
 package dev.kastor.operator.kube;
 
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -22,11 +23,34 @@ public final class Labels {
 
   public static final String GANG_SIZE = "kastor.dev/gang-size";
 
+  /** Label of a pod that is no replica: what else it is. */
+  public static final String ROLE = "kastor.dev/role";
+
+  /** The role of parameter servers. */
+  public static final String SERVER = "server";
+
+  /** Label of a parameter server: which shard it has. */
+  public static final String SERVER_INDEX = "kastor.dev/server-index";
+
   private Labels() {}
 
   /** The labels of everything that belongs to a job. */
   public static Map<String, String> of(String job) {
     return new TreeMap<>(Map.of(JOB, job, MANAGED_BY, MANAGER));
+  }
+
+  /** The labels of a job's parameter server, by which people and selectors find it. */
+  public static Map<String, String> ofServer(String job, int index) {
+    Map<String, String> labels = of(job);
+    labels.put(ROLE, SERVER);
+    labels.put(SERVER_INDEX, Integer.toString(index));
+    return labels;
+  }
+
+  /** Selector of the pods of a job's replicas. */
+  public static String replicas(TrainingJob job) {
+    String all = JOB + "=" + job.getMetadata().getName();
+    return JobServers.count(job) == 0 ? all : all + "," + ROLE + "!=" + SERVER;
   }
 
   /** The job that an object says it belongs to; of a pod, {@link Provenance} knows what is true. */

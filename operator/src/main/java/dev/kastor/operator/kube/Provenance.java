@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import jakarta.inject.Singleton;
 import java.util.Optional;
-import java.util.regex.Pattern;
+import java.util.OptionalInt;
 
 /**
  * Provenance of pods: which of them the operator made, and for which job.
@@ -21,17 +21,15 @@ public final class Provenance {
   private static final String KIND = HasMetadata.getKind(TrainingJob.class);
   private static final String GROUP = HasMetadata.getGroup(TrainingJob.class) + "/";
 
-  /** Numbers as the operator writes them, which fit a long. */
-  private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,17}");
-
   /**
    * Claim of a pod about itself, which may be a lie.
    *
    * @param job that it belongs to
    * @param uid of that job
    * @param number that it has among the pods of the job
+   * @param server index of a parameter server; empty of a replica
    */
-  public record Claim(JobId job, String uid, long number) {}
+  public record Claim(JobId job, String uid, long number, OptionalInt server) {}
 
   private final PodNumbers numbers;
 
@@ -56,7 +54,8 @@ public final class Provenance {
   boolean made(TrainingJob job, Claim claim) {
     return claim.uid().equals(job.getMetadata().getUid())
         && claim.job().equals(Labels.id(job))
-        && claim.number() < numbers.next(job);
+        && claim.number() < numbers.next(job)
+        && (claim.server().isEmpty() || claim.server().getAsInt() < JobServers.count(job));
   }
 
   private static Optional<OwnerReference> controller(HasMetadata object, JobId job) {
@@ -69,10 +68,8 @@ public final class Provenance {
   }
 
   private static Optional<Claim> claim(String name, JobId job, String uid) {
-    String prefix = job.name() + "-";
-    String number = name.startsWith(prefix) ? name.substring(prefix.length()) : "";
-    return NUMBER.matcher(number).matches()
-        ? Optional.of(new Claim(job, uid, Long.parseLong(number)))
-        : Optional.empty();
+    return PodName.of(name)
+        .filter(parts -> parts.job().equals(job.name()))
+        .map(parts -> new Claim(job, uid, parts.number(), parts.server()));
   }
 }

@@ -98,9 +98,10 @@ public final class SlotCount {
     return saturated;
   }
 
-  /** Slots that a pod of ours takes once it is on its node, at least one. */
+  /** Slots that a pod of ours takes once it is on its node: a replica at least one. */
   public int coming(Pod pod) {
-    return Math.max(1, requested(pod));
+    boolean server = PodName.serverIndex(pod.getMetadata().getName()).isPresent();
+    return Math.max(server ? 0 : 1, requested(pod));
   }
 
   /** Slots of the node that are left beside these pods. */

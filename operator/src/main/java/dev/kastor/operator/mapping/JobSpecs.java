@@ -14,6 +14,7 @@ import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.model.AllowedReplicas;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.training.ServerChoice;
 import dev.kastor.training.TrainingChoices;
 import java.time.Instant;
 import java.util.Optional;
@@ -61,6 +62,7 @@ public final class JobSpecs {
               .formatted(characters, ProgramSpec.MOST_CHARACTERS));
     }
     TrainingChoices.parse(spec.training());
+    var _ = ServerChoice.of(spec.training());
     JobSpec unqueued =
         new JobSpec(
             Labels.id(job),

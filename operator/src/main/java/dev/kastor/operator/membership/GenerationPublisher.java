@@ -7,7 +7,9 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.kube.StatusWriter;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.mapping.JobMapper;
@@ -15,12 +17,15 @@ import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.nodes.NodeTypes;
 import dev.kastor.operator.pods.PodPlan;
 import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.pods.ServerPod;
+import dev.kastor.operator.pods.ServerRoster;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.model.Allocation;
@@ -31,12 +36,16 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,6 +97,12 @@ final class GenerationPublisher {
 
   /** Whether the replica in this pod is to stay; one whose pod is not known yet is. */
   boolean wants(TrainingJob job, JobMembership membership, String replica) {
+    if (PodName.serverIndex(replica).isPresent()) {
+      List<ServerPod> servers = servers(job);
+      return servers.stream().noneMatch(server -> server.name().equals(replica))
+          || roster(job, membership, servers).kept().stream()
+              .anyMatch(server -> server.name().equals(replica));
+    }
     List<PodView> pods = pods(job);
     boolean known = pods.stream().anyMatch(pod -> pod.name().equals(replica));
     return !known
@@ -99,14 +114,16 @@ final class GenerationPublisher {
   void evaluate(TrainingJob stale, JobMembership membership) {
     TrainingJob job = cache.newest(stale).orElse(stale);
     List<PodView> pods = pods(job);
+    List<ServerPod> servers = servers(job);
     Set<String> names = pods.stream().map(PodView::name).collect(Collectors.toSet());
+    servers.forEach(server -> names.add(server.name()));
     membership.dismissed.retainAll(names);
-    recover(job, membership, pods);
+    recover(job, membership, pods, servers);
     if (membership.recoverUntil != null || ended(job)) {
       membership.nextLook = Instant.MIN;
       return;
     }
-    Situation situation = situation(job, membership, pods);
+    Situation situation = situation(job, membership, pods, servers);
     Optional<Membership> next =
         GenerationRules.next(situation).map(found -> found.onTypes(types::of));
     membership.nextLook = next.isPresent() ? Instant.MIN : nextLook(job, situation);
@@ -137,18 +154,26 @@ final class GenerationPublisher {
     }
   }
 
-  private void recover(TrainingJob job, JobMembership membership, List<PodView> pods) {
+  private void recover(
+      TrainingJob job, JobMembership membership, List<PodView> pods, List<ServerPod> servers) {
     if (membership.recoverUntil == null || !cache.synced()) {
       return;
     }
     List<PodView> live = pods.stream().filter(PodView::live).toList();
-    if (!Recovery.allHeard(live, membership.replicas)
+    List<PodView> speaking =
+        Stream.concat(live.stream(), ServerPod.views(servers).stream().filter(PodView::live))
+            .toList();
+    if (!Recovery.allHeard(speaking, membership.replicas)
         && clock.instant().isBefore(membership.recoverUntil)) {
       return;
     }
     membership.recoverUntil = null;
     Optional<Membership> found =
-        Recovery.membership(live, membership.replicas, batchInForce(job))
+        Recovery.membership(
+                live,
+                membership.replicas,
+                batchInForce(job),
+                listening(roster(job, membership, servers), membership))
             .map(members -> members.onTypes(types::of));
     membership.become(found.orElse(null));
     found.ifPresent(current -> telemetry.published(job, current, Optional.empty(), allocated(job)));
@@ -162,7 +187,8 @@ final class GenerationPublisher {
     signals.job(Labels.id(job));
   }
 
-  private Situation situation(TrainingJob job, JobMembership membership, List<PodView> pods) {
+  private Situation situation(
+      TrainingJob job, JobMembership membership, List<PodView> pods, List<ServerPod> servers) {
     Instant now = clock.instant();
     JobSpec spec = membership.spec(job).fitting(telemetry.mostExamples(job));
     AllocationStatus allocation = allocations.current(job);
@@ -198,11 +224,14 @@ final class GenerationPublisher {
         live,
         leaving,
         heard,
+        new Situation.Servers(
+            target.isEmpty() ? 0 : JobServers.count(job),
+            listening(roster(job, membership, servers), membership)),
         membership.generation,
         Optional.ofNullable(membership.current()),
         members ->
             BetterBatch.initial(
-                spec, telemetry.model(job), shape(members), globalBatch(membership.current())),
+                spec, telemetry.model(job), shape(membership, members), globalBatch(membership)),
         betterBatch(job, spec, membership, now),
         atMost != null && !plan.missing().isEmpty() && room.holding(pods) >= atMost,
         membership.migrationSince,
@@ -219,11 +248,13 @@ final class GenerationPublisher {
     long nodes = current.members().stream().map(Member::node).distinct().count();
     var shape =
         new PlacementShape(
-            (int) nodes, current.members().size(), Member.gpuType(current.members()));
+            Math.min((int) nodes, membership.shares(current.members().size())),
+            membership.shares(current.members().size()),
+            Member.gpuType(current.members()));
     int most = spec.batchLimits(shape.gpuType()).maxAtomicBatch();
     if (current.batchPlan().atomicBatchSize() > most) {
       return Optional.of(
-          BetterBatch.initial(spec, telemetry.model(job), shape, globalBatch(current)));
+          BetterBatch.initial(spec, telemetry.model(job), shape, globalBatch(membership)));
     }
     if (now.isBefore(membership.lastBatchChange.plus(config.batchInterval()))) {
       return Optional.empty();
@@ -246,9 +277,7 @@ final class GenerationPublisher {
             && status.startTime() != null
             // Who has never reported a step has no checkpoint either: its start goes on.
             && (status.training() != null || telemetry.last(job).isPresent())
-            && next.members().stream()
-                .map(member -> membership.replicas.get(member.pod()))
-                .noneMatch(replica -> replica != null && replica.trained());
+            && !stateIsThere(next, membership);
     if (fromCheckpoint) {
       Integer before = status == null ? null : status.restarts();
       fields.put("restarts", (before == null ? 0 : before) + 1);
@@ -262,7 +291,7 @@ final class GenerationPublisher {
       LOG.warn("{}: generation {} could not be stored: {}", id, next.generation(), e.getMessage());
       return;
     }
-    Set<String> before = membership.members();
+    Set<String> before = told(membership);
     membership.generation = next.generation();
     membership.become(next);
     membership.lastBatchChange = clock.instant();
@@ -271,7 +300,7 @@ final class GenerationPublisher {
           member.pod(), (pod, replica) -> replica.told(membership.lastBatchChange));
     }
     telemetry.published(job, next, Optional.of(membership.lastBatchChange), allocated(job));
-    Set<String> after = membership.members();
+    Set<String> after = told(membership);
     before.stream().filter(pod -> !after.contains(pod)).forEach(membership.dismissed::add);
     LOG.info(
         "{}: generation {} {} with {} members, batch {} x {}: {}",
@@ -285,6 +314,28 @@ final class GenerationPublisher {
     metrics.jobs().published(id.namespace(), id.name(), next.action());
     membership.changed.signalAll();
     signals.job(id);
+  }
+
+  /**
+   * Whether the state that the members are to train on is in a process: some member has it, or all
+   * parameter servers have their shards.
+   */
+  private static boolean stateIsThere(Membership next, JobMembership membership) {
+    Predicate<String> trained =
+        pod -> {
+          Replica replica = membership.replicas.get(pod);
+          return replica != null && replica.trained();
+        };
+    return next.serversOrNone().isEmpty()
+        ? next.members().stream().map(Member::pod).anyMatch(trained)
+        : next.serversOrNone().stream().map(ParameterServer::pod).allMatch(trained);
+  }
+
+  /** All whom the newest generation has a word for. */
+  private static Set<String> told(JobMembership membership) {
+    Set<String> told = new HashSet<>(membership.members());
+    told.addAll(membership.serverPods());
+    return told;
   }
 
   boolean ended(TrainingJob job) {
@@ -311,6 +362,29 @@ final class GenerationPublisher {
     return PodView.of(cache.pods(job));
   }
 
+  private List<ServerPod> servers(TrainingJob job) {
+    return JobServers.count(job) == 0 ? List.of() : ServerPod.of(cache.serverPods(job));
+  }
+
+  private ServerRoster roster(TrainingJob job, JobMembership membership, List<ServerPod> servers) {
+    int wanted = target(job).isEmpty() ? 0 : JobServers.count(job);
+    return ServerRoster.of(wanted, servers, membership.dismissed, room::lost);
+  }
+
+  /** Servers that workers can reach. */
+  private static List<ParameterServer> listening(ServerRoster roster, JobMembership membership) {
+    List<ParameterServer> there = new ArrayList<>();
+    for (ServerPod server : roster.kept()) {
+      Replica said = membership.replicas.get(server.name());
+      if (said != null && said.canJoin()) {
+        there.add(
+            new ParameterServer(
+                server.index(), server.name(), server.view().node(), said.state().address()));
+      }
+    }
+    return there;
+  }
+
   private BatchPlan batchInForce(TrainingJob job) {
     return telemetry
         .batch(job)
@@ -323,12 +397,16 @@ final class GenerationPublisher {
         });
   }
 
-  private static int globalBatch(@Nullable Membership current) {
-    return current == null ? 0 : current.batchPlan().globalBatchSize(current.members().size());
+  private static int globalBatch(JobMembership membership) {
+    Membership current = membership.current();
+    return current == null
+        ? 0
+        : current.batchPlan().globalBatchSize(membership.shares(current.members().size()));
   }
 
-  private PlacementShape shape(List<PodView> members) {
+  private PlacementShape shape(JobMembership membership, List<PodView> members) {
     List<String> nodes = members.stream().map(PodView::node).distinct().toList();
-    return new PlacementShape(nodes.size(), members.size(), types.of(nodes));
+    int shares = membership.shares(members.size());
+    return new PlacementShape(Math.min(nodes.size(), shares), shares, types.of(nodes));
   }
 }

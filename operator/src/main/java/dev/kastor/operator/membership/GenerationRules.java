@@ -5,6 +5,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -29,6 +30,8 @@ import java.util.stream.Collectors;
  *   <li>A ring broke and nobody died: after a while those who report it go on, without the silent.
  *   <li>All members were asked to end, as by a drain: they stop at a checkpoint while they can.
  *   <li>No slots: the members stop at a checkpoint.
+ *   <li>A job with parameter servers begins once all of them listen. One that died or moved: all
+ *       wait until all listen again, and begin from the newest checkpoint.
  * </ul>
  */
 public final class GenerationRules {
@@ -64,21 +67,28 @@ public final class GenerationRules {
       return alive.isEmpty() ? Optional.empty() : Optional.of(stop());
     }
     boolean complete = ready.size() == at.target();
-    if (alive.isEmpty() && members.stream().anyMatch(at.leaving()::contains)) {
+    // Servers have the state: members that end leave nothing that has to be saved.
+    if (alive.isEmpty()
+        && !at.servers().used()
+        && members.stream().anyMatch(at.leaving()::contains)) {
       return Optional.of(stop());
+    }
+    if (!at.servers().complete()) {
+      return Optional.empty();
     }
     if (alive.isEmpty()) {
       return complete ? Optional.of(run(ready)) : Optional.empty();
     }
-    Set<String> silent = silent(training.orElseThrow(), alive);
-    if (complete && silent.isEmpty() && !names(ready).equals(members)) {
+    boolean moved = at.servers().differ(training.orElseThrow());
+    Set<String> silent = silent(training.get(), alive);
+    if (complete && silent.isEmpty() && (moved || !names(ready).equals(members))) {
       return Optional.of(run(ready));
     }
     boolean died = alive.size() < members.size();
-    boolean broken = broken(training.orElseThrow(), alive);
+    boolean broken = broken(training.get(), alive);
     boolean surplus = !wanted.containsAll(alive);
-    if (died || broken || surplus) {
-      return goOn(alive, silent, died || broken);
+    if (died || broken || surplus || moved) {
+      return goOn(alive, silent, died || broken || moved);
     }
     return at.betterBatch().map(batch -> publish(Action.RUN, training.get().members(), batch));
   }
@@ -128,9 +138,12 @@ public final class GenerationRules {
                 && replica.brokenSince().isBefore(at.now().minus(at.patience().broken())));
   }
 
-  /** Members that should have noticed a broken ring by now and have not said so. */
+  /**
+   * Members that should have noticed a broken ring by now and have not said so. Workers of servers
+   * notice nothing of each other: one whose connection broke begins again with all the others.
+   */
   private Set<String> silent(Membership training, Set<String> alive) {
-    if (!broken(training, alive)) {
+    if (at.servers().used() || !broken(training, alive)) {
       return Set.of();
     }
     return alive.stream()
@@ -155,7 +168,9 @@ public final class GenerationRules {
   }
 
   private Membership publish(Action action, List<Member> members, BatchPlan batch) {
-    return new Membership(at.generation() + 1, action, members, batch);
+    List<ParameterServer> servers =
+        action == Action.RUN ? at.servers().there() : List.<ParameterServer>of();
+    return new Membership(at.generation() + 1, action, members, batch, servers);
   }
 
   /**

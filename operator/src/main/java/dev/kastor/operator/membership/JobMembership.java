@@ -5,10 +5,13 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.mapping.JobSpecs;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.scheduler.model.JobSpec;
+import dev.kastor.training.ServerChoice;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -27,6 +30,9 @@ final class JobMembership {
   /** Pods that were told to go, or that a generation left out. */
   final Set<String> dismissed = new HashSet<>();
 
+  /** Parameter servers that the job asks for. */
+  final Optional<ServerChoice> servers;
+
   private volatile @Nullable Membership current;
   private volatile Set<String> members = Set.of();
   long generation;
@@ -42,8 +48,9 @@ final class JobMembership {
   /** From when on time alone may change something; read without the lock. */
   volatile Instant nextLook = Instant.MIN;
 
-  JobMembership(long generation, @Nullable Instant recoverUntil) {
+  JobMembership(long generation, @Nullable Instant recoverUntil, Optional<ServerChoice> servers) {
     this.generation = generation;
+    this.servers = servers;
     this.recoverUntil = recoverUntil;
   }
 
@@ -87,6 +94,21 @@ final class JobMembership {
   /** How many pods the newest generation that trains has. */
   int size() {
     return members.size();
+  }
+
+  /** Pods of its parameter servers. */
+  Set<String> serverPods() {
+    Membership now = current;
+    return now == null
+        ? Set.of()
+        : now.serversOrNone().stream()
+            .map(ParameterServer::pod)
+            .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** Members whose batches make one step together. */
+  int shares(int workers) {
+    return servers.map(choice -> choice.shares(workers)).orElse(workers);
   }
 
   /** Pods of the newest generation that trains. */

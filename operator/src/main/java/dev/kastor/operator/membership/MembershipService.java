@@ -5,6 +5,8 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.JobRecords;
+import dev.kastor.operator.kube.JobServers;
+import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.kube.Provenance;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.start.PodTimes;
@@ -50,10 +52,15 @@ public final class MembershipService {
    *
    * @param pods their names
    * @param said what they said last, by pod
+   * @param servers what the parameter servers that they train with said last, by pod
    * @param since when they were put together; {@link Instant#MIN} by an earlier operator
    */
   public record Members(
-      long generation, Set<String> pods, Map<String, Replica> said, Instant since) {}
+      long generation,
+      Set<String> pods,
+      Map<String, Replica> said,
+      Map<String, Replica> servers,
+      Instant since) {}
 
   private static final Duration LONGEST_END = Duration.ofSeconds(1);
   private static final long END_MILLIS = 10;
@@ -234,17 +241,26 @@ public final class MembershipService {
     membership.lock.lock();
     try {
       Set<String> members = membership.members();
-      Map<String, Replica> said = HashMap.newHashMap(members.size());
-      for (String pod : members) {
-        Replica replica = membership.replicas.get(pod);
-        if (replica != null) {
-          said.put(pod, replica);
-        }
-      }
-      return new Members(membership.generation, members, said, membership.lastBatchChange);
+      return new Members(
+          membership.generation,
+          members,
+          said(membership, members),
+          said(membership, membership.serverPods()),
+          membership.lastBatchChange);
     } finally {
       membership.lock.unlock();
     }
+  }
+
+  private static Map<String, Replica> said(JobMembership membership, Set<String> pods) {
+    Map<String, Replica> said = HashMap.newHashMap(pods.size());
+    for (String pod : pods) {
+      Replica replica = membership.replicas.get(pod);
+      if (replica != null) {
+        said.put(pod, replica);
+      }
+    }
+    return said;
   }
 
   /** When the replica last polled; empty if it never did. */
@@ -262,7 +278,8 @@ public final class MembershipService {
    * When the replica in this pod of ours last gave a sign of life; empty if it never polled. Never
    * waits.
    *
-   * <p>Members train step by step together, so a step of one is a sign of all.
+   * <p>Members train step by step together, so a step of one is a sign of all; not so where a step
+   * does not need all of them.
    */
   public Optional<Instant> lastSign(Pod pod) {
     String name = pod.getMetadata().getName();
@@ -272,7 +289,10 @@ public final class MembershipService {
     if (membership == null || replica == null) {
       return Optional.empty();
     }
-    Instant step = membership.members().contains(name) ? telemetry.advanced(uid) : Instant.EPOCH;
+    boolean inStep =
+        membership.members().contains(name)
+            && membership.servers.filter(choice -> !choice.inStep()).isEmpty();
+    Instant step = inStep ? telemetry.advanced(uid) : Instant.EPOCH;
     return Optional.of(step.isAfter(replica.seen()) ? step : replica.seen());
   }
 
@@ -284,7 +304,9 @@ public final class MembershipService {
           Long generation = status == null ? null : status.generation();
           long newest = generation == null ? 0 : generation;
           return new JobMembership(
-              newest, newest > 0 ? mandate.since().plus(config.recovery()) : null);
+              newest,
+              newest > 0 ? mandate.since().plus(config.recovery()) : null,
+              JobServers.of(job));
         });
   }
 
@@ -292,7 +314,9 @@ public final class MembershipService {
     Instant now = clock.instant();
     Replica before = membership.replicas.get(state.pod());
     Replica polled = before == null ? Replica.first(state, now) : before.next(state, now);
-    Replica after = started(job, polled, before);
+    // What a server takes to start is part of its workers' wait.
+    boolean server = PodName.serverIndex(state.pod()).isPresent();
+    Replica after = server ? polled.started() : started(job, polled, before);
     membership.replicas.put(state.pod(), after);
     membership.generation = Math.max(membership.generation, state.generation());
     membership.changed.signalAll();

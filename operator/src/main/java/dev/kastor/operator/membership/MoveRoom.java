@@ -77,12 +77,14 @@ final class MoveRoom {
         .anyMatch(entry -> free(entry.getKey(), namespace, own) < entry.getValue());
   }
 
+  /** Whether nothing of the pod runs any more, as its node is lost. */
+  boolean lost(PodView pod) {
+    return node.apply(pod.node()).filter(lost).isPresent();
+  }
+
   /** Pods that are in the way of others; those that leave are not for much longer. */
   long holding(List<PodView> pods) {
-    return pods.stream()
-        .filter(PodView::live)
-        .filter(pod -> node.apply(pod.node()).filter(lost).isEmpty())
-        .count();
+    return pods.stream().filter(PodView::live).filter(pod -> !lost(pod)).count();
   }
 
   private int free(String name, String namespace, Set<String> own) {

@@ -4,6 +4,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import java.util.List;
 import java.util.Optional;
@@ -50,7 +51,8 @@ public final class PollAnswer {
   }
 
   private static boolean lists(Membership membership, String pod) {
-    return membership.members().stream().map(Member::pod).anyMatch(pod::equals);
+    return membership.members().stream().map(Member::pod).anyMatch(pod::equals)
+        || membership.serversOrNone().stream().map(ParameterServer::pod).anyMatch(pod::equals);
   }
 
   private static boolean stopping(Optional<Membership> current) {

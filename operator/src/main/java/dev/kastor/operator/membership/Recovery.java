@@ -5,6 +5,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,9 +29,14 @@ final class Recovery {
    *
    * <p>The ranks may differ from the published ones. That is harmless: this membership is only
    * compared with, and sent to nobody, for nobody in it asks for its own generation.
+   *
+   * @param servers parameter servers that listen
    */
   static Optional<Membership> membership(
-      List<PodView> live, Map<String, Replica> replicas, BatchPlan batch) {
+      List<PodView> live,
+      Map<String, Replica> replicas,
+      BatchPlan batch,
+      List<ParameterServer> servers) {
     List<Member> members = new ArrayList<>();
     long generation = 0;
     List<PodView> ordered =
@@ -46,8 +52,16 @@ final class Recovery {
       generation = replica.state().generation();
       members.add(new Member(pod.name(), members.size(), replica.state().address(), pod.node()));
     }
+    long found = generation;
+    List<ParameterServer> trained =
+        servers.stream()
+            .filter(server -> {
+              Replica replica = replicas.get(server.pod());
+              return replica != null && replica.state().generation() == found;
+            })
+            .toList();
     return members.isEmpty()
         ? Optional.empty()
-        : Optional.of(new Membership(generation, Action.RUN, members, batch));
+        : Optional.of(new Membership(found, Action.RUN, members, batch, trained));
   }
 }

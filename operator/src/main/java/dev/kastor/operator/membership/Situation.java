@@ -4,6 +4,7 @@ import dev.kastor.operator.pods.PodView;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.scheduler.model.Elasticity;
 import java.time.Duration;
@@ -24,6 +25,7 @@ import java.util.stream.Collectors;
  * @param live names of all live pods
  * @param leaving names of pods that were asked to end and have not yet
  * @param replicas what pods said, by pod
+ * @param servers parameter servers that the job is to have and has
  * @param generation newest generation ever published
  * @param current newest membership; empty before the first
  * @param batches the batch for a number of nodes and replicas
@@ -41,6 +43,7 @@ public record Situation(
     Set<String> live,
     Set<String> leaving,
     Map<String, Replica> replicas,
+    Servers servers,
     long generation,
     Optional<Membership> current,
     Function<List<PodView>, BatchPlan> batches,
@@ -56,6 +59,36 @@ public record Situation(
    * @param migration for slots on other nodes until the job stops and starts again
    */
   public record Patience(Duration broken, Duration migration) {}
+
+  /**
+   * Parameter servers.
+   *
+   * @param wanted how many the job trains with, 0 if its replicas have the parameters
+   * @param there those that listen, by index
+   */
+  public record Servers(int wanted, List<ParameterServer> there) {
+    /** Those of a job whose replicas have the parameters. */
+    public static final Servers NONE = new Servers(0, List.of());
+
+    public Servers {
+      there = List.copyOf(there);
+    }
+
+    /** Whether the job trains with any. */
+    boolean used() {
+      return wanted > 0;
+    }
+
+    /** Whether all of them listen: nobody can train before. */
+    boolean complete() {
+      return there.size() == wanted;
+    }
+
+    /** Whether a generation has others than those that listen now, or knows another address. */
+    boolean differ(Membership generation) {
+      return !generation.serversOrNone().equals(there);
+    }
+  }
 
   public Situation {
     wanted = List.copyOf(wanted);
@@ -77,6 +110,7 @@ public record Situation(
     Set<String> members =
         current.get().members().stream().map(Member::pod).collect(Collectors.toUnmodifiableSet());
     return migrationSince.equals(Instant.MAX)
+        && !servers.differ(current.get())
         && live.equals(members)
         && members.stream().allMatch(this::trains);
   }

@@ -1,6 +1,7 @@
 package dev.kastor.operator.metrics;
 
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Staleness;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
 import java.time.Instant;
@@ -21,6 +22,8 @@ public final class JobMetrics {
   private final Counter podFailures;
   private final Counter hangs;
   private final Counter slowReplicas;
+  private final Counter staleness;
+  private final Counter droppedCopies;
 
   JobMetrics(Families families) {
     replicas = gauge(families, "kastor_job_replicas", "Replicas that train now.");
@@ -62,6 +65,21 @@ public final class JobMetrics {
         families.counter(
             "kastor_replica_slow",
             "Replicas that held up the others of their job for minutes.",
+            "namespace",
+            "job");
+    staleness =
+        families.counter(
+            "kastor_job_staleness_updates",
+            "Asynchronous updates of a job's parameters, by how many others came between the"
+                + " reading of the parameters and the update; the last value that there is counts"
+                + " all greater ones as well.",
+            "namespace",
+            "job",
+            "staleness");
+    droppedCopies =
+        families.counter(
+            "kastor_job_dropped_copies",
+            "Shares of steps that came after another worker's copy of the same share.",
             "namespace",
             "job");
   }
@@ -113,6 +131,18 @@ public final class JobMetrics {
     slowReplicas.labels(namespace, job).inc();
   }
 
+  /** Parameter servers of a job took in so many more updates by their staleness, and copies. */
+  public void updated(String namespace, String job, List<Long> byStaleness, long copies) {
+    for (int i = 0; i < byStaleness.size(); i++) {
+      if (byStaleness.get(i) > 0) {
+        staleness.labels(namespace, job, Integer.toString(i)).inc(byStaleness.get(i));
+      }
+    }
+    if (copies > 0) {
+      droppedCopies.labels(namespace, job).inc(copies);
+    }
+  }
+
   /** A job has ended: what it is doing now ends, its counters stay. */
   public void ended(String namespace, String name) {
     for (Gauge gauge :
@@ -126,6 +156,10 @@ public final class JobMetrics {
     ended(namespace, name);
     hangs.remove(namespace, name);
     slowReplicas.remove(namespace, name);
+    droppedCopies.remove(namespace, name);
+    for (int i = 0; i < Staleness.MOST_COUNTS; i++) {
+      staleness.remove(namespace, name, Integer.toString(i));
+    }
     for (Membership.Action action : Membership.Action.values()) {
       rescales.remove(namespace, name, action.name());
     }

@@ -9,6 +9,7 @@ import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.SpecDefaults;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.operator.kube.Labels;
 import dev.kastor.protocol.Membership;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.ServiceAccountTokenProjection;
@@ -17,6 +18,7 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -63,6 +65,18 @@ final class AgentParts {
    * @param graceSeconds what the pod has between the signal to end and its end
    */
   List<EnvVar> env(TrainingJob job, long graceSeconds) {
+    return env(job, graceSeconds, job.getSpec().slotsPerReplica());
+  }
+
+  /** The variables of the server with an index: those of a replica without slots, and its role. */
+  List<EnvVar> serverEnv(TrainingJob job, long graceSeconds, int index) {
+    List<EnvVar> env = new ArrayList<>(env(job, graceSeconds, 0));
+    env.add(PodEnv.value("KASTOR_ROLE", Labels.SERVER));
+    env.add(PodEnv.value("KASTOR_SERVER_INDEX", Integer.toString(index)));
+    return env;
+  }
+
+  private List<EnvVar> env(TrainingJob job, long graceSeconds, int slots) {
     return List.of(
         PodEnv.value("KASTOR_NAMESPACE", job.getMetadata().getNamespace()),
         PodEnv.value("KASTOR_JOB", job.getMetadata().getName()),
@@ -80,7 +94,7 @@ final class AgentParts {
         PodEnv.value("KASTOR_JOB_SPEC", spec(job)),
         PodEnv.value("KASTOR_TERMINATION_LOG", TERMINATION_PATH),
         PodEnv.value("KASTOR_TERMINATION_GRACE_SECONDS", Long.toString(graceSeconds)),
-        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(job.getSpec().slotsPerReplica())),
+        PodEnv.value("KASTOR_LOCAL_SLOTS", Integer.toString(slots)),
         PodEnv.value("KASTOR_THREADS", Integer.toString(config.agent().threads())));
   }
 

@@ -6,6 +6,7 @@ import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.NotSent;
+import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.kube.PodNumbers;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.Provenance;
@@ -29,6 +30,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The pods of jobs, with our own writes that the cache has not seen yet.
@@ -59,9 +61,14 @@ public final class JobPods {
     slots = new SlotCount(config.slotResource());
   }
 
-  /** The pods that belong to this very job. */
+  /** The pods of the replicas of this very job. */
   public List<PodView> of(TrainingJob job) {
     return PodView.of(all(job));
+  }
+
+  /** The pods of its parameter servers. */
+  public List<ServerPod> servers(TrainingJob job) {
+    return ServerPod.of(known(job, () -> cache.serverPods(job)));
   }
 
   /** The same as parts of a gang. */
@@ -87,16 +94,35 @@ public final class JobPods {
   }
 
   private List<Pod> all(TrainingJob job) {
+    return known(job, () -> cache.pods(job)).stream().filter(JobPods::isReplica).toList();
+  }
+
+  /** What the cache shows, and all pods of the job that it does not show yet. */
+  private List<Pod> known(TrainingJob job, Supplier<List<Pod>> shown) {
     String uid = job.getMetadata().getUid();
     // Unseen ones may be of an earlier job of the name.
-    return unseen.of(Labels.id(job), cached(() -> cache.pods(job))).stream()
+    return unseen.of(Labels.id(job), cached(shown)).stream()
         .filter(pod -> Labels.ownedBy(pod, uid))
         .toList();
   }
 
+  private static boolean isReplica(Pod pod) {
+    return PodName.serverIndex(pod.getMetadata().getName()).isEmpty();
+  }
+
+  /** Servers that no node has taken since before that, with what kube-scheduler says of each. */
+  public Map<String, String> unscheduledServers(TrainingJob job, Instant then) {
+    return cache.serverPods(job).stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+        .filter(pod -> PodTrouble.unschedulableSince(pod).filter(then::isAfter).isPresent())
+        .collect(
+            Collectors.toMap(
+                pod -> pod.getMetadata().getName(), pod -> PodTrouble.of(pod).orElse("")));
+  }
+
   /** Why pods of the job do not run yet, in the words of those who start them. */
   public List<String> troubles(TrainingJob job) {
-    return cache.pods(job).stream()
+    return Stream.concat(cache.pods(job).stream(), cache.serverPods(job).stream())
         .filter(SlotCount::occupies)
         .flatMap(pod -> PodTrouble.of(pod).stream())
         .sorted()
@@ -192,6 +218,14 @@ public final class JobPods {
         throw e;
       }
     }
+  }
+
+  /**
+   * Makes the pod of a server. It holds no slot, so nobody has to know at once whether a request
+   * without an answer made one: of two for a server, one goes.
+   */
+  public void createServer(Pod pod) {
+    unseen.add(client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
   }
 
   /** Removes a pod; one that is gone already is fine. */

@@ -35,6 +35,18 @@ public record PodNode(String name, String hostname) {
     Map<String, String> annotations = new TreeMap<>(pod.getMetadata().getAnnotations());
     annotations.put(Labels.NODE, name);
     pod.getMetadata().setAnnotations(annotations);
+    require(pod, new NodeSelectorRequirement(HOSTNAME, "In", List.of(hostname)));
+  }
+
+  /** Lets kube-scheduler put the pod on none of these nodes. */
+  static void avoid(List<PodNode> nodes, Pod pod) {
+    if (!nodes.isEmpty()) {
+      List<String> hostnames = nodes.stream().map(PodNode::hostname).sorted().toList();
+      require(pod, new NodeSelectorRequirement(HOSTNAME, "NotIn", hostnames));
+    }
+  }
+
+  private static void require(Pod pod, NodeSelectorRequirement requirement) {
     PodSpec spec = pod.getSpec();
     if (spec.getAffinity() == null) {
       spec.setAffinity(new Affinity());
@@ -45,13 +57,13 @@ public record PodNode(String name, String hostname) {
     NodeAffinity affinity = spec.getAffinity().getNodeAffinity();
     NodeSelector required = affinity.getRequiredDuringSchedulingIgnoredDuringExecution();
     List<NodeSelectorTerm> terms = new ArrayList<>();
-    // Terms are alternatives, so each has to name the node.
+    // Terms are alternatives, so each has to have it.
     for (NodeSelectorTerm term :
         required == null || required.getNodeSelectorTerms().isEmpty()
             ? List.of(new NodeSelectorTerm())
             : required.getNodeSelectorTerms()) {
       List<NodeSelectorRequirement> expressions = new ArrayList<>(term.getMatchExpressions());
-      expressions.add(new NodeSelectorRequirement(HOSTNAME, "In", List.of(hostname)));
+      expressions.add(requirement);
       terms.add(new NodeSelectorTerm(expressions, new ArrayList<>(term.getMatchFields())));
     }
     affinity.setRequiredDuringSchedulingIgnoredDuringExecution(new NodeSelector(terms));

@@ -4,6 +4,7 @@ import dev.kastor.crds.profile.ProfileSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.Labels;
+import dev.kastor.operator.kube.PodName;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
@@ -21,7 +22,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Builds the pod of one replica: of a program, or of the job's template. */
+/**
+ * Builds the pod of one replica, of a program or of the job's template, or of one parameter server,
+ * which is a replica of a program without slots that may be on any node.
+ */
 public final class PodTemplate {
   static final String CONTAINER = "agent";
   private static final String TEMPORARY = "kastor-temporary";
@@ -82,6 +86,34 @@ public final class PodTemplate {
     return pod;
   }
 
+  /**
+   * The pod of a parameter server.
+   *
+   * @param index which shard it has
+   * @param avoided nodes that it must not be put on, which kube-scheduler may not know of yet
+   */
+  public Pod server(
+      TrainingJob job,
+      ProfileSpec profile,
+      Optional<WarmStartSource> other,
+      long number,
+      int index,
+      List<PodNode> avoided) {
+    String name = job.getMetadata().getName();
+    Pod pod =
+        ofProgram(
+            job,
+            profile,
+            PodName.server(name, number, index),
+            Labels.ofServer(name, index),
+            parts.serverEnv(job, config.agent().terminationGrace().toSeconds(), index),
+            Map.of());
+    addWarmStart(job, other, pod.getSpec());
+    PodProfile.apply(profile, pod);
+    PodNode.avoid(avoided, pod);
+    return pod;
+  }
+
   /** The same without the checkpoints of another job. */
   Pod pod(TrainingJob job, ProfileSpec profile, long number, PodNode node) throws InvalidTemplate {
     return pod(job, profile, Optional.empty(), number, node);
@@ -127,12 +159,30 @@ public final class PodTemplate {
 
   private Pod ofProgram(TrainingJob job, ProfileSpec profile, long number) {
     String name = job.getMetadata().getName();
+    return ofProgram(
+        job,
+        profile,
+        PodName.replica(name, number),
+        Labels.of(name),
+        parts.env(job, config.agent().terminationGrace().toSeconds()),
+        Map.of(
+            config.slotResource(),
+            new Quantity(Integer.toString(job.getSpec().slotsPerReplica()))));
+  }
+
+  private Pod ofProgram(
+      TrainingJob job,
+      ProfileSpec profile,
+      PodName name,
+      Map<String, String> labels,
+      List<EnvVar> env,
+      Map<String, Quantity> limits) {
     OperatorConfig.Agent agent = config.agent();
     return new PodBuilder()
         .withNewMetadata()
-        .withName(name + "-" + number)
+        .withName(name.text())
         .withNamespace(job.getMetadata().getNamespace())
-        .withLabels(Labels.of(name))
+        .withLabels(labels)
         .withAnnotations(Map.of())
         .withOwnerReferences(owner(job))
         .endMetadata()
@@ -161,12 +211,9 @@ public final class PodTemplate {
         .withImagePullPolicy("IfNotPresent")
         .withTerminationMessagePath(AgentParts.TERMINATION_PATH)
         .withTerminationMessagePolicy("File")
-        .withEnv(parts.env(job, agent.terminationGrace().toSeconds()))
+        .withEnv(env)
         .withNewResources()
-        .withLimits(
-            Map.of(
-                config.slotResource(),
-                new Quantity(Integer.toString(job.getSpec().slotsPerReplica()))))
+        .withLimits(limits)
         .endResources()
         .withNewSecurityContext()
         .withAllowPrivilegeEscalation(false)

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.kastor.operator.kube.PodName;
 import dev.kastor.operator.kube.PodPlace;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.protocol.Outcome;
@@ -16,7 +17,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A replica's pod, reduced to what decisions need.
+ * Pod of a replica or a parameter server, reduced to what decisions need.
  *
  * @param name its name
  * @param number its number within the job
@@ -90,7 +91,11 @@ public record PodView(
                         + " done. A PyTorch script says it with job.finish() of the package kastor; a script"
                         + " without the package runs as a gang: leave out goodput (kastor run: --batch).")
                     .formatted(name)
-                : "replica %s ended with exit code %d".formatted(name, exitCode));
+                : "%s %s ended with exit code %d"
+                    .formatted(
+                        PodName.serverIndex(name).isPresent() ? "server" : "replica",
+                        name,
+                        exitCode));
   }
 
   private boolean says(Outcome.Kind kind) {
@@ -139,12 +144,7 @@ public record PodView(
   }
 
   private static long number(String name) {
-    String digits = name.substring(name.lastIndexOf('-') + 1);
-    try {
-      return Long.parseLong(digits);
-    } catch (NumberFormatException e) {
-      return -1;
-    }
+    return PodName.of(name).map(PodName::number).orElse(-1L);
   }
 
   private static @Nullable ContainerStateTerminated termination(Pod pod) {

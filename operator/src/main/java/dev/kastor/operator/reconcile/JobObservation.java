@@ -3,6 +3,7 @@ package dev.kastor.operator.reconcile;
 import dev.kastor.crds.trainingjob.SpecDefaults;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.lifecycle.JobAdmission;
 import dev.kastor.operator.lifecycle.JobLife;
@@ -12,6 +13,7 @@ import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.GangPlan;
 import dev.kastor.operator.pods.GangPod;
 import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.operator.status.JobStatusWriter;
@@ -20,6 +22,7 @@ import jakarta.inject.Singleton;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Observation of unfinished jobs: what a pass has to know before it decides. */
 @Singleton
@@ -53,10 +56,12 @@ final class JobObservation {
    * The facts of a job. On the way the API server is asked about its pods if that is due, outcomes
    * that only pods tell are noted, and a job that may have slots now is announced.
    *
-   * @param views its pods
+   * @param views pods of its replicas
+   * @param servers pods of its parameter servers
    * @param gang the same as pods of a gang; empty if it is none
    */
-  ObservedJob of(TrainingJob job, List<PodView> views, List<GangPod> gang) {
+  ObservedJob of(
+      TrainingJob job, List<PodView> views, List<ServerPod> servers, List<GangPod> gang) {
     try {
       JobSpecs.of(job);
     } catch (IllegalArgumentException e) {
@@ -69,7 +74,7 @@ final class JobObservation {
     boolean template = job.getSpec().gang();
     if (!template) {
       memory.take(job, views);
-      views.stream()
+      reporting(job, views, servers).stream()
           .filter(PodView::completed)
           .flatMap(pod -> pod.outcome().stream())
           .forEach(outcome -> telemetry.note(job, outcome));
@@ -83,12 +88,24 @@ final class JobObservation {
         template,
         telemetry.completed(job),
         succeeded,
-        template ? GangPlan.failures(gang) : Failures.of(views, telemetry.lastProgress(job)),
+        template
+            ? GangPlan.failures(gang)
+            : Failures.of(
+                Stream.concat(views.stream(), ServerPod.views(servers).stream()).toList(),
+                telemetry.lastProgress(job)),
         Objects.requireNonNull(SpecDefaults.complete(job.getSpec()).faultTolerance()),
         life.verdict(job),
         job.getSpec().suspended(),
-        KueueHold.due(job) && views.isEmpty(),
+        KueueHold.due(job) && views.isEmpty() && servers.isEmpty(),
         statuses.phase(job) != null);
+  }
+
+  /** Pods whose last words are the job's: of any replica, or of the first server if it has some. */
+  private static List<PodView> reporting(
+      TrainingJob job, List<PodView> views, List<ServerPod> servers) {
+    return JobServers.count(job) == 0
+        ? views
+        : servers.stream().filter(server -> server.index() == 0).map(ServerPod::view).toList();
   }
 
   /** Has the pods of a job that has nothing yet checked; says why there can be none. */

@@ -5,6 +5,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.hang.HangWatch;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.StatusWriter;
 import dev.kastor.operator.lifecycle.KueueHold;
 import dev.kastor.operator.membership.MembershipService;
@@ -18,11 +19,18 @@ import dev.kastor.operator.status.JobPhase;
 import dev.kastor.operator.status.JobStatusWriter;
 import dev.kastor.operator.telemetry.TelemetryStore;
 import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /** Report of an unfinished job in its status: phase, reason and conditions. */
 @Singleton
 final class JobReport {
+  /** What kube-scheduler may take for a pod while all is well. */
+  private static final Duration SCHEDULING = Duration.ofSeconds(30);
+
   private final MembershipService membership;
   private final JobPods pods;
   private final AllocationWriter allocations;
@@ -32,6 +40,7 @@ final class JobReport {
   private final TelemetryStore telemetry;
   private final WaitReasons reasons;
   private final StatusWriter writer;
+  private final InstantSource clock;
 
   JobReport(
       MembershipService membership,
@@ -42,7 +51,8 @@ final class JobReport {
       QueueRules queues,
       TelemetryStore telemetry,
       WaitReasons reasons,
-      StatusWriter writer) {
+      StatusWriter writer,
+      InstantSource clock) {
     this.membership = membership;
     this.pods = pods;
     this.allocations = allocations;
@@ -52,6 +62,7 @@ final class JobReport {
     this.telemetry = telemetry;
     this.reasons = reasons;
     this.writer = writer;
+    this.clock = clock;
   }
 
   /** Writes the phase and the conditions that follow from what there is now. */
@@ -59,6 +70,7 @@ final class JobReport {
     MembershipService.View view = membership.view(job);
     List<PodView> views = pods.of(job);
     int occupied = (int) views.stream().filter(pod -> !pod.ended()).count();
+    int serving = (int) pods.servers(job).stream().filter(server -> !server.view().ended()).count();
     int members =
         job.getSpec().gang()
             ? GangPlan.training(pods.gang(job))
@@ -71,7 +83,8 @@ final class JobReport {
     int target = allocation == null ? 0 : allocation.replicas();
     boolean training = view.recovering() && occupied > 0 && statuses.phase(job) == Phase.Running;
     JobPhase derived =
-        JobPhase.derive(job.getSpec().suspended(), allocation, members, occupied, training);
+        JobPhase.derive(
+            job.getSpec().suspended(), allocation, members, occupied + serving, training);
     JobPhase phase =
         KueueHold.queue(job)
             .map(derived::heldForKueue)
@@ -88,11 +101,24 @@ final class JobReport {
             target,
             training ? target : members,
             Math.max(0, occupied - target),
-            hangs.hanging(job).orElse(null),
+            hangs.hanging(job).or(() -> unserved(job)).orElse(null),
             queues.directory().priorityLimit(job).orElse(null),
             telemetry.parted(job).orElse(null),
             telemetry.unsaved(job).orElse(null)),
         failures.count());
+  }
+
+  /** What a person should know of a job that waits for a server which no node takes. */
+  private Optional<String> unserved(TrainingJob job) {
+    if (JobServers.count(job) == 0) {
+      return Optional.empty();
+    }
+    return pods.unscheduledServers(job, clock.instant().minus(SCHEDULING)).entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .map(server ->
+            "The job waits for its parameter server, for which kube-scheduler finds no node: "
+                + server.getValue())
+        .findFirst();
   }
 
   /** Writes what other parts left to be written with the next report. */

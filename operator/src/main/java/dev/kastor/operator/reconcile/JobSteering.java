@@ -2,19 +2,18 @@ package dev.kastor.operator.reconcile;
 
 import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
-import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.gang.GangSteering;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.kube.EventRecorder;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.lifecycle.JobLife;
-import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.GangPod;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.operator.status.JobReason;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import jakarta.inject.Singleton;
@@ -33,8 +32,7 @@ final class JobSteering {
 
   private final ClusterCache cache;
   private final AllocationWriter allocations;
-  private final MembershipService membership;
-  private final PodSteering replicas;
+  private final MemberSteering members;
   private final GangSteering gangs;
   private final FailureNotices notices;
   private final JobReport report;
@@ -45,8 +43,7 @@ final class JobSteering {
   JobSteering(
       ClusterCache cache,
       AllocationWriter allocations,
-      MembershipService membership,
-      PodSteering replicas,
+      MemberSteering members,
       GangSteering gangs,
       FailureNotices notices,
       JobReport report,
@@ -55,8 +52,7 @@ final class JobSteering {
       Metrics metrics) {
     this.cache = cache;
     this.allocations = allocations;
-    this.membership = membership;
-    this.replicas = replicas;
+    this.members = members;
     this.gangs = gangs;
     this.notices = notices;
     this.report = report;
@@ -68,11 +64,13 @@ final class JobSteering {
   /**
    * One step; says when the next is due unless something happens before.
    *
+   * @param own pods of its parameter servers
    * @throws InvalidTemplate if no pods can be made of the job's template
    */
   Duration steer(
       TrainingJob job,
       List<PodView> views,
+      List<ServerPod> own,
       List<GangPod> gang,
       Failures failures,
       FaultToleranceSpec tolerance)
@@ -80,33 +78,13 @@ final class JobSteering {
     try {
       return job.getSpec().gang()
           ? steerGang(job, gang, failures, tolerance)
-          : steerReplicas(job, views, failures, tolerance);
+          : members.steer(job, views, own, failures, tolerance);
     } catch (KubernetesClientException e) {
       throw e;
     } catch (RuntimeException e) {
       startFailed(job, views, failures, e);
       return SOON;
     }
-  }
-
-  private Duration steerReplicas(
-      TrainingJob job, List<PodView> views, Failures failures, FaultToleranceSpec tolerance)
-      throws InvalidTemplate {
-    membership.evaluate(job);
-    MembershipService.View view = membership.view(job);
-    // The target after the view: a pod dismissed because of a change must not be replaced without
-    // it.
-    TrainingJob newest = cache.newest(job).orElse(job);
-    AllocationStatus allocation = allocations.current(newest);
-    Integer atMost = allocation == null ? null : allocation.atMost();
-    return replicas.steer(
-        job,
-        views,
-        failures,
-        tolerance,
-        view,
-        allocations.target(newest, !views.isEmpty()),
-        atMost);
   }
 
   private Duration steerGang(

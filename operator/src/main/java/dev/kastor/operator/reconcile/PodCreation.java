@@ -102,7 +102,7 @@ final class PodCreation {
       boolean gang =
           live.size() + claim.total() > 1
               && live.stream().allMatch(pod -> gated.contains(pod.name()));
-      long number = numbers.reserve(job, PodView.free(views), claim.total());
+      long number = reserve(job, views, claim.total());
       Optional<WarmStartSource> other = warmStart(job);
       for (var entry : claim.replicas().entrySet()) {
         Optional<PodNode> node = cache.node(entry.getKey()).map(PodNode::of);
@@ -121,8 +121,17 @@ final class PodCreation {
     }
   }
 
+  /**
+   * Numbers for so many pods of a job, replicas or servers; the first of them.
+   *
+   * @param known pods of the job
+   */
+  long reserve(TrainingJob job, List<PodView> known, int count) {
+    return numbers.reserve(job, PodView.free(known), count);
+  }
+
   /** The job that the spec names for a warm start, which is of the same namespace. */
-  private Optional<WarmStartSource> warmStart(TrainingJob job) {
+  Optional<WarmStartSource> warmStart(TrainingJob job) {
     return job.getSpec()
         .warmStart()
         .flatMap(named -> cache.job(new JobId(job.getMetadata().getNamespace(), named.job())))

@@ -8,6 +8,7 @@ import dev.kastor.operator.kube.Newcomers;
 import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.operator.signal.Mandate;
 import dev.kastor.operator.signal.Signals;
 import dev.kastor.operator.status.JobStatusWriter;
@@ -25,6 +26,7 @@ import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,7 +119,7 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
     Phase phase = statuses.phase(job);
     if (phase == Phase.Succeeded || phase == Phase.Failed) {
       return ended
-          .clear(job, views, phase)
+          .clear(job, left(job, views), phase)
           .map(next -> UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(next))
           .orElseGet(UpdateControl::noUpdate);
     }
@@ -125,6 +127,14 @@ public final class TrainingJobReconciler implements Reconciler<TrainingJob> {
       return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(stepBack(job));
     }
     return UpdateControl.<TrainingJob>noUpdate().rescheduleAfter(unfinished.step(job, views));
+  }
+
+  /** All pods of a job that has ended. */
+  private List<PodView> left(TrainingJob job, List<PodView> replicas) {
+    List<PodView> servers = ServerPod.views(pods.servers(job));
+    return servers.isEmpty()
+        ? replicas
+        : Stream.concat(replicas.stream(), servers.stream()).toList();
   }
 
   /** Some seconds, and not the same for all. */

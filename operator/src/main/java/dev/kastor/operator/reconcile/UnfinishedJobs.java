@@ -11,6 +11,7 @@ import dev.kastor.operator.pods.GangPod;
 import dev.kastor.operator.pods.InvalidTemplate;
 import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.PodView;
+import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.operator.status.JobReason;
 import dev.kastor.scheduler.model.Reason;
 import jakarta.inject.Singleton;
@@ -57,16 +58,18 @@ final class UnfinishedJobs {
   /** One pass; says when the next is due unless something is signalled before. */
   Duration step(TrainingJob job, List<PodView> views) {
     List<GangPod> gang = job.getSpec().gang() ? pods.gang(job) : List.of();
-    ObservedJob observed = observation.of(job, views, gang);
+    List<ServerPod> servers = pods.servers(job);
+    ObservedJob observed = observation.of(job, views, servers, gang);
     return switch (JobAction.of(observed)) {
       case JobAction.End end -> ended.end(job, end);
-      case JobAction.Steer steer -> steer(job, views, gang, observed, steer);
+      case JobAction.Steer steer -> steer(job, views, servers, gang, observed, steer);
     };
   }
 
   private Duration steer(
       TrainingJob job,
       List<PodView> views,
+      List<ServerPod> servers,
       List<GangPod> gang,
       ObservedJob observed,
       JobAction.Steer steer) {
@@ -83,7 +86,7 @@ final class UnfinishedJobs {
     }
     Duration next;
     try {
-      next = steering.steer(job, views, gang, failures, observed.tolerance());
+      next = steering.steer(job, views, servers, gang, failures, observed.tolerance());
     } catch (InvalidTemplate e) {
       return ended.end(
           job,

@@ -131,7 +131,7 @@ public final class JobStatusWriter {
     fields.put(
         "conditions",
         JobConditions.derive(facts, conditions(before), job.getMetadata().getGeneration(), now));
-    fields.put("selector", Labels.JOB + "=" + job.getMetadata().getName());
+    fields.put("selector", Labels.replicas(job));
     fields.put("failuresSinceProgress", failures);
     String instant = now.truncatedTo(ChronoUnit.MILLIS).toString();
     boolean ended = facts.phase() == Phase.Succeeded || facts.phase() == Phase.Failed;

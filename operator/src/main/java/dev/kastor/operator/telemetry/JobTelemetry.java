@@ -59,6 +59,7 @@ final class JobTelemetry {
   private final Map<String, Long> sequences = new HashMap<>();
   private final UsualStep stepTimes = new UsualStep();
   private final CountedSteps counted;
+  private final CountedUpdates updates = new CountedUpdates();
   private @Nullable Slowest slowest;
   private @Nullable Reported last;
   private @Nullable GradientStats gradient;
@@ -186,6 +187,7 @@ final class JobTelemetry {
     speedsChanged.addAll(corrected.changed());
     learner.observe(corrected.report(), now);
     rates.observe(report.progress(), now);
+    updates.observe(report);
     slowest = report.slowest();
     gradient = report.gradient() == null ? gradient : report.gradient();
     checkpoint = report.checkpoint() == null ? checkpoint : report.checkpoint();
@@ -225,6 +227,16 @@ final class JobTelemetry {
   /** The changes that replicas lived since the last call. */
   synchronized List<Switch> takeSwitches() {
     return changes.takeFresh();
+  }
+
+  /** Updates of the job's parameter servers. */
+  synchronized UpdateCounts updates() {
+    return updates.sum();
+  }
+
+  /** Those since the last call. */
+  synchronized UpdateCounts takeUpdates() {
+    return updates.takeFresh();
   }
 
   /** The nodes whose speed turned out to be another one since the last call. */

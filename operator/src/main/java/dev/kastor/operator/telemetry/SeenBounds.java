@@ -136,7 +136,9 @@ final class SeenBounds {
         report.outcome(),
         report.slowest(),
         report.scalars(),
-        report.unsaved());
+        report.unsaved(),
+        report.staleness(),
+        report.droppedCopies());
   }
 
   /**

@@ -139,6 +139,14 @@ public final class TelemetryStore {
     metrics.reported();
     List<Switch> lived = telemetry.takeSwitches();
     lived.forEach(metrics::paused);
+    UpdateCounts updates = telemetry.takeUpdates();
+    metrics
+        .jobs()
+        .updated(
+            job.getMetadata().getNamespace(),
+            job.getMetadata().getName(),
+            updates.byStaleness(),
+            updates.droppedCopies());
     learners.tell(job, telemetry);
     usage.reported(job, report, whole(job, telemetry), lived, now);
     observers.reported(Labels.id(job), report, telemetry.gradient(now), now);
@@ -257,6 +265,11 @@ public final class TelemetryStore {
   /** Who of its replicas computed slowest as of the newest report. */
   public Optional<Slowest> slowest(TrainingJob job) {
     return known(job).flatMap(JobTelemetry::slowest);
+  }
+
+  /** Updates that its parameter servers took in; none of a job without servers. */
+  public UpdateCounts updates(TrainingJob job) {
+    return known(job).map(JobTelemetry::updates).orElse(UpdateCounts.NONE);
   }
 
   /** What is kept of the newest report. */

@@ -5,8 +5,11 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus;
 import dev.kastor.operator.history.JobHistory;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.kube.StoredTime;
 import dev.kastor.operator.mapping.JobMapper;
+import dev.kastor.operator.pods.JobPods;
+import dev.kastor.operator.telemetry.TelemetryStore;
 import dev.kastor.scheduler.model.JobId;
 import dev.kastor.scheduler.model.Reason;
 import io.fabric8.kubernetes.api.model.Node;
@@ -16,6 +19,7 @@ import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the operator's cache has. Tells the history which jobs came and went, and what was allocated
@@ -24,10 +28,15 @@ import java.util.List;
 @Singleton
 final class CachedClusterView implements ClusterView {
   private final ClusterCache cache;
+  private final JobPods pods;
+  private final TelemetryStore telemetry;
   private final JobHistory history;
 
-  CachedClusterView(ClusterCache cache, JobHistory history) {
+  CachedClusterView(
+      ClusterCache cache, JobPods pods, TelemetryStore telemetry, JobHistory history) {
     this.cache = cache;
+    this.pods = pods;
+    this.telemetry = telemetry;
     this.history = history;
   }
 
@@ -38,6 +47,13 @@ final class CachedClusterView implements ClusterView {
   @Override
   public List<TrainingJob> jobs() {
     return cache.allJobs();
+  }
+
+  @Override
+  public Optional<ServersView> servers(TrainingJob job) {
+    return JobServers.count(job) == 0
+        ? Optional.empty()
+        : Optional.of(ServersView.of(pods.servers(job), telemetry.updates(job)));
   }
 
   @Override

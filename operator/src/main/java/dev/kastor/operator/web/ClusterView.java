@@ -27,6 +27,11 @@ public interface ClusterView {
         .flatMap(status -> StoredTime.of(status.expectedEnd()));
   }
 
+  /** Parameter servers of a job; empty where its replicas have the parameters. */
+  default Optional<ServersView> servers(TrainingJob job) {
+    return Optional.empty();
+  }
+
   /** Every Queue. */
   List<Queue> queues();
 

@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param series measurements over time
  * @param scalars what the script logged, by name in order
  * @param timeline allocations over time
+ * @param servers its parameter servers; null where its replicas have the parameters
  */
 public record HistoryView(
     String namespace,
     String name,
     SeriesView series,
     SequencedMap<String, ScalarView> scalars,
-    List<SegmentView> timeline) {
+    List<SegmentView> timeline,
+    @Nullable ServersView servers) {
 
   /**
    * Measurements as columns of equal length; a value that was not known is null.
@@ -129,7 +131,7 @@ public record HistoryView(
     }
   }
 
-  static HistoryView of(JobStory story) {
+  static HistoryView of(JobStory story, @Nullable ServersView servers) {
     SequencedMap<String, ScalarView> scalars = new TreeMap<>();
     story.scalars().forEach((name, points) -> scalars.put(name, ScalarView.of(points)));
     return new HistoryView(
@@ -137,7 +139,8 @@ public record HistoryView(
         story.job().name(),
         SeriesView.of(story.samples()),
         scalars,
-        story.segments().stream().map(SegmentView::of).toList());
+        story.segments().stream().map(SegmentView::of).toList(),
+        servers);
   }
 
   private static List<@Nullable Double> column(

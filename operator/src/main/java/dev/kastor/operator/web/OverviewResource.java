@@ -166,7 +166,9 @@ public final class OverviewResource {
     return history
         .story(id)
         .or(() -> job.map(known -> JobStory.empty(id)))
-        .map(story -> HistoryView.of(StoredCurves.completed(story, stored)))
+        .map(story ->
+            HistoryView.of(
+                StoredCurves.completed(story, stored), job.flatMap(cluster::servers).orElse(null)))
         .orElseThrow(() -> notFound("no such job: " + id));
   }
 

@@ -35,7 +35,7 @@ final class WireSchemasTest {
   private static final Set<String> FREE = Set.of("Outcome.metric", "TelemetryReport.trainingLoss");
 
   /** What only the operator writes. */
-  private static final Set<String> ANSWERS = Set.of("Member", "Membership");
+  private static final Set<String> ANSWERS = Set.of("Member", "Membership", "ParameterServer");
 
   /** Where a record is in a report. */
   private static final Map<String, String> PLACES =
@@ -66,7 +66,8 @@ final class WireSchemasTest {
                    "outOfMemoryAt": 1},
        "trainingLoss": 0.5, "learningRate": 0.1,
        "slowest": {"pod": "a-0", "passSeconds": 0.0, "othersSeconds": 0.0},
-       "scalars": {"accuracy": 0.5}, "unsaved": ""}
+       "scalars": {"accuracy": 0.5}, "unsaved": "",
+       "staleness": {"counts": [2, 1]}, "droppedCopies": 0}
       """;
 
   static Stream<String> bounds() {

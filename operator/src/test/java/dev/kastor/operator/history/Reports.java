@@ -3,6 +3,7 @@ package dev.kastor.operator.history;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.GradientStats;
 import dev.kastor.protocol.Progress;
+import dev.kastor.protocol.Staleness;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
 import java.util.List;
@@ -65,8 +66,21 @@ public record Reports(
     return logged(loss, null);
   }
 
+  /** The report of a parameter server that has counted so many updates. */
+  public TelemetryReport counting(Staleness staleness, long droppedCopies) {
+    return report(null, null, staleness, droppedCopies);
+  }
+
   /** The report, with this loss and what else the script logged. */
   public TelemetryReport logged(@Nullable Double loss, @Nullable Map<String, Double> scalars) {
+    return report(loss, scalars, null, null);
+  }
+
+  private TelemetryReport report(
+      @Nullable Double loss,
+      @Nullable Map<String, Double> scalars,
+      @Nullable Staleness staleness,
+      @Nullable Long droppedCopies) {
     return new TelemetryReport(
         job.namespace(),
         job.name(),
@@ -85,6 +99,8 @@ public record Reports(
         null,
         null,
         scalars,
-        null);
+        null,
+        staleness,
+        droppedCopies);
   }
 }

@@ -1,14 +1,17 @@
 package dev.kastor.operator.membership;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.scheduler.model.AllowedReplicas;
 import dev.kastor.scheduler.model.Elasticity;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -182,6 +185,79 @@ class GenerationRulesTest {
     job.target(4).pod("a", "n2").pod("b", "n1").pod("c", "n2").pod("d", "n1");
     List.of("a", "b", "c", "d").forEach(job::ready);
     assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "c", "b", "d");
+  }
+
+  @Test
+  void workersBeginOnceAllServersListen() {
+    job.servers(2, Map.of(0, "s:1"));
+    job.target(1).pod("a", "n1").ready("a");
+    assertThat(job.next()).isEmpty();
+    job.servers(2, Map.of(0, "s:1", 1, "t:1"));
+    Membership first = job.publish();
+    assertThat(first.members()).extracting(Member::pod).containsExactly("a");
+    assertThat(first.serversOrNone())
+        .extracting(ParameterServer::index, ParameterServer::address)
+        .containsExactly(tuple(0, "s:1"), tuple(1, "t:1"));
+    assertThat(job.next()).isEmpty();
+  }
+
+  @Test
+  void aServerAtAnotherAddressIsANewGenerationOfTheSameMembers() {
+    job.servers(1, Map.of(0, "s:1"));
+    job.running("a", "b");
+    job.servers(1, Map.of());
+    job.broken("a").broken("b").wait(10);
+    assertThat(job.next()).as("nobody can train without it").isEmpty();
+    job.servers(1, Map.of(0, "s:2"));
+    Membership next = job.publish();
+    assertThat(next.members()).extracting(Member::pod).containsExactly("a", "b");
+    assertThat(next.serversOrNone()).extracting(ParameterServer::address).containsExactly("s:2");
+  }
+
+  @Test
+  void aWorkerThatIsSlowToNoticeADeadServerStays() {
+    job.servers(1, Map.of(0, "s:1"));
+    job.running("a", "b", "c");
+    job.servers(1, Map.of());
+    job.broken("a").broken("c").wait(60);
+    job.servers(1, Map.of(0, "s:2"));
+    assertThat(job.publish().members()).hasSize(3);
+  }
+
+  @Test
+  void oneBrokenWorkerBeginsAgainWithTheOthers() {
+    job.servers(1, Map.of(0, "s:1"));
+    job.running("a", "b", "c");
+    job.broken("b");
+    assertThat(job.next()).isEmpty();
+    job.wait(10);
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void workersGoAndComeWhileServersStay() {
+    job.servers(1, Map.of(0, "s:1"));
+    job.running("a", "b");
+    job.dies("b");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a");
+    job.pod("c", "n1").ready("c").training("a");
+    assertThat(job.publish().members()).extracting(Member::pod).containsExactly("a", "c");
+    job.evicted("a").evicted("c");
+    assertThat(job.next()).as("the server has the state, so nothing has to be saved").isEmpty();
+    job.pod("d", "n2").pod("e", "n2").ready("d").ready("e");
+    Membership next = job.publish();
+    assertThat(next.members()).extracting(Member::pod).containsExactly("d", "e");
+    assertThat(next.serversOrNone()).hasSize(1);
+  }
+
+  @Test
+  void serversStopWithTheMembers() {
+    job.servers(1, Map.of(0, "s:1"));
+    job.running("a");
+    job.target(0).servers(0, Map.of());
+    Membership stop = job.publish();
+    assertThat(stop.action()).isEqualTo(Action.STOP);
+    assertThat(stop.serversOrNone()).isEmpty();
   }
 
   /** Whatever happens in whichever order, the rules hold after each event and it ends well. */

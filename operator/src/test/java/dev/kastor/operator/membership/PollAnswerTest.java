@@ -6,6 +6,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Phase;
 import java.util.List;
@@ -42,6 +43,27 @@ class PollAnswerTest {
   void aMemberThatIsLeftOutHearsOfTheGenerationAndLeavesAtTheAgreedStep() {
     assertThat(PollAnswer.now(state("b", 4), Optional.of(FIVE), 5, () -> false, false))
         .contains(FIVE);
+  }
+
+  @Test
+  void aServerIsToldAsAMemberIs() {
+    Membership served =
+        new Membership(
+            5,
+            Action.RUN,
+            FIVE.members(),
+            FIVE.batchPlan(),
+            List.of(new ParameterServer(0, "s", "n1", "127.0.0.1:2")));
+    assertThat(PollAnswer.now(state("s", 0), Optional.of(served), 5, () -> true, false))
+        .contains(served);
+    assertThat(PollAnswer.now(state("s", 5), Optional.of(served), 5, () -> false, false))
+        .as("it stays in its generation until that is over")
+        .isEmpty();
+    assertThat(PollAnswer.now(state("s", 5), Optional.of(STOP), 6, () -> false, false))
+        .contains(STOP);
+    assertThat(PollAnswer.now(state("s", 0), Optional.empty(), 0, () -> false, false).orElseThrow())
+        .extracting(Membership::action)
+        .isEqualTo(Action.LEAVE);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Phase;
 import java.time.Instant;
@@ -22,7 +23,10 @@ class RecoveryTest {
   void findsThoseWhoTrainAndLeavesOutJoiners() {
     var found =
         Recovery.membership(
-            PODS, Map.of("a", says("a", 7), "b", says("b", 7), "c", says("c", 0)), BATCH);
+            PODS,
+            Map.of("a", says("a", 7), "b", says("b", 7), "c", says("c", 0)),
+            BATCH,
+            List.of());
     assertThat(found.orElseThrow().generation()).isEqualTo(7);
     assertThat(found.get().members()).extracting(Member::pod).containsExactly("a", "b");
     assertThat(found.get().batchPlan()).isEqualTo(BATCH);
@@ -30,8 +34,23 @@ class RecoveryTest {
 
   @Test
   void findsNothingWhenReplicasDisagree() {
-    assertThat(Recovery.membership(PODS, Map.of("a", says("a", 7), "b", says("b", 6)), BATCH))
+    assertThat(
+            Recovery.membership(
+                PODS, Map.of("a", says("a", 7), "b", says("b", 6)), BATCH, List.of()))
         .isEmpty();
+  }
+
+  @Test
+  void findsTheServersOfTheirGenerationAlone() {
+    ParameterServer old = new ParameterServer(0, "s", "n1", "127.0.0.1:1");
+    ParameterServer fresh = new ParameterServer(1, "t", "n1", "127.0.0.1:1");
+    var found =
+        Recovery.membership(
+            PODS,
+            Map.of("a", says("a", 7), "s", says("s", 7), "t", says("t", 0)),
+            BATCH,
+            List.of(old, fresh));
+    assertThat(found.orElseThrow().serversOrNone()).containsExactly(old);
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.kastor.operator.pods.PodView;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.scheduler.model.AllowedReplicas;
@@ -33,6 +34,7 @@ final class RuledJob {
   private @Nullable Membership current;
   private Instant migrationSince = Instant.MAX;
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+  private Situation.Servers servers = Situation.Servers.NONE;
   private boolean full;
   private int target;
   private long number;
@@ -44,6 +46,18 @@ final class RuledJob {
 
   RuledJob elasticity(Elasticity limits) {
     elasticity = limits;
+    return this;
+  }
+
+  /** So many parameter servers are to be there, and these listen, each at an address. */
+  RuledJob servers(int wanted, Map<Integer, String> listening) {
+    List<ParameterServer> there =
+        listening.entrySet().stream()
+            .sorted(Map.Entry.comparingByKey())
+            .map(each ->
+                new ParameterServer(each.getKey(), "server" + each.getKey(), "n1", each.getValue()))
+            .toList();
+    servers = new Situation.Servers(wanted, there);
     return this;
   }
 
@@ -180,6 +194,7 @@ final class RuledJob {
         Set.copyOf(pods.keySet()),
         leaving,
         replicas,
+        servers,
         generation(),
         Optional.ofNullable(current),
         members -> new BatchPlan(32, 0),

@@ -16,6 +16,7 @@ import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
+import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
@@ -44,6 +45,56 @@ class PodTemplateTest {
       Files.writeString(GOLDEN, made);
     }
     assertThat(GOLDEN).usingCharset(UTF_8).hasContent(made);
+  }
+
+  /** The golden pod with another name, the labels and variables of its role, and no slot. */
+  @Test
+  void aServerIsAReplicaWithoutASlotThatMayBeAnywhereElse() throws Exception {
+    Map<String, String> settings = Map.of("kastor.agent.checkpoint-host-path", "/state");
+    var job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
+    Pod server =
+        template(settings)
+            .server(
+                job,
+                ProfileSpec.NONE,
+                Optional.empty(),
+                7,
+                2,
+                List.of(new PodNode("n1", "host-1"), new PodNode("n0", "host-0")));
+    assertThat(server.getMetadata().getName()).isEqualTo("bert-7-server2");
+    assertThat(server.getMetadata().getLabels())
+        .containsEntry("kastor.dev/job", "bert")
+        .containsEntry("kastor.dev/role", "server")
+        .containsEntry("kastor.dev/server-index", "2")
+        .containsEntry("app.kubernetes.io/managed-by", "kastor");
+    assertThat(server.getMetadata().getAnnotations()).isEmpty();
+    var container = server.getSpec().getContainers().getFirst();
+    assertThat(container.getResources().getLimits()).isEmpty();
+    assertThat(container.getEnv())
+        .contains(
+            new EnvVar("KASTOR_ROLE", "server", null),
+            new EnvVar("KASTOR_SERVER_INDEX", "2", null),
+            new EnvVar("KASTOR_LOCAL_SLOTS", "0", null));
+    var required =
+        server
+            .getSpec()
+            .getAffinity()
+            .getNodeAffinity()
+            .getRequiredDuringSchedulingIgnoredDuringExecution();
+    assertThat(required.getNodeSelectorTerms())
+        .singleElement()
+        .satisfies(term ->
+            assertThat(term.getMatchExpressions())
+                .containsExactly(
+                    new NodeSelectorRequirement(
+                        "kubernetes.io/hostname", "NotIn", List.of("host-0", "host-1"))));
+    Pod replica = pod(settings);
+    container
+        .getResources()
+        .setLimits(replica.getSpec().getContainers().getFirst().getResources().getLimits());
+    container.setEnv(replica.getSpec().getContainers().getFirst().getEnv());
+    server.getSpec().setAffinity(replica.getSpec().getAffinity());
+    assertThat(server.getSpec()).as("all else").isEqualTo(replica.getSpec());
   }
 
   @Test

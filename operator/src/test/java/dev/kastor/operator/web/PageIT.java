@@ -9,9 +9,15 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.FakeApiServer;
 import dev.kastor.operator.history.JobHistory;
+import dev.kastor.operator.history.Reports;
 import dev.kastor.operator.scheduling.StandingAdvice;
+import dev.kastor.operator.telemetry.TelemetryStore;
+import dev.kastor.protocol.Staleness;
+import dev.kastor.protocol.TelemetryReport;
+import dev.kastor.scheduler.model.JobId;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -66,6 +72,7 @@ class PageIT {
 
   @Inject KubernetesClient client;
   @Inject JobHistory history;
+  @Inject TelemetryStore telemetry;
   @Inject StandingAdvice advice;
 
   @ConfigProperty(name = "quarkus.http.test-port")
@@ -108,6 +115,53 @@ class PageIT {
     assertThat(page.locator("#slots-total")).hasText("12");
     assertThat(page.locator("#jobs")).isHidden();
     shoot(page, "empty");
+  }
+
+  @Test
+  void showsServersAndHowStaleTheirUpdatesAre() {
+    scene.nodes();
+    scene.threeJobs();
+    String running =
+        """
+        {phase: Running, allocation: {version: 1, replicas: 2, nodes: {alpha: 2}, since: "%s",
+         reason: Test, message: The test wants it so.}}
+        """
+            .formatted(Instant.now().minusSeconds(60));
+    TrainingJob job =
+        new TestCluster(client)
+            .job(
+                "served",
+                "glyph-mlp",
+                1,
+                2,
+                Instant.now().minusSeconds(90),
+                running,
+                "{sync: {parameter-server: {servers: 2, mode: asynchronous}}}");
+    TelemetryReport report =
+        Reports.of(new JobId("default", "served"))
+            .counting(new Staleness(List.of(700L, 290L, 0L, 10L)), 3L);
+    telemetry.accept(job, report);
+    Page page = open(1360, 900, ColorScheme.LIGHT);
+    page.navigate(page.url().replaceAll("#.*", "") + "#default/served");
+
+    assertThat(page.locator("#detail-name")).hasText("served");
+    assertThat(page.locator("#servers-block")).isVisible();
+    assertThat(page.locator("#servers")).containsText("They start with its replicas.");
+    assertThat(page.locator("#dropped-copies")).containsText("3 shares of steps came after");
+    assertThat(page.locator("#staleness thead th"))
+        .hasText(new String[] {"Staleness", "Updates", "Share"});
+    assertThat(page.locator("#staleness-rows tr")).hasCount(4);
+    assertThat(page.locator("#staleness-rows th[scope=row]"))
+        .hasText(new String[] {"0", "1", "2", "3 or more"});
+    assertThat(page.locator("#staleness-rows tr").first()).containsText("700");
+    assertThat(page.locator("#staleness-rows tr").first()).containsText("70 %");
+    assertThat(page.locator("#staleness-rows .bar span").first())
+        .hasAttribute("style", Pattern.compile("width: 100%.*"));
+    shoot(page, "servers");
+
+    page.navigate(page.url().replaceAll("#.*", "") + "#default/glyphs");
+    assertThat(page.locator("#detail-name")).hasText("glyphs");
+    assertThat(page.locator("#servers-block")).isHidden();
   }
 
   @Test

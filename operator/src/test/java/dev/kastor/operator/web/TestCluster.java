@@ -29,6 +29,18 @@ record TestCluster(KubernetesClient client) {
 
   /** Creates or replaces a job, its status included. */
   TrainingJob job(String name, String program, int min, int max, Instant created, String status) {
+    return job(name, program, min, max, created, status, "{}");
+  }
+
+  /** The same with features of training, as YAML. */
+  TrainingJob job(
+      String name,
+      String program,
+      int min,
+      int max,
+      Instant created,
+      String status,
+      String training) {
     TrainingJob job =
         Serialization.unmarshal(
             """
@@ -42,8 +54,9 @@ record TestCluster(KubernetesClient client) {
                 learningRate: {base: "0.05"}
                 work: {epochs: 4}
               program: {name: %s}
+              training: %s
             """
-                .formatted(name, created, min, max, program),
+                .formatted(name, created, min, max, program, training),
             TrainingJob.class);
     job.setStatus(Serialization.unmarshal(status, TrainingJobStatus.class));
     var resource = client.resource(job);

@@ -33,7 +33,13 @@ record Hello(Purpose purpose, RingCipher cipher, String job, long generation, in
     /** One share of the training state. */
     STATE(2),
     /** The link from a replica to the next one in a ring of some members. */
-    GROUP(3);
+    GROUP(3),
+    /** What a worker says to a parameter server. */
+    WORKER(4),
+    /** What a parameter server says to a worker. */
+    SERVER(5),
+    /** What a parameter server says to another. */
+    SERVERS(6);
 
     private final byte code;
 
@@ -92,6 +98,9 @@ record Hello(Purpose purpose, RingCipher cipher, String job, long generation, in
           case 1 -> Purpose.RING;
           case 2 -> Purpose.STATE;
           case 3 -> Purpose.GROUP;
+          case 4 -> Purpose.WORKER;
+          case 5 -> Purpose.SERVER;
+          case 6 -> Purpose.SERVERS;
           default -> throw new IOException("its purpose is unknown");
         };
     RingCipher cipher = cipher(in.get());

@@ -5,6 +5,7 @@ import dev.kastor.agent.operator.OperatorException;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.protocol.CheckpointInfo;
 import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.Staleness;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,6 +46,8 @@ public final class TelemetryClient implements AutoCloseable {
   private @Nullable TrainingStatus latest;
   private @Nullable CheckpointInfo checkpoint;
   private @Nullable String unsaved;
+  private long @Nullable [] stale;
+  private @Nullable Long droppedCopies;
   private boolean news;
   private boolean closed;
 
@@ -84,6 +88,18 @@ public final class TelemetryClient implements AutoCloseable {
   /** Notes how long each member computed in a step. */
   public synchronized void compared(List<String> pods, double[] passSeconds) {
     passes.add(pods, passSeconds);
+  }
+
+  /** Notes the staleness of an asynchronous update. */
+  public synchronized void stale(long staleness) {
+    long[] counts = stale == null ? new long[Staleness.MOST_COUNTS] : stale;
+    counts[Math.clamp(staleness, 0, counts.length - 1)]++;
+    stale = counts;
+  }
+
+  /** Notes how many shares came after another worker's copy, since the start of the process. */
+  public synchronized void dropped(long copies) {
+    droppedCopies = copies;
   }
 
   /** Notes where training stands without a step: at the start of a generation. */
@@ -246,7 +262,9 @@ public final class TelemetryClient implements AutoCloseable {
         outcome,
         passes.take().orElse(null),
         taken.scalars(),
-        unsaved);
+        unsaved,
+        stale == null ? null : new Staleness(Arrays.stream(stale).boxed().toList()),
+        droppedCopies);
   }
 
   /** Sends once more what is unsent and ends. */

@@ -16,7 +16,6 @@ import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.ReplicaState.Phase;
 import dev.kastor.protocol.Switch;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -36,10 +35,8 @@ import org.slf4j.LoggerFactory;
  * right after that step. A broken ring costs the step in progress and nothing else. Where a job has
  * a sync policy, all of this is true of its rounds of local steps.
  */
-public final class ElasticTrainer implements AutoCloseable {
+public final class ElasticTrainer implements Training {
   private static final Logger log = LoggerFactory.getLogger(ElasticTrainer.class);
-  private static final Duration RETRY = Duration.ofMillis(250);
-  private static final Duration POLL = Duration.ofSeconds(1);
 
   private final String job;
   private final String pod;
@@ -56,13 +53,13 @@ public final class ElasticTrainer implements AutoCloseable {
   private final Evaluations evaluations;
   private final Endings endings;
 
+  private final Generations generations;
+
   private volatile boolean saveSoon;
-  private long generation;
 
   /** What we know beyond the generation we are in, and told the others with our last step. */
   private Optional<Membership> ready = Optional.empty();
 
-  private boolean retry;
   private long lastSaveNanos = System.nanoTime();
 
   /**
@@ -77,6 +74,7 @@ public final class ElasticTrainer implements AutoCloseable {
     this.settings = settings;
     this.replica = new Replica(model, optimizer, settings);
     this.memberships = around.memberships();
+    this.generations = new Generations(memberships, listed -> rank(listed).isPresent(), _ -> true);
     this.steps = new RingSteps(replica, RingSteps.Ear.of(memberships));
     this.exchanges = new Exchanges(settings, model.layout(), replica.gradient());
     this.telemetry = around.telemetry();
@@ -102,29 +100,24 @@ public final class ElasticTrainer implements AutoCloseable {
             around.warmStart());
   }
 
-  /** Pays what the first pass would pay, so that members do not wait for us. */
+  @Override
   public void warmUp(int atomicBatchSize) {
     if (warm.add(atomicBatchSize)) {
       replica.warmUp(atomicBatchSize);
     }
   }
 
-  /** Asks for a checkpoint after the step in progress, should we be rank 0; from any thread. */
+  @Override
   public void saveSoon() {
     saveSoon = true;
   }
 
-  /**
-   * Trains to the end.
-   *
-   * @return how it ended
-   * @throws IOException if this process cannot go on but another might
-   */
+  @Override
   public Outcome run() throws IOException, InterruptedException {
     memberships.moved(0, Phase.READY);
     Optional<Membership> agreed = Optional.empty();
     while (true) {
-      Membership target = agreed.isPresent() ? agreed.get() : next();
+      Membership target = agreed.isPresent() ? agreed.get() : generations.next();
       agreed = Optional.empty();
       OptionalInt rank = rank(target);
       if (target.action() == Action.STOP) {
@@ -137,13 +130,12 @@ public final class ElasticTrainer implements AutoCloseable {
       warmUp(target.batchPlan().atomicBatchSize());
       try {
         GenerationJoiner.Joined joined =
-            joiner.join(target, rank.getAsInt(), () -> newestGeneration() > target.generation());
+            joiner.join(target, rank.getAsInt(), () -> generations.newest() > target.generation());
         try (Ring ring = joined.ring();
             Exchanges.OfGeneration exchange = exchanges.over(ring, nodes(target))) {
-          generation = target.generation();
-          retry = false;
+          generations.entered(target.generation());
           memberships.stepped(replica.step());
-          memberships.moved(generation, Phase.TRAINING);
+          memberships.moved(target.generation(), Phase.TRAINING);
           if (ring.rank() == 0) {
             log.info("{}: {}", job, told(joined.change(), target.batchPlan()));
             telemetry.switched(joined.change());
@@ -162,9 +154,8 @@ public final class ElasticTrainer implements AutoCloseable {
         memberships.waiting(false);
         log.warn("{}: generation {}: {}", job, target.generation(), e.getMessage());
         history.broke();
-        generation = Math.max(generation, target.generation());
-        retry = true;
-        memberships.moved(generation, Phase.BROKEN);
+        generations.broke(target.generation());
+        memberships.moved(generations.current(), Phase.BROKEN);
       }
     }
   }
@@ -230,7 +221,8 @@ public final class ElasticTrainer implements AutoCloseable {
       boolean evaluated = false;
       memberships.stepped(replica.step());
       history.stepped(ring.size()).ifPresent(memberships::started);
-      boolean settled = all.stream().allMatch(each -> each.newestGeneration() == generation);
+      boolean settled =
+          all.stream().allMatch(each -> each.newestGeneration() == generations.current());
       if (ring.rank() == 0) {
         double pass = exchanged.passSeconds();
         telemetry.compared(
@@ -273,11 +265,11 @@ public final class ElasticTrainer implements AutoCloseable {
 
   /** The newest generation that we are ready to switch to: the change is prepared. */
   private long ready() throws IOException {
-    ready = newer();
+    ready = generations.newer();
     if (ready.isPresent()) {
       prepare(ready.get());
     }
-    return ready.map(Membership::generation).orElse(generation);
+    return ready.map(Membership::generation).orElse(generations.current());
   }
 
   /** Pays what a change that is coming would cost the others while they waited for us. */
@@ -292,7 +284,7 @@ public final class ElasticTrainer implements AutoCloseable {
     List<Member> members = membership.members();
     int nodes = (int) members.stream().map(Member::node).distinct().count();
     return new TrainingStatus(
-        generation,
+        generations.current(),
         nodes,
         Member.gpuType(members),
         ring.size(),
@@ -311,51 +303,6 @@ public final class ElasticTrainer implements AutoCloseable {
     }
   }
 
-  /** Waits until there is something to do other than what we do. */
-  private Membership next() throws InterruptedException {
-    while (true) {
-      Optional<Membership> newer = memberships.await(this::isNextForUs, retry ? RETRY : POLL);
-      if (newer.isPresent()) {
-        return newer.get();
-      }
-      // Perhaps no member died and only a connection did: then the same members can go on.
-      Optional<Membership> same =
-          memberships
-              .newest()
-              .filter(candidate -> candidate.generation() == generation && generation > 0)
-              .filter(this::concernsUs);
-      if (retry && same.isPresent()) {
-        return same.get();
-      }
-    }
-  }
-
-  /** Told to end while in no ring, we need not ask in which generation. */
-  private boolean isNextForUs(Membership candidate) {
-    return concernsUs(candidate)
-        && (candidate.action() != Action.RUN || candidate.generation() > generation);
-  }
-
-  /** What we know beyond the generation we are in. */
-  private Optional<Membership> newer() {
-    return memberships
-        .newest()
-        .filter(candidate -> candidate.generation() > generation && concernsUs(candidate));
-  }
-
-  private long newestGeneration() {
-    return memberships.newest().filter(this::concernsUs).map(Membership::generation).orElse(0L);
-  }
-
-  /** A joiner waits until it is listed; a member that is not listed any more leaves. */
-  private boolean concernsUs(Membership candidate) {
-    return switch (candidate.action()) {
-      case WAIT -> false;
-      case STOP, LEAVE -> true;
-      case RUN -> generation > 0 || rank(candidate).isPresent();
-    };
-  }
-
   /** Nodes of the members, in rank order, which is that of the members. */
   private static List<String> nodes(Membership membership) {
     return membership.members().stream().map(Member::node).toList();
@@ -368,7 +315,6 @@ public final class ElasticTrainer implements AutoCloseable {
         .findFirst();
   }
 
-  /** Waits for a checkpoint that is being saved. */
   @Override
   public void close() {
     checkpoints.close();

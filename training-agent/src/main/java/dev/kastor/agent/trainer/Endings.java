@@ -36,23 +36,22 @@ final class Endings {
 
   /** The work is done: rank 0 evaluates, saves and tells the others, then the operator. */
   Outcome complete(Ring ring) throws IOException, InterruptedException {
-    if (ring.rank() != 0) {
-      return fromRankZero(ring, null);
-    }
+    return fromRankZero(ring, ring.rank() == 0 ? completed() : null);
+  }
+
+  /** The work is done: evaluates, saves and sums up. */
+  Outcome completed() throws IOException {
     Trainable.Metric metric = evaluations.last();
     memberships.doing(Doing.SAVE);
     checkpoints.save(replica.state());
-    return fromRankZero(
-        ring,
-        new Outcome(
-            Outcome.Kind.COMPLETED,
-            replica.progress(),
-            metric.name(),
-            Double.isFinite(metric.value()) ? metric.value() : null,
-            replica.lostOrRepeated(),
-            "completed %d steps%s"
-                .formatted(
-                    replica.step(), replica.selected().map(told -> ": " + told).orElse(""))));
+    return new Outcome(
+        Outcome.Kind.COMPLETED,
+        replica.progress(),
+        metric.name(),
+        Double.isFinite(metric.value()) ? metric.value() : null,
+        replica.lostOrRepeated(),
+        "completed %d steps%s"
+            .formatted(replica.step(), replica.selected().map(told -> ": " + told).orElse("")));
   }
 
   /** All members stop after the same step; none goes before the checkpoint is safe. */
@@ -75,9 +74,14 @@ final class Endings {
     Outcome outcome = WireJson.read(said, Outcome.class);
     ring.close();
     if (own != null) {
-      telemetry.finish(own, LAST_REPORT_LIMIT);
+      report(own);
     }
     return outcome;
+  }
+
+  /** Tells the operator how the job ended. */
+  void report(Outcome outcome) throws InterruptedException {
+    telemetry.finish(outcome, LAST_REPORT_LIMIT);
   }
 
   /** Told to stop while in no ring: nobody else may be left, so we save what we have. */
@@ -88,7 +92,8 @@ final class Endings {
     return stopped();
   }
 
-  private Outcome stopped() {
+  /** All was saved that there was to save. */
+  Outcome stopped() {
     return ended(Outcome.Kind.STOPPED, "stopped at step %d".formatted(replica.step()));
   }
 
@@ -121,7 +126,7 @@ final class Endings {
     }
     Outcome outcome = ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
     if (ring.rank() == 0) {
-      telemetry.finish(outcome, LAST_REPORT_LIMIT);
+      report(outcome);
     }
     return outcome;
   }

@@ -112,6 +112,11 @@ final class ExampleStream {
     return now;
   }
 
+  /** Goes to a position, where others have the state. */
+  void at(long position) {
+    cursor = position;
+  }
+
   /** The examples of one of our passes. */
   ElasticSampler.Take take(Passes.Place place, int pass) {
     BatchPlan plan = place.plan();

@@ -7,8 +7,6 @@ import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.ring.StateTransfer;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.checkpoint.StateCodec;
-import dev.kastor.engine.checkpoint.TrainedParameters;
-import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ReplicaStart.Source;
 import dev.kastor.protocol.Switch;
@@ -43,7 +41,7 @@ final class GenerationJoiner {
   private final Replica replica;
   private final History history;
   private final Checkpoints checkpoints;
-  private final Optional<WarmStart> warmStart;
+  private final Beginning beginning;
 
   GenerationJoiner(
       String job,
@@ -59,7 +57,7 @@ final class GenerationJoiner {
     this.replica = replica;
     this.history = history;
     this.checkpoints = checkpoints;
-    this.warmStart = warmStart;
+    this.beginning = new Beginning(job, replica, checkpoints, warmStart);
   }
 
   /** A ring whose members all hold the same state, and the change as it is to be reported. */
@@ -67,7 +65,7 @@ final class GenerationJoiner {
 
   /** Lets members of a generation in that we are going to join, as they may be there before us. */
   void expect(Membership membership) throws RingBrokenException {
-    listener.expect(addresses(membership));
+    listener.expect(Addresses.members(membership));
   }
 
   /**
@@ -80,7 +78,7 @@ final class GenerationJoiner {
   Joined join(Membership membership, int rank, BooleanSupplier abandoned) throws IOException {
     long generation = membership.generation();
     listener.refuseBelow(generation);
-    List<InetSocketAddress> addresses = addresses(membership);
+    List<InetSocketAddress> addresses = Addresses.members(membership);
     Ring ring = Ring.open(listener, generation, rank, addresses, limits, abandoned);
     try {
       StateTransfer transfer =
@@ -123,10 +121,7 @@ final class GenerationJoiner {
     long own = NO_CHECKPOINT;
     Optional<CheckpointStore.Loaded> newest = Optional.empty();
     if (ring.rank() == 0) {
-      newest = checkpoints.newest();
-      if (newest.isEmpty() && warmStart.isPresent()) {
-        newest = Optional.of(begunWith(warmStart.get()));
-      }
+      newest = beginning.newest();
       own = newest.map(CheckpointStore.Loaded::step).orElse(NO_CHECKPOINT);
     }
     byte[] said = ring.allGather(ByteBuffer.allocate(Long.BYTES).putLong(own).array()).getFirst();
@@ -150,18 +145,6 @@ final class GenerationJoiner {
     }
     history.startedAlone();
     return step == NO_CHECKPOINT ? Source.INITIAL : Source.CHECKPOINT;
-  }
-
-  /**
-   * The job's first checkpoint, made of another job's parameters. It is saved at once, so that no
-   * later start depends on what becomes of that job.
-   */
-  private CheckpointStore.Loaded begunWith(WarmStart other) throws IOException {
-    TrainedParameters trained = other.read(replica.parameters(), replica.statistics());
-    replica.startWith(trained);
-    checkpoints.save(replica.state());
-    log.info("{}: takes the parameters of job {} at step {}", job, other.job(), trained.step());
-    return new CheckpointStore.Loaded(replica.step(), replica.state());
   }
 
   private void share(
@@ -189,22 +172,5 @@ final class GenerationJoiner {
         change.replicasAfter(),
         change.cause(),
         change.pauseSeconds() + (System.nanoTime() - sinceNanos) * 1e-9);
-  }
-
-  private static List<InetSocketAddress> addresses(Membership membership)
-      throws RingBrokenException {
-    List<InetSocketAddress> addresses = new ArrayList<>();
-    for (Member member : membership.members()) {
-      String address = member.address();
-      int colon = address.lastIndexOf(':');
-      try {
-        String host = address.substring(0, colon);
-        addresses.add(new InetSocketAddress(host, Integer.parseInt(address.substring(colon + 1))));
-      } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-        throw new RingBrokenException(
-            "member %s has no usable address: %s".formatted(member.pod(), address), e);
-      }
-    }
-    return addresses;
   }
 }

@@ -37,7 +37,7 @@ final class ModelUpdate {
     this.updateStages = method.updates(model.layout());
     this.slots = optimizer.newSlots(model.layout());
     // Stages and rounds work on the host's vectors, which would be copied there and back.
-    boolean host = !updateStages.isEmpty() || method.sync().isPresent();
+    boolean host = !updateStages.isEmpty() || method.syncPolicy().isPresent();
     this.device = host ? null : model.onDevice(optimizer, slots).orElse(null);
   }
 

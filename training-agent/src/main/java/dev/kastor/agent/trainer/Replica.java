@@ -312,6 +312,16 @@ final class Replica {
   }
 
   /**
+   * Begins a step whose passes others run: the mean gradient of their shares is where the model's
+   * device training has it, and {@link #batchStatistics} receives the sum of theirs.
+   */
+  void begin() {
+    onDevice = update.onDevice(1);
+    probe = null;
+    probed = new float[0];
+  }
+
+  /**
    * Applies a step or round whose vectors are summed over all replicas; the same bits come out
    * everywhere.
    *

@@ -7,6 +7,7 @@ import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.ParameterServer;
 import dev.kastor.protocol.ReplicaStart;
 import dev.kastor.protocol.ReplicaState;
 import dev.kastor.protocol.ReplicaState.Doing;
@@ -29,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.BinaryOperator;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 
@@ -55,6 +57,8 @@ public final class FakeOperator implements AutoCloseable {
   private List<String> wanted = List.of();
   private BatchPlan wantedPlan = ANY;
   private UnaryOperator<String> nodes = pod -> "node-" + pod;
+  private List<String> servers = List.of();
+  private BinaryOperator<String> reached = (_, address) -> address;
   private boolean pending;
   private String term = "1";
   private boolean away;
@@ -91,6 +95,33 @@ public final class FakeOperator implements AutoCloseable {
   /** From now on pods are on these nodes; each is on one of its own unless this is said. */
   public synchronized void place(UnaryOperator<String> nodeOfPod) {
     nodes = nodeOfPod;
+  }
+
+  /**
+   * From now on others reach a pod elsewhere than it says.
+   *
+   * @param addressOf gives it, of a pod and its own address
+   */
+  public synchronized void reach(BinaryOperator<String> addressOf) {
+    reached = addressOf;
+  }
+
+  /** From now on these pods are the parameter servers, by index. */
+  public synchronized void serve(List<String> pods) {
+    servers = List.copyOf(pods);
+    advance();
+  }
+
+  /**
+   * Another pod, or the same one started again, is a parameter server in the place of one that
+   * died; as soon as it is ready, the workers go on with it.
+   */
+  public synchronized void replaced(int index, String pod) {
+    List<String> next = new ArrayList<>(servers);
+    states.remove(next.set(index, pod));
+    servers = List.copyOf(next);
+    pending = true;
+    advance();
   }
 
   /** Publishes a generation of these pods as soon as all are ready. */
@@ -209,7 +240,10 @@ public final class FakeOperator implements AutoCloseable {
   }
 
   private void advance() {
-    if (pending && !wanted.isEmpty() && wanted.stream().allMatch(this::isReady)) {
+    if (pending
+        && !wanted.isEmpty()
+        && wanted.stream().allMatch(this::isReady)
+        && servers.stream().allMatch(this::isReady)) {
       List<String> members = new ArrayList<>(current.members().stream().map(Member::pod).toList());
       members.retainAll(wanted);
       wanted.stream().filter(pod -> !members.contains(pod)).forEach(members::add);
@@ -229,16 +263,32 @@ public final class FakeOperator implements AutoCloseable {
     for (String pod : pods) {
       ReplicaState state = states.get(pod);
       if (state != null) {
-        members.add(new Member(pod, members.size(), state.address(), nodes.apply(pod)));
+        String address = reached.apply(pod, state.address());
+        members.add(new Member(pod, members.size(), address, nodes.apply(pod)));
       }
     }
     onceMembers.addAll(pods);
-    current = new Membership(current.generation() + 1, Action.RUN, members, plan);
+    onceMembers.addAll(servers);
+    List<ParameterServer> reachable = new ArrayList<>();
+    for (int index = 0; index < servers.size(); index++) {
+      ReplicaState state = states.get(servers.get(index));
+      if (state != null) {
+        reachable.add(
+            new ParameterServer(
+                index,
+                state.pod(),
+                nodes.apply(state.pod()),
+                reached.apply(state.pod(), state.address())));
+      }
+    }
+    current = new Membership(current.generation() + 1, Action.RUN, members, plan, reachable);
     notifyAll();
   }
 
   private Membership answer(String pod) {
-    boolean listed = current.members().stream().anyMatch(member -> member.pod().equals(pod));
+    boolean listed =
+        servers.contains(pod) && current.action() == Action.RUN
+            || current.members().stream().anyMatch(member -> member.pod().equals(pod));
     boolean once = onceMembers.contains(pod);
     if (listed || (current.action() == Action.STOP && once)) {
       return current;

@@ -30,17 +30,36 @@ final class TestReplica {
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private final Thread thread;
 
+  /** Index of a parameter server, -1 for a replica. */
+  private final int server;
+
   private TestReplica(
       String pod,
       FakeOperator operator,
       TrainingSettings settings,
       Path folder,
       Optional<WarmStart> warmStart,
-      LinearModel model) {
+      LinearModel model,
+      int server) {
     this.pod = pod;
     this.model = model;
+    this.server = server;
     this.thread =
         Thread.ofPlatform().name(pod).unstarted(() -> run(operator, settings, folder, warmStart));
+  }
+
+  /** A parameter server. */
+  static TestReplica startServer(
+      String pod,
+      FakeOperator operator,
+      TrainingSettings settings,
+      Path folder,
+      int index,
+      LinearModel model) {
+    TestReplica server =
+        new TestReplica(pod, operator, settings, folder, Optional.empty(), model, index);
+    server.thread.start();
+    return server;
   }
 
   static TestReplica start(
@@ -64,7 +83,7 @@ final class TestReplica {
       Path folder,
       Optional<WarmStart> warmStart,
       LinearModel model) {
-    TestReplica replica = new TestReplica(pod, operator, settings, folder, warmStart, model);
+    TestReplica replica = new TestReplica(pod, operator, settings, folder, warmStart, model, -1);
     replica.thread.start();
     return replica;
   }
@@ -86,8 +105,8 @@ final class TestReplica {
                   connection, JOB, new LocalReplica(pod, "127.0.0.1:" + listener.port()));
           TelemetryClient telemetry =
               TelemetryClient.start(connection, JOB, pod, Duration.ofMillis(50));
-          ElasticTrainer trainer =
-              new ElasticTrainer(
+          Training trainer =
+              trainer(
                   new Surroundings(
                       JOB.toString(),
                       pod,
@@ -98,14 +117,22 @@ final class TestReplica {
                       new CheckpointStore(
                           folder.resolve("checkpoints"), "uid", 3, InstantSource.system()),
                       warmStart),
-                  settings,
-                  model,
-                  new Sgd(0.9, 0))) {
+                  settings)) {
         outcome.complete(trainer.run());
       }
     } catch (Exception e) {
       outcome.completeExceptionally(e);
     }
+  }
+
+  private Training trainer(Surroundings around, TrainingSettings settings) {
+    Sgd optimizer = new Sgd(0.9, 0);
+    if (server >= 0) {
+      return new ServerTrainer(around, settings, model, optimizer, server);
+    }
+    return settings.method().servers().isPresent()
+        ? new ServerWorker(around, settings, model)
+        : new ElasticTrainer(around, settings, model, optimizer);
   }
 
   /** Its sockets close wherever it is just now; waits until it is gone. */

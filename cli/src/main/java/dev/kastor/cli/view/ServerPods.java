@@ -1,0 +1,30 @@
+package dev.kastor.cli.view;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Pods of parameter servers among those of a job, by the labels that the operator gives them. */
+public final class ServerPods {
+  private static final String ROLE = "kastor.dev/role";
+  private static final String SERVER = "server";
+  private static final String INDEX = "kastor.dev/server-index";
+
+  private ServerPods() {}
+
+  /** Which server a pod is of; empty of a replica. */
+  public static OptionalInt index(Pod pod) {
+    Map<String, String> labels =
+        Optional.ofNullable(pod.getMetadata().getLabels()).orElse(Map.of());
+    String index = labels.getOrDefault(INDEX, "");
+    return SERVER.equals(labels.get(ROLE)) && index.matches("[0-9]{1,3}")
+        ? OptionalInt.of(Integer.parseInt(index))
+        : OptionalInt.empty();
+  }
+
+  /** Whether a pod is of a server. */
+  public static boolean is(Pod pod) {
+    return index(pod).isPresent();
+  }
+}

@@ -1,0 +1,271 @@
+package dev.kastor.e2e.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
+import dev.kastor.e2e.cluster.Chart;
+import dev.kastor.e2e.cluster.Jobs;
+import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.cluster.Operator;
+import dev.kastor.e2e.cluster.Throttle;
+import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.Progress;
+import dev.kastor.e2e.suite.StopAtFailure;
+import dev.kastor.e2e.suite.Tidy;
+import dev.kastor.e2e.watch.AgentProcess;
+import dev.kastor.e2e.watch.Pods;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Jobs with a parameter server: three workers in step, one of which is a backup and one of which is
+ * throttled to a tenth, and two workers without steps.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith({StopAtFailure.class, Tidy.class})
+final class ServersScenario {
+  private static final String SYSTEM = "servers-system";
+  private static final String TEAM = "servers-team";
+  private static final String BACKUP = "backup";
+  private static final String STALE = "stale";
+  private static final int WORKERS = 3;
+  private static final Duration SOON = Duration.ofMinutes(6);
+  private static final Duration LONG = Duration.ofMinutes(12);
+
+  /** Long beside the two seconds between summaries. */
+  private static final Duration MEASURED = Duration.ofSeconds(24);
+
+  /** What a step may take longer while one worker computes for a tenth of the time. */
+  private static final double MOST = 1.2;
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final KubernetesClient client = new KubernetesClientBuilder().build();
+  private final Jobs jobs = new Jobs(client, TEAM);
+  private final Chart chart =
+      new Chart(
+          SYSTEM,
+          "roundInterval=2s",
+          "summaryInterval=2s",
+          "replicas=1",
+          "checkpoints.claim=checkpoints",
+          "web.authorize=false");
+
+  @BeforeAll
+  void install() throws Exception {
+    Namespaces namespaces = new Namespaces(client);
+    namespaces.restricted(SYSTEM);
+    namespaces.restricted(TEAM);
+    namespaces.shared(TEAM, "checkpoints");
+    chart.install();
+  }
+
+  @AfterAll
+  void remove() throws Exception {
+    client.resources(TrainingJob.class).inNamespace(TEAM).delete();
+    chart.uninstall();
+    client.close();
+  }
+
+  @Test
+  @Order(1)
+  @DisplayName("a server trains beside its workers, holds no GPU and counts for no replica")
+  void trains() throws Exception {
+    submit(BACKUP, WORKERS, "backup: 1", 60_000);
+    until("it makes steps", SOON, () -> jobs.step(BACKUP) > 0);
+    Pod server = server(BACKUP);
+    assertThat(Pods.gpus(server)).isZero();
+    assertThat(workers(BACKUP)).hasSize(WORKERS).allMatch(pod -> Pods.gpus(pod) == 1);
+    assertThat(jobs.allocated(BACKUP)).isEqualTo(WORKERS);
+    assertThat(served(BACKUP).path("pods").path(0).path("pod").asText())
+        .isEqualTo(server.getMetadata().getName());
+  }
+
+  @Test
+  @Order(2)
+  @DisplayName("a worker that computes for a tenth of the time holds up no step")
+  void hidesASlowWorker() throws Exception {
+    double usual = stepSeconds(BACKUP);
+    String slow = workers(BACKUP).getLast().getMetadata().getName();
+    double throttled;
+    try (var _ = new Throttle(pid(slow))) {
+      // Until shares that it had are done by others.
+      Thread.sleep(Duration.ofSeconds(2));
+      throttled = stepSeconds(BACKUP);
+    }
+    Progress.say(
+        "a step takes %.2f ms, and %.2f ms with one of %d workers throttled to a tenth"
+            .formatted(usual * 1000, throttled * 1000, WORKERS));
+    assertThat(throttled).isLessThanOrEqualTo(MOST * usual);
+    assertThat(jobs.in(Phase.Running, BACKUP)).isTrue();
+    assertThat(workers(BACKUP))
+        .as("a slow worker is no hang")
+        .anyMatch(pod -> pod.getMetadata().getName().equals(slow));
+    until(
+        "copies that came late are counted",
+        SOON,
+        () -> served(BACKUP).path("droppedCopies").asLong() > 0);
+  }
+
+  @Test
+  @Order(3)
+  @DisplayName("after the server was killed all go on from its newest checkpoint")
+  void goesOnFromTheCheckpoint() throws Exception {
+    until("it has saved", SOON, () -> checkpoint(BACKUP) > 0);
+    String died = server(BACKUP).getMetadata().getName();
+    Set<String> before = names(workers(BACKUP));
+    long saved = checkpoint(BACKUP);
+    kill(died);
+    until(
+        "another server is there",
+        SOON,
+        () ->
+            servers(BACKUP).size() == 1
+                && !server(BACKUP).getMetadata().getName().equals(died)
+                && Integer.valueOf(1).equals(jobs.status(BACKUP).orElseThrow().restarts()));
+    until("it makes steps again", SOON, () -> jobs.step(BACKUP) > saved);
+    long step = jobs.step(BACKUP);
+    until("and goes on", SOON, () -> jobs.step(BACKUP) > step);
+    assertThat(names(workers(BACKUP))).as("workers stay").isEqualTo(before);
+  }
+
+  @Test
+  @Order(4)
+  @DisplayName("workers without steps: how stale their updates are is shown")
+  void tellsStaleness() throws Exception {
+    submit(STALE, 2, "mode: asynchronous, mostStaleness: 8", 4_000);
+    until("updates are counted", SOON, () -> served(STALE).path("staleness").path(0).asLong() > 0);
+    until("it succeeds", LONG, () -> jobs.in(Phase.Succeeded, STALE));
+    JsonNode counts = served(STALE).path("staleness");
+    long all = 0;
+    for (JsonNode count : counts) {
+      all += count.asLong();
+    }
+    Progress.say("%d updates, by staleness: %s".formatted(all, counts));
+    TrainingStatus end = jobs.training(STALE).orElseThrow();
+    assertThat(end.lostOrRepeatedExamples()).isZero();
+    assertThat(all).as("each update is counted once").isEqualTo(end.step());
+    assertThat(counts.size()).as("no update is staler than asked").isLessThanOrEqualTo(9);
+    assertThat(new Operator(client, SYSTEM).get("/metrics"))
+        .contains("kastor_job_staleness_updates_total{namespace=\"%s\"".formatted(TEAM));
+  }
+
+  @Test
+  @Order(5)
+  @DisplayName("it succeeds, no example lost or repeated, and nothing of it runs any more")
+  void succeeds() throws Exception {
+    until("it succeeds", LONG, () -> jobs.in(Phase.Succeeded, BACKUP));
+    TrainingStatus end = jobs.training(BACKUP).orElseThrow();
+    assertThat(end.lostOrRepeatedExamples()).isZero();
+    assertThat(end.finalMetric()).isNotNull();
+    until("nothing runs", SOON, () -> jobs.running(BACKUP).isEmpty());
+  }
+
+  private void submit(String name, int workers, String options, int steps) {
+    String text =
+        """
+        apiVersion: kastor.dev/v1alpha1
+        kind: TrainingJob
+        metadata: {name: %s}
+        spec:
+          program: {name: glyph-mlp}
+          elastic: {minReplicas: %2$d, maxReplicas: %2$d}
+          checkpoint: {intervalSeconds: 5}
+          training:
+            sync: {parameter-server: {%3$s}}
+          goodput:
+            mode: Fixed
+            batchSize: {initial: 128}
+            learningRate: {base: "0.05"}
+            work: {steps: %4$d}
+        """
+            .formatted(name, workers, options, steps);
+    client
+        .resources(TrainingJob.class)
+        .inNamespace(TEAM)
+        .resource(Serialization.unmarshal(text, TrainingJob.class))
+        .create();
+  }
+
+  private double stepSeconds(String name) throws InterruptedException {
+    long from = jobs.step(name);
+    long begun = System.nanoTime();
+    Thread.sleep(MEASURED);
+    return (System.nanoTime() - begun) * 1e-9 / (jobs.step(name) - from);
+  }
+
+  private long checkpoint(String name) {
+    return jobs.training(name)
+        .map(TrainingStatus::checkpointStep)
+        .filter(Objects::nonNull)
+        .orElse(0L);
+  }
+
+  private List<Pod> servers(String name) {
+    return jobs.running(name).stream().filter(ServersScenario::isServer).toList();
+  }
+
+  private Pod server(String name) {
+    return servers(name).getFirst();
+  }
+
+  private List<Pod> workers(String name) {
+    return jobs.running(name).stream().filter(pod -> !isServer(pod)).toList();
+  }
+
+  private static boolean isServer(Pod pod) {
+    return "server".equals(pod.getMetadata().getLabels().get("kastor.dev/role"));
+  }
+
+  private static Set<String> names(List<Pod> pods) {
+    return pods.stream().map(pod -> pod.getMetadata().getName()).collect(Collectors.toSet());
+  }
+
+  private static long pid(String pod) throws IOException {
+    return AgentProcess.all().stream()
+        .filter(process -> process.pod().equals(pod))
+        .findFirst()
+        .orElseThrow()
+        .pid();
+  }
+
+  private static void kill(String pod) throws IOException, InterruptedException {
+    int status =
+        new ProcessBuilder("kill", "-KILL", Long.toString(pid(pod))).inheritIO().start().waitFor();
+    assertThat(status).isZero();
+  }
+
+  /** What the page shows of the servers of a job. */
+  private JsonNode served(String name) throws IOException, InterruptedException {
+    String body =
+        new Operator(client, SYSTEM).get("/api/v1/jobs/%s/%s/history".formatted(TEAM, name));
+    return JSON.readTree(body).path("servers");
+  }
+
+  private void until(String what, Duration limit, Callable<Boolean> condition) throws Exception {
+    Await.until(what, limit, jobs::describe, condition);
+  }
+}

@@ -1,0 +1,184 @@
+package dev.kastor.agent.servers;
+
+import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.train.NoiseScaleEstimator;
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Update;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+
+/**
+ * Consecutive tensors of a model's parameters with their optimizer's vectors, as a server has them,
+ * and the slices of gradients that workers pushed for its next update.
+ *
+ * <p>An update is {@link #reduce}, perhaps {@link #compared} and {@link #keep}, and {@link #apply}.
+ * The mean is that of the slices in the order in which they are named, so that its bits do not
+ * depend on which came first. Thread-safe: many workers push and read, one thread updates.
+ */
+public final class Shard {
+  private final Layout layout;
+  private final Optimizer optimizer;
+  private final float[] parameters;
+  private final SequencedMap<String, float[]> slots;
+  private final float[] mean;
+
+  /** The mean before, where somebody compares means; else of no elements. */
+  private float[] previous = {};
+
+  private final Map<Slice, float[]> slices = new HashMap<>();
+
+  /** Shares whose mean it is. */
+  private final Set<Long> reduced = new HashSet<>();
+
+  /** Updates applied. */
+  private long version;
+
+  /**
+   * Gradient of a share by one of the workers that computed it.
+   *
+   * @param share number of the share
+   * @param rank of the worker
+   */
+  public record Slice(long share, int rank) {}
+
+  /** A shard of zeros. */
+  public Shard(Layout layout, Optimizer optimizer) {
+    this.layout = layout;
+    this.optimizer = optimizer;
+    this.parameters = new float[layout.elements()];
+    this.slots = optimizer.newSlots(layout);
+    this.mean = new float[layout.elements()];
+  }
+
+  /** Its elements. */
+  public int elements() {
+    return layout.elements();
+  }
+
+  /** Updates applied. */
+  public synchronized long version() {
+    return version;
+  }
+
+  /**
+   * Copies the parameters.
+   *
+   * @return updates that they have
+   */
+  public synchronized long read(float[] target, int from) {
+    System.arraycopy(parameters, 0, target, from, parameters.length);
+    return version;
+  }
+
+  /** Takes a slice, which is the shard's from then on. */
+  public synchronized void push(Slice slice, float[] gradient) {
+    slices.put(slice, gradient);
+  }
+
+  /**
+   * Makes the mean of some slices.
+   *
+   * @return its squared norm
+   * @throws IllegalArgumentException if one of them was not pushed
+   */
+  public synchronized double reduce(List<Slice> counted) {
+    boolean first = true;
+    reduced.clear();
+    for (Slice each : counted) {
+      reduced.add(each.share());
+      float[] gradient = slices.get(each);
+      if (gradient == null) {
+        throw new IllegalArgumentException("%s was not pushed".formatted(each));
+      }
+      if (first) {
+        System.arraycopy(gradient, 0, mean, 0, mean.length);
+      } else {
+        for (int i = 0; i < mean.length; i++) {
+          mean[i] += gradient[i];
+        }
+      }
+      first = false;
+    }
+    if (counted.size() > 1) {
+      float factor = 1f / counted.size();
+      for (int i = 0; i < mean.length; i++) {
+        mean[i] *= factor;
+      }
+    }
+    double squaredNorm = 0;
+    for (float each : mean) {
+      squaredNorm += (double) each * each;
+    }
+    return squaredNorm;
+  }
+
+  /** The mean and the one that was kept, which must be there. */
+  public synchronized NoiseScaleEstimator.Compared compared() {
+    if (previous.length != mean.length) {
+      throw new IllegalStateException("no mean was kept");
+    }
+    double product = 0;
+    double squaredDistance = 0;
+    for (int i = 0; i < mean.length; i++) {
+      double now = mean[i];
+      double before = previous[i];
+      product += now * before;
+      squaredDistance += (now - before) * (now - before);
+    }
+    return new NoiseScaleEstimator.Compared(product, squaredDistance);
+  }
+
+  /** Keeps the mean. */
+  public synchronized void keep() {
+    if (previous.length != mean.length) {
+      previous = new float[mean.length];
+    }
+    System.arraycopy(mean, 0, previous, 0, mean.length);
+  }
+
+  /**
+   * Updates parameters and optimizer's vectors by the mean, which is of no meaning afterwards, and
+   * drops the slices of its shares and of those that will not count any more.
+   *
+   * @param below shares below this one will not count
+   */
+  public synchronized void apply(double learningRate, long step, long below) {
+    optimizer.apply(new Update(layout, parameters, mean, slots, learningRate, step));
+    version++;
+    slices.keySet().removeIf(each -> each.share() < below || reduced.contains(each.share()));
+    reduced.clear();
+  }
+
+  /** Slices that were pushed and not dropped. */
+  public synchronized int slices() {
+    return slices.size();
+  }
+
+  /** Drops all slices, and takes over values that were written to {@link #vectors}. */
+  public synchronized void replaced(long updates) {
+    version = updates;
+    slices.clear();
+    previous = new float[0];
+  }
+
+  /**
+   * Parameters, then the optimizer's vectors in the order of their names: live, for the thread that
+   * updates.
+   */
+  public List<float[]> vectors() {
+    List<float[]> all = new ArrayList<>();
+    all.add(parameters);
+    all.addAll(slots.values());
+    return all;
+  }
+
+  /** Whether each vector of an optimizer has one number for each parameter. */
+  public static boolean fits(Optimizer optimizer, Layout layout) {
+    return optimizer.slots(layout).values().stream().allMatch(each -> each == layout.elements());
+  }
+}

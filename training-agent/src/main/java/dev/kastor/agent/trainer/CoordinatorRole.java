@@ -1,0 +1,522 @@
+package dev.kastor.agent.trainer;
+
+import dev.kastor.agent.operator.WireJson;
+import dev.kastor.agent.ring.PeerLink;
+import dev.kastor.agent.ring.RingBrokenException;
+import dev.kastor.agent.servers.Message;
+import dev.kastor.agent.servers.Shard;
+import dev.kastor.agent.servers.ShardPlan;
+import dev.kastor.agent.servers.Wire;
+import dev.kastor.agent.telemetry.StepSample;
+import dev.kastor.agent.telemetry.TelemetryClient;
+import dev.kastor.agent.telemetry.TrainingStatus;
+import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.engine.train.AuditDigest;
+import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.ServerPlan;
+import dev.kastor.engine.train.Trainable;
+import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Member;
+import dev.kastor.protocol.Membership;
+import dev.kastor.protocol.Membership.Action;
+import dev.kastor.protocol.Outcome;
+import dev.kastor.protocol.ReplicaState.Phase;
+import dev.kastor.protocol.Switch;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Server 0: it alone has the job's progress and its place in the sequence of examples, deals shares
+ * to workers, says which results make the next update, saves checkpoints and reports.
+ *
+ * <p>Between two updates the state is whole. Where updates are asynchronous, examples behind a
+ * missing share may have been trained by then: before a checkpoint no more shares are dealt until
+ * none is missing. One thread owns it but for what workers do.
+ */
+final class CoordinatorRole implements ServerRole {
+  private static final Logger log = LoggerFactory.getLogger(CoordinatorRole.class);
+  private static final Duration TICK = Duration.ofMillis(100);
+  private static final Duration MOVE_LIMIT = Duration.ofSeconds(1);
+  private static final Duration END_LIMIT = Duration.ofSeconds(30);
+
+  private final Surroundings around;
+  private final String job;
+  private final TrainingSettings settings;
+  private final ServerPlan plan;
+  private final ShardPlan shards;
+  private final Shard own;
+  private final Generations generations;
+  private final ServedModel served;
+  private final Replica replica;
+  private final TelemetryClient telemetry;
+  private final Checkpoints checkpoints;
+  private final Evaluations evaluations;
+  private final Endings endings;
+  private final Beginning beginning;
+  private volatile boolean saveSoon;
+
+  /** Null while we have no state, or one of no use. */
+  private @Nullable Desk desk;
+
+  /** Number of the start that the state of all shards comes from; 0 where they may differ. */
+  private long line;
+
+  private boolean draining;
+  private long droppedBefore;
+  private int workersBefore;
+  private volatile boolean broke;
+  private long lastSaveNanos = System.nanoTime();
+  private long lastUpdateNanos = System.nanoTime();
+
+  CoordinatorRole(
+      Surroundings around,
+      TrainingSettings settings,
+      ServerPlan plan,
+      Trainable model,
+      Optimizer optimizer,
+      ShardPlan shards,
+      Shard own,
+      Generations generations) {
+    this.around = around;
+    this.job = around.job();
+    this.settings = settings;
+    this.plan = plan;
+    this.shards = shards;
+    this.own = own;
+    this.generations = generations;
+    this.served = new ServedModel(model, shards, own, this::evaluate);
+    this.replica = new Replica(served, optimizer, settings);
+    this.telemetry = around.telemetry();
+    this.checkpoints =
+        new Checkpoints(
+            job,
+            around.checkpoints(),
+            replica.state().forms(),
+            telemetry::saved,
+            telemetry::unsaved);
+    this.evaluations =
+        new Evaluations(around, replica, new EvaluationPace(settings.evaluationInterval()));
+    this.endings = new Endings(around, replica, checkpoints, evaluations);
+    this.beginning = new Beginning(job, replica, checkpoints, around.warmStart());
+  }
+
+  @Override
+  public void saveSoon() {
+    saveSoon = true;
+  }
+
+  @Override
+  public Optional<Outcome> serve(Membership membership, PeerLink.Place place)
+      throws IOException, InterruptedException {
+    List<Wire> others = new ArrayList<>();
+    try {
+      List<InetSocketAddress> servers = Addresses.servers(membership);
+      for (int server = 1; server < servers.size(); server++) {
+        PeerLink.End end = new PeerLink.End(true, server);
+        others.add(
+            new Wire(PeerLink.accept(place, end, servers.get(server), place.limits().connect())));
+      }
+      served.reach(others);
+      agree(others);
+      return train(membership, place, others);
+    } catch (UncheckedIOException e) {
+      broke = true;
+      if (e.getCause() instanceof RingBrokenException broken) {
+        throw broken;
+      }
+      throw e;
+    } catch (RingBrokenException e) {
+      broke = true;
+      throw e;
+    } finally {
+      served.reach(List.of());
+      others.forEach(Wire::close);
+    }
+  }
+
+  /** All servers come to the same state: what they have, or else the newest checkpoint. */
+  private void agree(List<Wire> others) throws IOException {
+    boolean same = line != 0;
+    for (Wire other : others) {
+      Message.Hello has = other.receive(Message.Hello.class);
+      same &= has.line() == line && has.updates() == own.version();
+    }
+    if (same) {
+      for (Wire other : others) {
+        other.send(new Message.Answer(true));
+      }
+      return;
+    }
+    line = 0;
+    if (desk != null) {
+      droppedBefore += desk.dropped();
+      desk = null;
+    }
+    load();
+    long next = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+    served.distribute(next, replica.step());
+    line = next;
+  }
+
+  private void load() throws IOException {
+    served.abandon();
+    Optional<CheckpointStore.Loaded> newest = beginning.newest();
+    if (newest.isPresent()) {
+      replica.restore(newest.get().state());
+      log.info("{}: starts from the checkpoint of step {}", job, replica.step());
+    } else if (replica.hasState()) {
+      throw new IOException(
+          "a server was lost, and there is no checkpoint to go back to in %s"
+              .formatted(around.checkpoints()));
+    } else {
+      replica.startFresh();
+      log.info("{}: starts from the initial parameters", job);
+      if (shards.shards() > 1) {
+        // What the others have is lost with one of them: then all begin here again.
+        checkpoints.save(replica.state());
+      }
+    }
+  }
+
+  private Optional<Outcome> train(Membership membership, PeerLink.Place place, List<Wire> others)
+      throws IOException, InterruptedException {
+    int workers = membership.members().size();
+    BatchPlan batch = membership.batchPlan();
+    Desk now = desk;
+    if (now == null) {
+      long position = replica.progress().examples();
+      now = new Desk(plan, workers, batch, replica.step(), position, System::nanoTime);
+      desk = now;
+      draining = false;
+    }
+    now.moved(
+        workers,
+        batch,
+        json(
+            endings.ended(
+                Outcome.Kind.FAILED,
+                "the gradient of this worker is not finite at step %d, that of another for the same examples is: they go on without it"
+                    .formatted(replica.step()))));
+    around.memberships().stepped(replica.step());
+    around.memberships().moved(membership.generation(), Phase.TRAINING);
+    told(membership);
+    Desk of = now;
+    try (Workers _ =
+        Workers.open(
+            job,
+            place,
+            Addresses.members(membership),
+            (rank, wire) -> serveWorker(of, rank, wire))) {
+      try {
+        return train(of, membership, others);
+      } finally {
+        of.release();
+      }
+    }
+  }
+
+  private void told(Membership membership) {
+    int workers = membership.members().size();
+    Switch.Cause cause = broke ? Switch.Cause.FAILURE : Switch.Cause.RESCALE;
+    Switch change =
+        new Switch(
+            membership.generation(),
+            workersBefore,
+            workers,
+            workersBefore == 0 ? Switch.Cause.START : cause,
+            (System.nanoTime() - lastUpdateNanos) * 1e-9);
+    log.info("{}: {}", job, ElasticTrainer.told(change, membership.batchPlan()));
+    telemetry.switched(change);
+    telemetry.reached(status(membership));
+    workersBefore = workers;
+    broke = false;
+  }
+
+  private Optional<Outcome> train(Desk at, Membership membership, List<Wire> others)
+      throws IOException, InterruptedException {
+    double[] passSeconds = new double[membership.members().size()];
+    boolean usual = false;
+    long again = -1;
+    while (true) {
+      List<Desk.Arrived> results;
+      try {
+        results = replica.done() && !draining ? List.of() : at.await(TICK);
+      } catch (DivergedException e) {
+        return Optional.of(ended(at, others, diverged(e)));
+      }
+      if (!results.isEmpty()) {
+        long step = replica.step();
+        try {
+          usual = update(at, membership, results, passSeconds, usual);
+        } catch (DivergedException e) {
+          if (plan.asynchronous() || again == step) {
+            return Optional.of(
+                ended(
+                    at,
+                    others,
+                    endings.ended(Outcome.Kind.FAILED, String.valueOf(e.getMessage()))));
+          }
+          again = step;
+          log.warn("{}: step {} is taken again: its gradient is not finite", job, again);
+          at.restart();
+        }
+      }
+      Optional<Membership> newer = generations.newer();
+      Action action = newer.map(Membership::action).orElse(Action.WAIT);
+      if (action == Action.LEAVE) {
+        return Optional.of(new Outcome(Outcome.Kind.LEFT, null, null, null, 0, "no longer needed"));
+      }
+      boolean stop = action == Action.STOP;
+      boolean due = isSaveDue();
+      if (plan.asynchronous() && !draining && (stop || due || replica.done())) {
+        draining = true;
+        at.drain();
+      }
+      if (!plan.asynchronous() || at.isDrained() && draining) {
+        if (replica.done()) {
+          Outcome outcome = ended(at, others, endings.completed());
+          endings.report(outcome);
+          return Optional.of(outcome);
+        }
+        if (stop) {
+          checkpoints.save(replica.state());
+          return Optional.of(ended(at, others, endings.stopped()));
+        }
+        if (due) {
+          saveSoon = false;
+          lastSaveNanos = System.nanoTime();
+          checkpoints.saveInBackground(replica.state());
+          usual = false;
+        }
+        if (draining) {
+          draining = false;
+          at.resume();
+        }
+      } else if (stop && at.connected() == 0) {
+        // Nobody is left for the shares that are missing: the newest checkpoint is what there is.
+        return Optional.of(ended(at, others, endings.stopped()));
+      }
+      boolean between = plan.asynchronous() || !results.isEmpty() || at.connected() == 0;
+      if (action == Action.RUN && between) {
+        at.tell(new Message.Move(), false, MOVE_LIMIT);
+        for (Wire other : others) {
+          other.send(new Message.Move());
+        }
+        return Optional.empty();
+      }
+    }
+  }
+
+  private boolean isSaveDue() {
+    return saveSoon || System.nanoTime() - lastSaveNanos >= settings.checkpointInterval().toNanos();
+  }
+
+  /** Tells all how training ended. */
+  private Outcome ended(Desk at, List<Wire> others, Outcome outcome)
+      throws InterruptedException, RingBrokenException {
+    Message.End end = new Message.End(json(outcome));
+    at.tell(end, true, END_LIMIT);
+    for (Wire other : others) {
+      other.send(end);
+    }
+    return outcome;
+  }
+
+  private Outcome diverged(DivergedException why) throws InterruptedException {
+    log.error("{}: {}", job, why.getMessage());
+    Outcome outcome =
+        endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
+    endings.report(outcome);
+    return outcome;
+  }
+
+  private static String json(Outcome outcome) {
+    return new String(WireJson.write(outcome), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Applies an update.
+   *
+   * @param usual whether the time since the last one says what one costs
+   * @return the same for the next one
+   */
+  private boolean update(
+      Desk at,
+      Membership membership,
+      List<Desk.Arrived> results,
+      double[] passSeconds,
+      boolean usual)
+      throws DivergedException {
+    BatchPlan batch = results.getFirst().batch();
+    long version = own.version();
+    replica.begin();
+    served.reduce(
+        results.stream().map(each -> new Shard.Slice(each.share(), each.rank())).toList());
+    served.dropBelow(at.below(results));
+    float[] statistics = replica.batchStatistics();
+    List<LocalStep> locals = new ArrayList<>();
+    for (Desk.Arrived each : results) {
+      if (locals.isEmpty()) {
+        System.arraycopy(each.statistics(), 0, statistics, 0, statistics.length);
+      } else {
+        Vectors.add(each.statistics(), statistics, 0, statistics.length);
+      }
+      locals.add(local(each.passed()));
+      if (each.rank() < passSeconds.length) {
+        passSeconds[each.rank()] = each.passed().passSeconds();
+      }
+    }
+    long before = line;
+    // Should another server be lost now, nobody knows which of them have applied the update.
+    line = 0;
+    double loss;
+    try {
+      loss = replica.apply(locals, batch);
+    } catch (DivergedException e) {
+      line = before;
+      throw e;
+    }
+    line = before;
+    at.applied(results);
+    around.memberships().stepped(replica.step());
+    long now = System.nanoTime();
+    double seconds = (now - lastUpdateNanos) * 1e-9;
+    lastUpdateNanos = now;
+    if (plan.asynchronous()) {
+      telemetry.stale(version - results.getFirst().read());
+    }
+    telemetry.dropped(droppedBefore + at.dropped());
+    double pass = locals.stream().mapToDouble(LocalStep::passSeconds).max().orElse(0);
+    if (Arrays.stream(passSeconds).allMatch(each -> each > 0)) {
+      telemetry.compared(
+          membership.members().stream().map(Member::pod).toList(), passSeconds.clone());
+    }
+    telemetry.stepped(sample(membership, seconds, pass, results.size(), usual, loss));
+    evaluations.stepped(seconds);
+    return replica.done() || !evaluations.whenDue(pass / batch.atomicBatchSize());
+  }
+
+  /**
+   * An update as the scheduler sees it, which knows of workers: the time in which as many shares as
+   * there are workers count.
+   */
+  private StepSample sample(
+      Membership membership, double seconds, double pass, int shares, boolean usual, double loss) {
+    TrainingStatus status = status(membership);
+    double whole = seconds * membership.members().size() / shares;
+    double sync = Math.max(0, whole - pass * (status.batch().accumulationSteps() + 1));
+    return new StepSample(status, usual && pass > 0, 1, pass, sync, loss);
+  }
+
+  private static LocalStep local(Message.Passed passed) {
+    AuditDigest trained = new AuditDigest(passed.examples(), passed.digest());
+    return new LocalStep(
+        passed.loss(),
+        passed.squaredNorms(),
+        trained,
+        trained,
+        passed.passSeconds(),
+        passed.finite());
+  }
+
+  private TrainingStatus status(Membership membership) {
+    List<Member> members = membership.members();
+    return new TrainingStatus(
+        membership.generation(),
+        (int) members.stream().map(Member::node).distinct().count(),
+        Member.gpuType(members),
+        members.size(),
+        membership.batchPlan(),
+        replica.gradientStats(),
+        replica.progress(),
+        replica.learningRate());
+  }
+
+  /** A worker evaluates; where there is none, this process does. */
+  private Trainable.Metric evaluate() {
+    try {
+      Desk now = desk;
+      Optional<Trainable.Metric> told = now == null ? Optional.empty() : now.evaluate();
+      return told.orElseGet(served::evaluateHere);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new UncheckedIOException(new RingBrokenException("interrupted", e));
+    }
+  }
+
+  private void serveWorker(Desk at, int rank, Wire wire) throws IOException, InterruptedException {
+    float[] buffer = new float[own.elements()];
+    at.joined(rank);
+    boolean told = false;
+    try {
+      while (!told) {
+        switch (wire.receive()) {
+          case Message.Ask _ -> {
+            Message next = at.next(rank);
+            wire.send(next);
+            told = next instanceof Message.Move || next instanceof Message.End;
+          }
+          case Message.Pull(boolean statistics) -> {
+            wire.send(new Message.Version(own.read(buffer, 0)));
+            wire.link().send(buffer, 0, buffer.length);
+            if (statistics) {
+              float[] running = served.statistics();
+              wire.link().send(running, 0, running.length);
+            }
+          }
+          case Message.Offer(long share) -> wire.send(new Message.Answer(at.isWanted(rank, share)));
+          case Message.Push push -> {
+            float[] slice = new float[own.elements()];
+            wire.link().receive(slice, 0, slice.length);
+            float[] statistics = new float[replica.statistics()];
+            wire.link().receive(statistics, 0, statistics.length);
+            check(wire, push);
+            own.push(new Shard.Slice(push.share(), rank), slice);
+            at.came(rank, push, statistics);
+          }
+          case Message.Evaluated(String metric, double value, boolean higherIsBetter) ->
+              at.evaluated(rank, new Trainable.Metric(metric, value, higherIsBetter));
+          case Message other -> throw wire.unexpected(other);
+        }
+      }
+    } finally {
+      broke |= !told;
+      at.lost(rank);
+    }
+  }
+
+  private void check(Wire wire, Message.Push push) throws RingBrokenException {
+    Message.Passed passed = push.passed();
+    if (push.read() < 0
+        || push.read() > own.version()
+        || passed.examples() < 1
+        || !(passed.passSeconds() >= 0 && passed.passSeconds() <= Double.MAX_VALUE)) {
+      throw wire.link().refuse("a result that cannot be: " + push);
+    }
+  }
+
+  @Override
+  public Outcome stopAlone() throws IOException {
+    if (plan.asynchronous() || !served.isReachable() || line == 0) {
+      // What is here may lack examples or a part: the newest checkpoint is what there is.
+      return endings.stopped();
+    }
+    return endings.stopAlone();
+  }
+
+  @Override
+  public void close() {
+    checkpoints.close();
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.agent.servers;
+
+import org.jspecify.annotations.NullMarked;
