@@ -138,7 +138,7 @@ class AgentIT {
   private static String split(int slots, int memoryMebibytes, long steps) {
     return """
     {"program": {"name": "glyph-mlp", "parameters": {"trainingExamples": "600",
-                 "heldOutExamples": "100", "hidden": "1024,1024"}},
+                 "heldOutExamples": "100", "hidden": "1024,1024,1024"}},
      "elastic": {"slotsPerReplica": %d},
      "goodput": {"batchSize": {"initial": 16, "perDevice": {"min": 1, "max": 64}},
                  "learningRate": {"base": "0.02", "scaling": "AdaScale"},
@@ -149,11 +149,11 @@ class AgentIT {
         .formatted(slots, steps, memoryMebibytes);
   }
 
-  /** Parameters and gradients take 10.4 MiB. */
+  /** Parameters and gradients take 18 MiB. */
   @Test
   void replicasOfTwoSlotsTrainWhatOneDeviceHasNoMemoryFor() throws Exception {
-    AgentProcess first = start("job-0", split(2, 9, 30));
-    AgentProcess second = start("job-1", split(2, 9, 30));
+    AgentProcess first = start("job-0", split(2, 13, 30));
+    AgentProcess second = start("job-1", split(2, 13, 30));
     operator.want(PLAN, List.of("job-0", "job-1"));
     assertThat(first.exitCode()).isZero();
     assertThat(second.exitCode()).isZero();
@@ -164,7 +164,7 @@ class AgentIT {
   @Test
   void failsForGoodWhereASplitHasTooLittleMemoryOrOneSlot() throws Exception {
     AgentProcess tight = start("job-0", split(2, 2, 30));
-    AgentProcess alone = start("job-1", split(1, 9, 30));
+    AgentProcess alone = start("job-1", split(1, 13, 30));
     assertThat(tight.exitCode()).isEqualTo(64);
     assertThat(tight.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
     assertThat(tight.outcome().message())
