@@ -182,6 +182,46 @@ class AgentIT {
         .contains("goodput.batchSize.initial (16) is above the 15 training examples");
   }
 
+  /** A job whose replicas have so many slots, and whose model is split with this cap. */
+  private static String split(int slots, int memoryMebibytes, long steps) {
+    return """
+    {"program": {"name": "glyph-mlp", "parameters": {"trainingExamples": "600",
+                 "heldOutExamples": "100", "hidden": "1024,1024,1024"}},
+     "elastic": {"slotsPerReplica": %d},
+     "goodput": {"batchSize": {"initial": 16, "perDevice": {"min": 1, "max": 64}},
+                 "learningRate": {"base": "0.02", "scaling": "AdaScale"},
+                 "work": {"steps": %d}},
+     "training": {"devices": {"split": {"memoryMiB": %d}}},
+     "checkpoint": {"intervalSeconds": 1, "keepLast": 2}}
+    """
+        .formatted(slots, steps, memoryMebibytes);
+  }
+
+  /** Parameters and gradients take 18 MiB. */
+  @Test
+  void replicasOfTwoSlotsTrainWhatOneDeviceHasNoMemoryFor() throws Exception {
+    AgentProcess first = start("job-0", split(2, 13, 30));
+    AgentProcess second = start("job-1", split(2, 13, 30));
+    operator.want(PLAN, List.of("job-0", "job-1"));
+    assertThat(first.exitCode()).isZero();
+    assertThat(second.exitCode()).isZero();
+    assertThat(first.outcome().kind()).isEqualTo(Outcome.Kind.COMPLETED);
+    assertThat(first.outcome().lostOrRepeatedExamples()).isZero();
+  }
+
+  @Test
+  void failsForGoodWhereASplitHasTooLittleMemoryOrOneSlot() throws Exception {
+    AgentProcess tight = start("job-0", split(2, 2, 30));
+    AgentProcess alone = start("job-1", split(1, 13, 30));
+    assertThat(tight.exitCode()).isEqualTo(64);
+    assertThat(tight.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
+    assertThat(tight.outcome().message())
+        .contains("of the cap of 2,097,152 bytes")
+        .contains("split the model over more slots");
+    assertThat(alone.exitCode()).isEqualTo(64);
+    assertThat(alone.outcome().message()).contains("elastic.slotsPerReplica is 1");
+  }
+
   @Test
   void namesWhatTheEnvironmentLacks() throws Exception {
     AgentProcess agent = AgentProcess.start("job-0", folder, Map.of("KASTOR_JOB", "job"));

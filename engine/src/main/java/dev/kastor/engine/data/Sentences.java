@@ -42,6 +42,7 @@ public record Sentences(Examples training, Examples heldOut, List<String> labels
     labels = List.copyOf(labels);
   }
 
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Line(String label, byte[] sentence) {}
 
   /**

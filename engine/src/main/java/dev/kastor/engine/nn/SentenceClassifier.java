@@ -7,8 +7,9 @@ import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
 
 /**
- * A recurrent layer over the bytes of sentences of unequal length whose state at the end of each
- * tells its class.
+ * A recurrent layer over the bytes of sentences of unequal length, the mean of whose states over
+ * the bytes of a sentence tells its class. The state at the end alone would have forgotten how a
+ * long one began.
  *
  * <p>A token is a byte and 1; 0 follows the end of a sentence that is shorter than the context. The
  * layer has as many steps as the longest sentence of a batch has bytes.
@@ -48,11 +49,13 @@ public record SentenceClassifier(
     Node weight = build.parameter("cell.state.weight", Shape.of(hidden, width), small);
     Node bias = build.parameter("cell.state.bias", Shape.of(width), Initial.ZEROS);
     Node lengths = lengths(tokens);
-    Node last =
+    Node outputs =
         loops
-            ? DynamicRecurrence.of(cell, inputs, weight, bias, lengths).states().getFirst()
-            : atEnd(Recurrent.output(Node.of(new Recurrent(cell), inputs, weight, bias)), lengths);
-    return build.dense("head", last, classes);
+            ? DynamicRecurrence.of(cell, inputs, weight, bias, lengths).outputs()
+            : beforeEnd(
+                Recurrent.output(Node.of(new Recurrent(cell), inputs, weight, bias)), lengths);
+    Node count = lengths.maximum(Node.constant(1)).reshape(lengths.shape().extent(0), 1);
+    return build.dense("head", outputs.sum(0, 1).divide(count), classes);
   }
 
   /** How many tokens of each sentence are bytes, {@code [batch]}. */
@@ -61,13 +64,10 @@ public record SentenceClassifier(
     return isByte.gather(tokens).reshape(tokens.shape()).sum(1, 2);
   }
 
-  /** The state at the last byte of each sentence, of those at all positions. */
-  private Node atEnd(Node states, Node lengths) {
+  /** The states at the bytes of each sentence, and zeros behind its end. */
+  private Node beforeEnd(Node states, Node lengths) {
     int batch = lengths.shape().extent(0);
     Node position = Node.iota(Shape.of(context, batch), 0);
-    Node begun = lengths.greater(position);
-    Node goesOn = lengths.greater(position.add(1));
-    Node isEnd = begun.subtract(goesOn).reshape(context, batch, 1);
-    return states.multiply(isEnd).sum(0, 1);
+    return states.multiply(lengths.greater(position).reshape(context, batch, 1));
   }
 }

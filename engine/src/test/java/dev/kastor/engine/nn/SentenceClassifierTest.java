@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class SentenceClassifierTest {
   private static final String[] SENTENCES = {"a", "to be", "or not", "", "that is the question"};
 
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Passed(double loss, float[] gradient) {}
 
   private static SentenceClassifier network(int context, Recurrent.Cell cell) {

@@ -45,6 +45,7 @@ final class SplitReplicaTest {
   }
 
   /** What some steps come to. */
+  @SuppressWarnings("ArrayRecordComponent") // compared by isThatOf
   private record Trained(List<Double> losses, float[] parameters, Scores scores) {
     static Trained of(Network network, GraphExecutor executor, int examples) {
       try (GraphModel model = new GraphModel(network, executor, PassPipeline.USUAL, 5)) {
