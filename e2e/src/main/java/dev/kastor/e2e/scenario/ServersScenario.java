@@ -246,7 +246,7 @@ final class ServersScenario {
 
   private static long pid(String pod) throws IOException {
     return AgentProcess.all().stream()
-        .filter(process -> process.pod().equals(pod))
+        .filter(process -> process.pod().equals(TEAM + "/" + pod))
         .findFirst()
         .orElseThrow()
         .pid();
