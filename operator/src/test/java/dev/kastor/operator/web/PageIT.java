@@ -123,8 +123,8 @@ class PageIT {
     scene.threeJobs();
     String running =
         """
-        {phase: Running, allocation: {version: 1, replicas: 2, nodes: {alpha: 2}, since: "%s",
-         reason: Test, message: The test wants it so.}}
+        phase: Running
+        allocation: {version: 1, replicas: 2, nodes: {alpha: 2}, since: "%s", reason: Test, message: Wanted}
         """
             .formatted(Instant.now().minusSeconds(60));
     TrainingJob job =
