@@ -24,9 +24,14 @@ public final class Throttle implements AutoCloseable {
 
   /** Lets the process run as fast as it can. */
   @Override
-  public void close() throws IOException, InterruptedException {
+  public void close() throws IOException {
     over = true;
-    thread.join();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // The thread lets the process go on and ends by itself.
+      return;
+    }
     IOException failed = failure;
     if (failed != null) {
       throw failed;

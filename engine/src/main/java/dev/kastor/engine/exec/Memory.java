@@ -198,7 +198,7 @@ public final class Memory implements AutoCloseable {
    * @param free blocks of one size
    */
   private void giveBackSlabs(Deque<MemorySegment> free) {
-    Map<Slab, Long> freeBytes = new IdentityHashMap<>();
+    IdentityHashMap<Slab, Long> freeBytes = new IdentityHashMap<>();
     free.forEach(segment -> freeBytes.merge(slab(segment), segment.byteSize(), Long::sum));
     freeBytes.entrySet().removeIf(slab -> slab.getValue() < slab.getKey().segment.byteSize());
     free.removeIf(segment -> freeBytes.containsKey(slab(segment)));

@@ -139,7 +139,7 @@ public final class JobMetrics {
       }
     }
     if (copies > 0) {
-      droppedCopies.labels(namespace, job).inc(copies);
+      droppedCopies.labels(namespace, job).inc((double) copies);
     }
   }
 
