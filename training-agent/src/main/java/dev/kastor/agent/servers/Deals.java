@@ -254,7 +254,7 @@ public final class Deals {
         .filter(each -> !each.bad.contains(rank))
         .filter(each -> spare || own < remaining(each))
         // Of equal ones the first that was dealt.
-        .max(Comparator.comparingLong(this::remaining).thenComparing(each -> -each.number));
+        .max(Comparator.comparingLong(this::remaining).thenComparingLong(each -> -each.number));
   }
 
   /** Whether a worker that has to wait may be given a copy after some time. */

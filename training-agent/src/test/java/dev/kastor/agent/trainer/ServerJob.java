@@ -107,7 +107,7 @@ final class ServerJob implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     try (operator) {
       for (TestReplica each : servers) {
         each.kill();
@@ -115,6 +115,9 @@ final class ServerJob implements AutoCloseable {
       for (TestReplica each : workers) {
         each.kill();
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
     }
   }
 }
