@@ -11,9 +11,9 @@ import java.util.function.Predicate;
  *
  * @param kept live pods, one for each index at most, by index
  * @param surplus live pods that are to go
- * @param missing indices of servers whose pods are still to be made. One that was told to stop saves
- *     what the next begins with, and is awaited; one whose pod alone was asked to end, as by a
- *     drain, has saved by then and serves until the next listens
+ * @param missing indices of servers whose pods are still to be made. One that was told to stop
+ *     saves what the next begins with, and is awaited; one whose pod alone was asked to end, as by
+ *     a drain, has saved by then and serves until the next listens
  */
 public record ServerRoster(List<ServerPod> kept, List<ServerPod> surplus, List<Integer> missing) {
   public ServerRoster {
@@ -56,7 +56,6 @@ public record ServerRoster(List<ServerPod> kept, List<ServerPod> surplus, List<I
   }
 
   private static boolean inTheWay(ServerPod server, Set<String> dismissed) {
-    return server.view().live()
-        || (dismissed.contains(server.name()) && !server.view().ended());
+    return server.view().live() || (dismissed.contains(server.name()) && !server.view().ended());
   }
 }

@@ -2,7 +2,6 @@ package dev.kastor.operator.reconcile;
 
 import dev.kastor.crds.trainingjob.FaultToleranceSpec;
 import dev.kastor.crds.trainingjob.TrainingJob;
-import dev.kastor.operator.kube.JobServers;
 import dev.kastor.operator.membership.MembershipService;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.Gates;
@@ -26,9 +25,6 @@ public final class PodSteering {
   private static final Duration LATER = Duration.ofSeconds(30);
 
   private static final Duration SOON = Duration.ofSeconds(1);
-
-  /** What a job's first server may take to say that the work is done, once a worker has ended. */
-  private static final Duration LAST_WORD = Duration.ofSeconds(20);
 
   private final JobPods pods;
   private final Gates gates;
@@ -78,9 +74,6 @@ public final class PodSteering {
     Instant now = clock.instant();
     notices.tell(job, failures);
     failures.forgiven().forEach(pod -> departures.remove(job, pod));
-    if (JobServers.count(job) > 0 && views.stream().anyMatch(pod -> doneJustNow(pod, now))) {
-      return SOON;
-    }
     views.stream()
         .filter(pod -> pod.ended() && !pod.failed() && !pod.deleting())
         .forEach(pod -> departures.remove(job, pod));
@@ -103,9 +96,5 @@ public final class PodSteering {
       return Duration.between(now, attempt).plusMillis(10);
     }
     return creation.fill(memory.fitting(job), views, plan, atMost) ? LATER : SOON;
-  }
-
-  private static boolean doneJustNow(PodView pod, Instant now) {
-    return pod.completed() && now.isBefore(pod.finished().plus(LAST_WORD));
   }
 }

@@ -50,8 +50,7 @@ class ServerRosterTest {
   void theNextWaitsForOneThatWasToldToStop() {
     for (boolean deleting : List.of(false, true)) {
       ServerPod stops = server(0, 2, State.RUNNING, deleting, "n1");
-      ServerRoster told =
-          ServerRoster.of(1, List.of(stops), Set.of("job-2-server0"), pod -> false);
+      ServerRoster told = ServerRoster.of(1, List.of(stops), Set.of("job-2-server0"), pod -> false);
       assertThat(told.kept()).isEmpty();
       assertThat(told.missing()).isEmpty();
     }

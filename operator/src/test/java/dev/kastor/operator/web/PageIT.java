@@ -123,8 +123,8 @@ class PageIT {
     scene.threeJobs();
     String running =
         """
-        {phase: Running, allocation: {version: 1, replicas: 2, nodes: {alpha: 2}, since: "%s",
-         reason: Test, message: The test wants it so.}}
+        phase: Running
+        allocation: {version: 1, replicas: 2, nodes: {alpha: 2}, since: "%s", reason: Test, message: Wanted}
         """
             .formatted(Instant.now().minusSeconds(60));
     TrainingJob job =
@@ -148,11 +148,11 @@ class PageIT {
     assertThat(page.locator("#servers-block")).isVisible();
     assertThat(page.locator("#servers")).containsText("They start with its replicas.");
     assertThat(page.locator("#dropped-copies")).containsText("3 shares of steps came after");
-    assertThat(page.locator("#staleness thead th")).hasText(
-        new String[] {"Staleness", "Updates", "Share"});
+    assertThat(page.locator("#staleness thead th"))
+        .hasText(new String[] {"Staleness", "Updates", "Share"});
     assertThat(page.locator("#staleness-rows tr")).hasCount(4);
-    assertThat(page.locator("#staleness-rows th[scope=row]")).hasText(
-        new String[] {"0", "1", "2", "3 or more"});
+    assertThat(page.locator("#staleness-rows th[scope=row]"))
+        .hasText(new String[] {"0", "1", "2", "3 or more"});
     assertThat(page.locator("#staleness-rows tr").first()).containsText("700");
     assertThat(page.locator("#staleness-rows tr").first()).containsText("70 %");
     assertThat(page.locator("#staleness-rows .bar span").first())
