@@ -7,16 +7,12 @@ import dev.kastor.agent.servers.Message;
 import dev.kastor.agent.servers.Shard;
 import dev.kastor.agent.servers.ShardPlan;
 import dev.kastor.agent.servers.Wire;
-import dev.kastor.agent.telemetry.StepSample;
-import dev.kastor.agent.telemetry.TelemetryClient;
-import dev.kastor.agent.telemetry.TrainingStatus;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.train.AuditDigest;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
-import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.Outcome;
@@ -28,7 +24,6 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -59,7 +54,7 @@ final class CoordinatorRole implements ServerRole {
   private final Generations generations;
   private final ServedModel served;
   private final Replica replica;
-  private final TelemetryClient telemetry;
+  private final UpdateReports reports;
   private final Checkpoints checkpoints;
   private final Evaluations evaluations;
   private final Endings endings;
@@ -74,10 +69,8 @@ final class CoordinatorRole implements ServerRole {
 
   private boolean draining;
   private long droppedBefore;
-  private int workersBefore;
   private volatile boolean broke;
   private long lastSaveNanos = System.nanoTime();
-  private long lastUpdateNanos = System.nanoTime();
 
   CoordinatorRole(
       Surroundings around,
@@ -97,14 +90,14 @@ final class CoordinatorRole implements ServerRole {
     this.generations = generations;
     this.served = new ServedModel(model, shards, own, this::evaluate);
     this.replica = new Replica(served, optimizer, settings);
-    this.telemetry = around.telemetry();
+    this.reports = new UpdateReports(around.telemetry(), replica);
     this.checkpoints =
         new Checkpoints(
             job,
             around.checkpoints(),
             replica.state().forms(),
-            telemetry::saved,
-            telemetry::unsaved);
+            around.telemetry()::saved,
+            around.telemetry()::unsaved);
     this.evaluations =
         new Evaluations(around, replica, new EvaluationPace(settings.evaluationInterval()));
     this.endings = new Endings(around, replica, checkpoints, evaluations);
@@ -177,8 +170,7 @@ final class CoordinatorRole implements ServerRole {
       log.info("{}: starts from the checkpoint of step {}", job, replica.step());
     } else if (replica.hasState()) {
       throw new IOException(
-          "a server was lost, and there is no checkpoint to go back to in %s"
-              .formatted(around.checkpoints()));
+          "a server was lost, and the checkpoint that there was to go back to is gone");
     } else {
       replica.startFresh();
       log.info("{}: starts from the initial parameters", job);
@@ -210,42 +202,26 @@ final class CoordinatorRole implements ServerRole {
                     .formatted(replica.step()))));
     around.memberships().stepped(replica.step());
     around.memberships().moved(membership.generation(), Phase.TRAINING);
-    told(membership);
+    Switch change = reports.began(membership, broke);
+    log.info("{}: {}", job, ElasticTrainer.told(change, batch));
+    broke = false;
     Desk of = now;
     try (Workers _ =
         Workers.open(
             job,
             place,
             Addresses.members(membership),
-            (rank, wire) -> serveWorker(of, rank, wire))) {
+            new DeskService(of, own, served, () -> broke = true))) {
       try {
-        return train(of, membership, others);
+        return train(of, others);
       } finally {
         of.release();
       }
     }
   }
 
-  private void told(Membership membership) {
-    int workers = membership.members().size();
-    Switch.Cause cause = broke ? Switch.Cause.FAILURE : Switch.Cause.RESCALE;
-    Switch change =
-        new Switch(
-            membership.generation(),
-            workersBefore,
-            workers,
-            workersBefore == 0 ? Switch.Cause.START : cause,
-            (System.nanoTime() - lastUpdateNanos) * 1e-9);
-    log.info("{}: {}", job, ElasticTrainer.told(change, membership.batchPlan()));
-    telemetry.switched(change);
-    telemetry.reached(status(membership));
-    workersBefore = workers;
-    broke = false;
-  }
-
-  private Optional<Outcome> train(Desk at, Membership membership, List<Wire> others)
+  private Optional<Outcome> train(Desk at, List<Wire> others)
       throws IOException, InterruptedException {
-    double[] passSeconds = new double[membership.members().size()];
     boolean usual = false;
     long again = -1;
     while (true) {
@@ -258,7 +234,7 @@ final class CoordinatorRole implements ServerRole {
       if (!results.isEmpty()) {
         long step = replica.step();
         try {
-          usual = update(at, membership, results, passSeconds, usual);
+          usual = update(at, results, usual);
         } catch (DivergedException e) {
           if (plan.asynchronous() || again == step) {
             return Optional.of(
@@ -283,7 +259,7 @@ final class CoordinatorRole implements ServerRole {
         draining = true;
         at.drain();
       }
-      if (!plan.asynchronous() || at.isDrained() && draining) {
+      if (!plan.asynchronous() || (draining && at.isDrained())) {
         if (replica.done()) {
           Outcome outcome = ended(at, others, endings.completed());
           endings.report(outcome);
@@ -351,12 +327,7 @@ final class CoordinatorRole implements ServerRole {
    * @param usual whether the time since the last one says what one costs
    * @return the same for the next one
    */
-  private boolean update(
-      Desk at,
-      Membership membership,
-      List<Desk.Arrived> results,
-      double[] passSeconds,
-      boolean usual)
+  private boolean update(Desk at, List<Desk.Arrived> results, boolean usual)
       throws DivergedException {
     BatchPlan batch = results.getFirst().batch();
     long version = own.version();
@@ -373,9 +344,6 @@ final class CoordinatorRole implements ServerRole {
         Vectors.add(each.statistics(), statistics, 0, statistics.length);
       }
       locals.add(local(each.passed()));
-      if (each.rank() < passSeconds.length) {
-        passSeconds[each.rank()] = each.passed().passSeconds();
-      }
     }
     long before = line;
     // Should another server be lost now, nobody knows which of them have applied the update.
@@ -390,33 +358,14 @@ final class CoordinatorRole implements ServerRole {
     line = before;
     at.applied(results);
     around.memberships().stepped(replica.step());
-    long now = System.nanoTime();
-    double seconds = (now - lastUpdateNanos) * 1e-9;
-    lastUpdateNanos = now;
-    if (plan.asynchronous()) {
-      telemetry.stale(version - results.getFirst().read());
-    }
-    telemetry.dropped(droppedBefore + at.dropped());
     double pass = locals.stream().mapToDouble(LocalStep::passSeconds).max().orElse(0);
-    if (Arrays.stream(passSeconds).allMatch(each -> each > 0)) {
-      telemetry.compared(
-          membership.members().stream().map(Member::pod).toList(), passSeconds.clone());
+    reports.dropped(droppedBefore + at.dropped());
+    if (plan.asynchronous()) {
+      reports.stale(version - results.getFirst().read());
     }
-    telemetry.stepped(sample(membership, seconds, pass, results.size(), usual, loss));
+    double seconds = reports.updated(results, pass, usual, loss);
     evaluations.stepped(seconds);
     return replica.done() || !evaluations.whenDue(pass / batch.atomicBatchSize());
-  }
-
-  /**
-   * An update as the scheduler sees it, which knows of workers: the time in which as many shares as
-   * there are workers count.
-   */
-  private StepSample sample(
-      Membership membership, double seconds, double pass, int shares, boolean usual, double loss) {
-    TrainingStatus status = status(membership);
-    double whole = seconds * membership.members().size() / shares;
-    double sync = Math.max(0, whole - pass * (status.batch().accumulationSteps() + 1));
-    return new StepSample(status, usual && pass > 0, 1, pass, sync, loss);
   }
 
   private static LocalStep local(Message.Passed passed) {
@@ -430,19 +379,6 @@ final class CoordinatorRole implements ServerRole {
         passed.finite());
   }
 
-  private TrainingStatus status(Membership membership) {
-    List<Member> members = membership.members();
-    return new TrainingStatus(
-        membership.generation(),
-        (int) members.stream().map(Member::node).distinct().count(),
-        Member.gpuType(members),
-        members.size(),
-        membership.batchPlan(),
-        replica.gradientStats(),
-        replica.progress(),
-        replica.learningRate());
-  }
-
   /** A worker evaluates; where there is none, this process does. */
   private Trainable.Metric evaluate() {
     try {
@@ -452,57 +388,6 @@ final class CoordinatorRole implements ServerRole {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new UncheckedIOException(new RingBrokenException("interrupted", e));
-    }
-  }
-
-  private void serveWorker(Desk at, int rank, Wire wire) throws IOException, InterruptedException {
-    float[] buffer = new float[own.elements()];
-    at.joined(rank);
-    boolean told = false;
-    try {
-      while (!told) {
-        switch (wire.receive()) {
-          case Message.Ask _ -> {
-            Message next = at.next(rank);
-            wire.send(next);
-            told = next instanceof Message.Move || next instanceof Message.End;
-          }
-          case Message.Pull(boolean statistics) -> {
-            wire.send(new Message.Version(own.read(buffer, 0)));
-            wire.link().send(buffer, 0, buffer.length);
-            if (statistics) {
-              float[] running = served.statistics();
-              wire.link().send(running, 0, running.length);
-            }
-          }
-          case Message.Offer(long share) -> wire.send(new Message.Answer(at.isWanted(rank, share)));
-          case Message.Push push -> {
-            float[] slice = new float[own.elements()];
-            wire.link().receive(slice, 0, slice.length);
-            float[] statistics = new float[replica.statistics()];
-            wire.link().receive(statistics, 0, statistics.length);
-            check(wire, push);
-            own.push(new Shard.Slice(push.share(), rank), slice);
-            at.came(rank, push, statistics);
-          }
-          case Message.Evaluated(String metric, double value, boolean higherIsBetter) ->
-              at.evaluated(rank, new Trainable.Metric(metric, value, higherIsBetter));
-          case Message other -> throw wire.unexpected(other);
-        }
-      }
-    } finally {
-      broke |= !told;
-      at.lost(rank);
-    }
-  }
-
-  private void check(Wire wire, Message.Push push) throws RingBrokenException {
-    Message.Passed passed = push.passed();
-    if (push.read() < 0
-        || push.read() > own.version()
-        || passed.examples() < 1
-        || !(passed.passSeconds() >= 0 && passed.passSeconds() <= Double.MAX_VALUE)) {
-      throw wire.link().refuse("a result that cannot be: " + push);
     }
   }
 

@@ -186,7 +186,7 @@ final class Desk {
         return results;
       }
       long leftMillis = (end - System.nanoTime()) / 1_000_000;
-      if (leftMillis <= 0 || deals.isDrained() && draining) {
+      if (leftMillis <= 0 || (draining && deals.isDrained())) {
         return List.of();
       }
       wait(leftMillis);

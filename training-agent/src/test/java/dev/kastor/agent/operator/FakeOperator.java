@@ -287,7 +287,7 @@ public final class FakeOperator implements AutoCloseable {
 
   private Membership answer(String pod) {
     boolean listed =
-        servers.contains(pod) && current.action() == Action.RUN
+        (servers.contains(pod) && current.action() == Action.RUN)
             || current.members().stream().anyMatch(member -> member.pod().equals(pod));
     boolean once = onceMembers.contains(pod);
     if (listed || (current.action() == Action.STOP && once)) {

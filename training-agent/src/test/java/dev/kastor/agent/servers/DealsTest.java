@@ -139,7 +139,7 @@ class DealsTest {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(3);
     record Event(long at, int rank, long share, long update) {}
     PriorityQueue<Event> events =
-        new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparing(Event::rank));
+        new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingInt(Event::rank));
     Set<Integer> free = new HashSet<>();
     for (int rank = 0; rank < seconds.length; rank++) {
       free.add(rank);

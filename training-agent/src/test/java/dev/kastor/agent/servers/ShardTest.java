@@ -80,11 +80,11 @@ class ShardTest {
       for (int server = 0; server < servers; server++) {
         Shard shard = shards.get(server);
         // The order in which they come does not matter.
-        shard.push(new Shard.Slice(2 * step + 1, 0), slice(other, plan, server));
-        shard.push(new Shard.Slice(2 * step, 1), slice(one, plan, server));
-        shard.push(new Shard.Slice(2 * step, 2), slice(other, plan, server));
-        shard.reduce(List.of(new Shard.Slice(2 * step, 1), new Shard.Slice(2 * step + 1, 0)));
-        shard.apply(0.1, step, 2 * step + 2);
+        shard.push(new Shard.Slice(2L * step + 1, 0), slice(other, plan, server));
+        shard.push(new Shard.Slice(2L * step, 1), slice(one, plan, server));
+        shard.push(new Shard.Slice(2L * step, 2), slice(other, plan, server));
+        shard.reduce(List.of(new Shard.Slice(2L * step, 1), new Shard.Slice(2L * step + 1, 0)));
+        shard.apply(0.1, step, 2L * step + 2);
         assertThat(shard.slices()).isZero();
       }
     }

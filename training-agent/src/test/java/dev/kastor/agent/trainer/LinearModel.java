@@ -3,6 +3,7 @@ package dev.kastor.agent.trainer;
 import dev.kastor.engine.train.DeviceTraining;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Trainable;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,7 +29,7 @@ final class LinearModel implements Trainable {
   private final AtomicInteger badPasses = new AtomicInteger();
   private volatile float bad;
   private final AtomicInteger evaluations = new AtomicInteger();
-  private volatile boolean slow;
+  private volatile long delayNanos;
 
   /** Null where the host has the parameters. */
   private final @Nullable LinearDevice device;
@@ -66,7 +67,12 @@ final class LinearModel implements Trainable {
 
   /** Whether a pass takes some milliseconds, as in a larger model. */
   void slow(boolean now) {
-    slow = now;
+    delay(now ? Duration.ofMillis(3) : Duration.ZERO);
+  }
+
+  /** A pass takes at least so long. */
+  void delay(Duration now) {
+    delayNanos = now.toNanos();
   }
 
   /** Batch sizes it was warmed up for, in order. */
@@ -107,8 +113,9 @@ final class LinearModel implements Trainable {
 
   @Override
   public double pass(int[] examples, float[] gradient, float[] batchStatistics) {
-    if (slow) {
-      LockSupport.parkNanos(3_000_000);
+    long nanos = delayNanos;
+    if (nanos > 0) {
+      LockSupport.parkNanos(nanos);
     }
     Arrays.fill(gradient, badPasses.getAndUpdate(left -> Math.max(0, left - 1)) > 0 ? bad : 0);
     Arrays.fill(batchStatistics, 0);
