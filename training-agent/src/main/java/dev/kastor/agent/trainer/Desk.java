@@ -146,7 +146,11 @@ final class Desk {
     return deals.isWanted(rank, share);
   }
 
-  /** A worker pushed a share; where updates are asynchronous, waits until it is applied. */
+  /**
+   * A worker pushed a share; where updates are asynchronous, waits until it is applied, so that no
+   * more results are kept than there are workers. While a worker is wanted that evaluates, it may
+   * be this one.
+   */
   synchronized void came(int rank, Message.Push push, float[] statistics)
       throws InterruptedException {
     BatchPlan batch = dealt.get(rank);
@@ -160,7 +164,10 @@ final class Desk {
           new Arrived(push.share(), rank, batch, push.read(), push.passed(), statistics);
       arrived.add(result);
       notifyAll();
-      while (plan.asynchronous() && last == null && !evaluate && arrived.contains(result)) {
+      while (plan.asynchronous()
+          && last == null
+          && !(evaluate && evaluating < 0)
+          && arrived.contains(result)) {
         wait();
       }
     }
