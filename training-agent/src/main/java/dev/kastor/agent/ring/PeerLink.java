@@ -60,6 +60,8 @@ public final class PeerLink implements AutoCloseable {
   /** Connects to a server, which then connects to us. */
   public static PeerLink connect(Place place, End server, InetSocketAddress address)
       throws IOException {
+    // What the server opened before now answers a connection of ours that we gave up.
+    place.listener.discard(server.to(place.self, place.generation));
     Connection outgoing = outgoing(place, server, address);
     try {
       return joined(incoming(place, server, place.limits.connect()), outgoing, place);

@@ -93,6 +93,17 @@ public final class RingListener implements AutoCloseable {
     }
   }
 
+  /** Drops a connection that waits. */
+  void discard(Hello.Key connection) {
+    @Nullable Connection dropped;
+    synchronized (waiting) {
+      dropped = waiting.remove(connection);
+    }
+    if (dropped != null) {
+      dropped.close();
+    }
+  }
+
   /**
    * Waits for an authenticated connection.
    *
