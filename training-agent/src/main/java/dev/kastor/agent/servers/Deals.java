@@ -30,6 +30,7 @@ public final class Deals {
   private static final int ENOUGH_BAD = 2;
 
   private final ServerPlan plan;
+  private int workers;
   private int shares;
   private BatchPlan batch;
   private final LongSupplier nanos;
@@ -103,6 +104,7 @@ public final class Deals {
       long position,
       LongSupplier nanos) {
     this.plan = plan;
+    this.workers = workers;
     this.shares = plan.shares(workers);
     this.batch = batch;
     this.update = update;
@@ -152,12 +154,13 @@ public final class Deals {
    * Another generation begins: ranks are those of other workers. Where there are steps, its first
    * one begins anew; else what is out is dealt again.
    */
-  public void moved(int workers, BatchPlan next) {
+  public void moved(int nextWorkers, BatchPlan next) {
     for (int rank : List.copyOf(connected)) {
       lost(rank);
     }
     returned.forEach(each -> each.bad.clear());
     faulty.clear();
+    workers = nextWorkers;
     shares = plan.shares(workers);
     batch = next;
     if (!plan.asynchronous()) {
@@ -330,7 +333,8 @@ public final class Deals {
   /**
    * A worker's gradient of a share is not finite.
    *
-   * @return whether there is no hope that another's will be: two agree, or there is no other
+   * @return whether there is no hope that another's will be: two agree, or the generation has no
+   *     other; one that is not connected just now may come
    */
   public boolean spoiled(int rank, long share) {
     Optional<Share> held = held(rank, share);
@@ -341,7 +345,7 @@ public final class Deals {
     Set<Integer> bad = held.get().bad;
     bad.add(rank);
     release(rank);
-    return bad.size() >= ENOUGH_BAD || bad.containsAll(connected);
+    return bad.size() >= Math.min(ENOUGH_BAD, workers);
   }
 
   /** Whether all shares of the step came. */

@@ -122,6 +122,27 @@ class DealsTest {
   }
 
   @Test
+  void oneThatGivesNoNumberBeforeOthersAreThereIsNotEnough() {
+    Deals deals = new Deals(steps(0), 2, BATCH, 0, 100, () -> now);
+    deals.joined(0);
+    deals.deal(0);
+    assertThat(deals.spoiled(0, 0)).as("worker 1 may do better").isFalse();
+    deals.joined(1);
+    assertThat(deals.deal(1).orElseThrow().share()).isZero();
+    assertThat(deals.came(1, 0)).isTrue();
+    assertThat(deals.isFaulty(0)).isTrue();
+  }
+
+  @Test
+  void theOnlyWorkerOfAGenerationIsEnough() {
+    Deals deals = deals(steps(0), 2);
+    deals.moved(1, BATCH);
+    deals.joined(0);
+    deals.deal(0);
+    assertThat(deals.spoiled(0, 0)).isTrue();
+  }
+
+  @Test
   void twoThatGiveNoNumberAreEnough() {
     Deals deals = deals(steps(0), 2);
     deals.deal(0);
