@@ -51,6 +51,17 @@ final class HangRuleTest {
   }
 
   @Test
+  void aWorkerThatAllServersWaitForGoesFirst() {
+    List<Seen> seen =
+        List.of(
+            new Seen("a-0", 7, false, Doing.TRAIN),
+            new Seen("a-1", 7, true, Doing.TRAIN),
+            new Seen("a-server0", 7, true, Doing.TRAIN));
+    after(0, seen, 7);
+    assertThat(after(60, seen, 7).orElseThrow().suspects()).containsExactly("a-0");
+  }
+
+  @Test
   void elseTheOneFurthestBehindAndElseTheYoungest() {
     List<Seen> behind =
         List.of(new Seen("a-0", 6, true, Doing.TRAIN), new Seen("a-1", 7, true, Doing.TRAIN));

@@ -227,7 +227,7 @@ final class CoordinatorRole implements ServerRole {
     while (true) {
       List<Desk.Arrived> results;
       try {
-        results = replica.done() && !draining ? List.of() : at.await(TICK);
+        results = replica.done() && !draining ? List.of() : await(at);
       } catch (DivergedException e) {
         return Optional.of(ended(at, others, diverged(e)));
       }
@@ -292,6 +292,14 @@ final class CoordinatorRole implements ServerRole {
         return Optional.empty();
       }
     }
+  }
+
+  private List<Desk.Arrived> await(Desk at) throws InterruptedException, DivergedException {
+    // Whoever does not say so is the first suspect where training hangs.
+    around.memberships().waiting(true);
+    List<Desk.Arrived> results = at.await(TICK);
+    around.memberships().waiting(results.isEmpty());
+    return results;
   }
 
   private boolean isSaveDue() {
@@ -383,7 +391,9 @@ final class CoordinatorRole implements ServerRole {
   private Trainable.Metric evaluate() {
     try {
       Desk now = desk;
+      around.memberships().waiting(true);
       Optional<Trainable.Metric> told = now == null ? Optional.empty() : now.evaluate();
+      around.memberships().waiting(false);
       return told.orElseGet(served::evaluateHere);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

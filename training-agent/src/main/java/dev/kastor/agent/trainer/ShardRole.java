@@ -72,7 +72,10 @@ final class ShardRole implements ServerRole {
   /** Does what server 0 says, until it says that the generation or training is over. */
   private Optional<Outcome> obey(Wire first) throws IOException {
     while (true) {
-      switch (first.receive()) {
+      around.memberships().waiting(true);
+      Message told = first.receive();
+      around.memberships().waiting(false);
+      switch (told) {
         case Message.Reduce(var slices) ->
             first.send(new Message.Numbers(reduce(first, slices), 0));
         case Message.Compare _ -> {

@@ -207,6 +207,12 @@ public final class FakeOperator implements AutoCloseable {
     return Optional.ofNullable(states.get(pod)).map(ReplicaState::start);
   }
 
+  /** Whether a pod last said that it waits for others. */
+  public synchronized boolean waits(String pod) {
+    ReplicaState said = states.get(pod);
+    return said != null && said.waiting();
+  }
+
   /** How often a pod has polled. */
   public synchronized int polls(String pod) {
     return polls.getOrDefault(pod, 0);

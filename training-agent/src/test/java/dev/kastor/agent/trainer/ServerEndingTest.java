@@ -1,0 +1,54 @@
+package dev.kastor.agent.trainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kastor.engine.optim.AdaScale;
+import dev.kastor.engine.sync.SyncPolicies;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Training with parameter servers that are drained, ends, or hangs. */
+@Timeout(180)
+@Tag("slow")
+class ServerEndingTest {
+  private static final Work ENDLESS = new Work.Steps(1L << 40);
+
+  @TempDir Path folder;
+
+  /** Without checkpoints but those that something asks for. */
+  private static TrainingSettings settings(Work work, String sync) {
+    return new TrainingSettings(
+        16,
+        0.02,
+        new AdaScale(),
+        work,
+        5,
+        Duration.ofDays(1),
+        Duration.ofDays(1),
+        Features.sync(SyncPolicies.BUILT_IN.choose(sync)));
+  }
+
+  /** So that the operator does not take a server for the cause. */
+  @Test
+  void allButAHungWorkerSayThatTheyWait() throws Exception {
+    try (ServerJob job =
+        new ServerJob(folder, settings(ENDLESS, "parameter-server:servers=2"), 2)) {
+      job.start(2, true);
+      job.awaitSteps(5);
+      TestReplica hung = job.workers().getFirst();
+      hung.model().delay(Duration.ofDays(1));
+      job.operator()
+          .await(
+              "the servers wait for the worker",
+              () ->
+                  job.operator().waits("server-0")
+                      && job.operator().waits("server-1")
+                      && job.operator().waits("job-1"));
+      assertThat(job.operator().waits(hung.pod())).isFalse();
+    }
+  }
+}
