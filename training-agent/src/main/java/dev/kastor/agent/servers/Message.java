@@ -112,7 +112,8 @@ public sealed interface Message {
   record Keep() implements Message {}
 
   /**
-   * Server 0 to a server: update; acknowledged.
+   * Server 0 to a server: update; acknowledged, by false if the server asks for a checkpoint, as it
+   * is to end.
    *
    * @param below slices of shares below this one will not count any more
    */

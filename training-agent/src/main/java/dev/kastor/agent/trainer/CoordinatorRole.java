@@ -88,7 +88,7 @@ final class CoordinatorRole implements ServerRole {
     this.shards = shards;
     this.own = own;
     this.generations = generations;
-    this.served = new ServedModel(model, shards, own, this::evaluate);
+    this.served = new ServedModel(model, shards, own, this::evaluate, this::saveSoon);
     this.replica = new Replica(served, optimizer, settings);
     this.reports = new UpdateReports(around.telemetry(), replica);
     this.checkpoints =

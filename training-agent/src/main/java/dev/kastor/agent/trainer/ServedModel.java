@@ -32,6 +32,7 @@ final class ServedModel implements Trainable {
   private final ShardPlan plan;
   private final Shard own;
   private final Supplier<Metric> evaluator;
+  private final Runnable saveSoon;
   private @Nullable Shards shards;
 
   /** To the servers from 1 on, in the generation that we are in. */
@@ -46,12 +47,19 @@ final class ServedModel implements Trainable {
    * @param model with the initial parameters; closed by its owner
    * @param own shard 0
    * @param evaluator evaluates the newest parameters
+   * @param saveSoon called when another server is to end
    */
-  ServedModel(Trainable model, ShardPlan plan, Shard own, Supplier<Metric> evaluator) {
+  ServedModel(
+      Trainable model,
+      ShardPlan plan,
+      Shard own,
+      Supplier<Metric> evaluator,
+      Runnable saveSoon) {
     this.model = model;
     this.plan = plan;
     this.own = own;
     this.evaluator = evaluator;
+    this.saveSoon = saveSoon;
   }
 
   /** From now on these are the links to the other servers. */
@@ -248,7 +256,9 @@ final class ServedModel implements Trainable {
     public void keep() {
       send(new Message.Keep());
       own.keep();
-      acknowledged();
+      for (Wire wire : others) {
+        receive(wire, Message.Answer.class);
+      }
     }
 
     @Override
@@ -261,7 +271,11 @@ final class ServedModel implements Trainable {
       whole = false;
       send(new Message.Apply(learningRate, step, below));
       own.apply(learningRate, step, below);
-      acknowledged();
+      for (Wire wire : others) {
+        if (!receive(wire, Message.Answer.class).yes()) {
+          saveSoon.run();
+        }
+      }
     }
 
     @Override
@@ -273,12 +287,6 @@ final class ServedModel implements Trainable {
     @Override
     public void replaced() {
       whole = true;
-    }
-
-    private void acknowledged() {
-      for (Wire wire : others) {
-        receive(wire, Message.Answer.class);
-      }
     }
 
     private void send(Message message) {

@@ -30,6 +30,8 @@ final class ShardRole implements ServerRole {
   /** Number of the start that our state comes from; 0 without state, or with one of no use. */
   private long line;
 
+  private volatile boolean saveSoon;
+
   ShardRole(Surroundings around, Shard shard) {
     this.job = around.job();
     this.around = around;
@@ -37,7 +39,9 @@ final class ShardRole implements ServerRole {
   }
 
   @Override
-  public void saveSoon() {}
+  public void saveSoon() {
+    saveSoon = true;
+  }
 
   @Override
   public Optional<Outcome> serve(Membership membership, PeerLink.Place place)
@@ -89,7 +93,9 @@ final class ShardRole implements ServerRole {
         case Message.Apply(double rate, long step, long below) -> {
           shard.apply(rate, step, below);
           around.memberships().stepped(shard.version());
-          first.send(new Message.Answer(true));
+          boolean save = saveSoon;
+          saveSoon = false;
+          first.send(new Message.Answer(!save));
         }
         case Message.Collect _ -> {
           first.send(new Message.Version(shard.version()));

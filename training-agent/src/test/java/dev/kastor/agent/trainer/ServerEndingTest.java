@@ -4,8 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.engine.optim.AdaScale;
 import dev.kastor.engine.sync.SyncPolicies;
+import dev.kastor.engine.checkpoint.CheckpointStore;
+import dev.kastor.protocol.Outcome;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Objects;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,6 +57,36 @@ class ServerEndingTest {
                       && job.operator().waits("server-1")
                       && job.operator().waits("job-1"));
       assertThat(job.operator().waits(hung.pod())).isFalse();
+    }
+  }
+
+  private CheckpointStore store() {
+    return new CheckpointStore(
+        folder.resolve("checkpoints"), "uid", 3, InstantSource.system());
+  }
+
+  private long saved() {
+    try {
+      return store().steps().stream().findFirst().orElse(-1L);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"parameter-server:servers=2", "parameter-server:servers=2:mode=asynchronous"})
+  void aServerThatIsDrainedAsksForACheckpoint(String sync) throws Exception {
+    try (ServerJob job = new ServerJob(folder, settings(ENDLESS, sync), 2)) {
+      job.start(2, true);
+      job.awaitSteps(20);
+      job.servers().get(1).saveSoon();
+      job.operator().await("a checkpoint", () -> saved() >= 20);
+      job.killServer(1);
+      job.operator().await("all go on", job.operator()::settled);
+      job.operator().stop();
+      Outcome outcome = job.end(Outcome.Kind.STOPPED);
+      assertThat(Objects.requireNonNull(outcome.progress()).step()).isGreaterThanOrEqualTo(20);
     }
   }
 }

@@ -18,8 +18,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** One replica in a thread of its own, wired as in the real process. */
 final class TestReplica {
@@ -29,6 +31,7 @@ final class TestReplica {
   private final LinearModel model;
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private final Thread thread;
+  private volatile @Nullable Training training;
 
   /** Index of a parameter server, -1 for a replica. */
   private final int server;
@@ -118,6 +121,7 @@ final class TestReplica {
                           folder.resolve("checkpoints"), "uid", 3, InstantSource.system()),
                       warmStart),
                   settings)) {
+        training = trainer;
         outcome.complete(trainer.run());
       }
     } catch (Exception e) {
@@ -139,6 +143,11 @@ final class TestReplica {
   void kill() throws InterruptedException {
     thread.interrupt();
     thread.join();
+  }
+
+  /** As on SIGTERM; it runs already. */
+  void saveSoon() {
+    Objects.requireNonNull(training).saveSoon();
   }
 
   String pod() {
