@@ -261,9 +261,10 @@ final class CoordinatorRole implements ServerRole {
       }
       if (!plan.asynchronous() || (draining && at.isDrained())) {
         if (replica.done()) {
-          Outcome outcome = ended(at, others, endings.completed());
+          Outcome outcome = endings.completed();
+          // First, as workers may be told late: until then the operator would replace those that end.
           endings.report(outcome);
-          return Optional.of(outcome);
+          return Optional.of(ended(at, others, outcome));
         }
         if (stop) {
           checkpoints.save(replica.state());

@@ -32,6 +32,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.BinaryOperator;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
@@ -59,6 +60,7 @@ public final class FakeOperator implements AutoCloseable {
   private UnaryOperator<String> nodes = pod -> "node-" + pod;
   private List<String> servers = List.of();
   private BinaryOperator<String> reached = (_, address) -> address;
+  private Consumer<TelemetryReport> heard = _ -> {};
   private boolean pending;
   private String term = "1";
   private boolean away;
@@ -104,6 +106,11 @@ public final class FakeOperator implements AutoCloseable {
    */
   public synchronized void reach(BinaryOperator<String> addressOf) {
     reached = addressOf;
+  }
+
+  /** From now on each report is shown to somebody before it is answered. */
+  public synchronized void show(Consumer<TelemetryReport> reader) {
+    heard = reader;
   }
 
   /** From now on these pods are the parameter servers, by index. */
@@ -374,6 +381,11 @@ public final class FakeOperator implements AutoCloseable {
       }
       boolean fits = body.length <= TelemetryReport.MAX_BYTES && report.job().equals(job.name());
       String answeredAs;
+      Consumer<TelemetryReport> reader;
+      synchronized (this) {
+        reader = heard;
+      }
+      reader.accept(report);
       synchronized (this) {
         answeredAs = term;
         if (fits) {

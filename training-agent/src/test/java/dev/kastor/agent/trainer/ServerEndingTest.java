@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.Tag;
@@ -87,6 +88,26 @@ class ServerEndingTest {
       job.operator().stop();
       Outcome outcome = job.end(Outcome.Kind.STOPPED);
       assertThat(Objects.requireNonNull(outcome.progress()).step()).isGreaterThanOrEqualTo(20);
+    }
+  }
+
+  /** Else the operator makes pods again for those that ended. */
+  @Test
+  void theOperatorHearsOfTheEndBeforeWorkersDo() throws Exception {
+    try (ServerJob job =
+        new ServerJob(folder, settings(new Work.Steps(20), "parameter-server"), 1)) {
+      AtomicBoolean told = new AtomicBoolean();
+      AtomicBoolean early = new AtomicBoolean();
+      job.operator().show(report -> {
+        if (report.outcome() != null) {
+          told.set(true);
+          early.set(job.workers().getFirst().endsWithin(Duration.ofMillis(300)));
+        }
+      });
+      job.start(1, false);
+      job.end(Outcome.Kind.COMPLETED);
+      assertThat(told).isTrue();
+      assertThat(early).isFalse();
     }
   }
 }

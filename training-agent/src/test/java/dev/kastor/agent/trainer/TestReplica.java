@@ -158,6 +158,16 @@ final class TestReplica {
     return model;
   }
 
+  /** Waits for its end for some time; whether it has ended. */
+  boolean endsWithin(Duration limit) {
+    try {
+      return thread.join(limit);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
   /** Waits for its end and how it ended. */
   Outcome outcome() throws InterruptedException {
     thread.join();
