@@ -262,7 +262,8 @@ final class CoordinatorRole implements ServerRole {
       if (!plan.asynchronous() || (draining && at.isDrained())) {
         if (replica.done()) {
           Outcome outcome = endings.completed();
-          // First, as workers may be told late: until then the operator would replace those that end.
+          // First, as workers may be told late: until then the operator would replace those that
+          // end.
           endings.report(outcome);
           return Optional.of(ended(at, others, outcome));
         }

@@ -50,11 +50,7 @@ final class ServedModel implements Trainable {
    * @param saveSoon called when another server is to end
    */
   ServedModel(
-      Trainable model,
-      ShardPlan plan,
-      Shard own,
-      Supplier<Metric> evaluator,
-      Runnable saveSoon) {
+      Trainable model, ShardPlan plan, Shard own, Supplier<Metric> evaluator, Runnable saveSoon) {
     this.model = model;
     this.plan = plan;
     this.own = own;
