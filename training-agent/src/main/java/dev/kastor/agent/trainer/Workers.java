@@ -74,6 +74,9 @@ final class Workers implements AutoCloseable {
       log.debug("{}: worker {}: {}", job, rank, e.getMessage());
     } catch (IOException e) {
       log.warn("{}: worker {}: {}", job, rank, e.toString());
+    } catch (RuntimeException e) {
+      // The thread goes on: without it this worker would be accepted no more in the generation.
+      log.warn("{}: worker {}", job, rank, e);
     }
   }
 
