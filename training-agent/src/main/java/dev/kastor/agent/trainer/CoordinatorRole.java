@@ -275,6 +275,7 @@ final class CoordinatorRole implements ServerRole {
           saveSoon = false;
           lastSaveNanos = System.nanoTime();
           checkpoints.saveInBackground(replica.state());
+          reports.paused();
           usual = false;
         }
         if (draining) {
@@ -375,7 +376,11 @@ final class CoordinatorRole implements ServerRole {
     }
     double seconds = reports.updated(results, pass, usual, loss);
     evaluations.stepped(seconds);
-    return replica.done() || !evaluations.whenDue(pass / batch.atomicBatchSize());
+    if (!replica.done() && evaluations.whenDue(pass / batch.atomicBatchSize())) {
+      reports.paused();
+      return false;
+    }
+    return true;
   }
 
   private static LocalStep local(Message.Passed passed) {

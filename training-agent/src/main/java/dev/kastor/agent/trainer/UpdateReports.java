@@ -47,6 +47,11 @@ final class UpdateReports {
     return change;
   }
 
+  /** What was done since the last update is no part of the time of the next one. */
+  void paused() {
+    lastNanos = System.nanoTime();
+  }
+
   /** See {@link TelemetryClient#stale}. */
   void stale(long staleness) {
     telemetry.stale(staleness);
