@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -87,6 +88,11 @@ final class Checkpoints implements AutoCloseable {
   /** The newest checkpoint that is whole. */
   Optional<CheckpointStore.Loaded> newest() throws IOException {
     return run(() -> store.loadNewestValid(model));
+  }
+
+  /** Step of the newest checkpoint, once no save is under way; empty if there is none. */
+  OptionalLong newestStep() throws IOException {
+    return run(() -> store.steps().stream().mapToLong(each -> each).findFirst());
   }
 
   /** The checkpoint of a step. */

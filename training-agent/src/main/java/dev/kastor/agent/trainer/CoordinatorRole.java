@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -241,7 +242,8 @@ final class CoordinatorRole implements ServerRole {
                 ended(
                     at,
                     others,
-                    endings.ended(Outcome.Kind.FAILED, String.valueOf(e.getMessage()))));
+                    uncounted(
+                        endings.ended(Outcome.Kind.FAILED, String.valueOf(e.getMessage())))));
           }
           again = step;
           log.warn("{}: step {} is taken again: its gradient is not finite", job, again);
@@ -283,8 +285,8 @@ final class CoordinatorRole implements ServerRole {
           at.resume();
         }
       } else if (stop && at.connected() == 0) {
-        // Nobody is left for the shares that are missing: the newest checkpoint is what there is.
-        return Optional.of(ended(at, others, endings.stopped()));
+        // Nobody is left for the shares that are missing.
+        return Optional.of(ended(at, others, unsaved()));
       }
       boolean between = plan.asynchronous() || !results.isEmpty() || at.connected() == 0;
       if (action == Action.RUN && between) {
@@ -323,9 +325,35 @@ final class CoordinatorRole implements ServerRole {
   private Outcome diverged(DivergedException why) throws InterruptedException {
     log.error("{}: {}", job, why.getMessage());
     Outcome outcome =
-        endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage()));
+        uncounted(
+            endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage())));
     endings.report(outcome);
     return outcome;
+  }
+
+  /** Stopped where the newest checkpoint is what there is. */
+  private Outcome unsaved() throws IOException {
+    OptionalLong newest = checkpoints.newestStep();
+    return uncounted(
+        endings.ended(
+            Outcome.Kind.STOPPED,
+            "stopped at step %d without a checkpoint of it; %s"
+                .formatted(
+                    replica.step(),
+                    newest.isPresent()
+                        ? "the newest is of step " + newest.getAsLong()
+                        : "there is none")));
+  }
+
+  /**
+   * Where shares are missing, examples behind them have been trained: those are neither lost nor
+   * repeated, as no checkpoint has them.
+   */
+  private Outcome uncounted(Outcome outcome) {
+    Desk now = desk;
+    return !plan.asynchronous() || now == null || now.isDrained()
+        ? outcome
+        : new Outcome(outcome.kind(), outcome.progress(), null, null, 0, outcome.message());
   }
 
   private static String json(Outcome outcome) {
@@ -411,8 +439,8 @@ final class CoordinatorRole implements ServerRole {
   @Override
   public Outcome stopAlone() throws IOException {
     if (plan.asynchronous() || !served.isReachable() || line == 0) {
-      // What is here may lack examples or a part: the newest checkpoint is what there is.
-      return endings.stopped();
+      // What is here may lack examples or a part.
+      return unsaved();
     }
     return endings.stopAlone();
   }

@@ -111,4 +111,27 @@ class ServerEndingTest {
       assertThat(early).isFalse();
     }
   }
+
+  @Test
+  void stoppedWithoutWorkersWhereSharesAreMissing() throws Exception {
+    try (ServerJob job =
+        new ServerJob(folder, settings(ENDLESS, "parameter-server:mode=asynchronous"), 1)) {
+      job.start(2, true);
+      job.awaitSteps(5);
+      job.servers().getFirst().saveSoon();
+      job.operator().await("a checkpoint", () -> saved() > 0);
+      long saved = saved();
+      job.workers().getFirst().model().delay(Duration.ofDays(1));
+      job.awaitSteps(20);
+      for (TestReplica worker : job.workers()) {
+        worker.kill();
+      }
+      job.operator().stop();
+      Outcome outcome = job.servers().getFirst().outcome();
+      assertThat(outcome.kind()).isEqualTo(Outcome.Kind.STOPPED);
+      assertThat(outcome.lostOrRepeatedExamples()).isZero();
+      assertThat(outcome.message()).contains("the newest is of step " + saved);
+      assertThat(Objects.requireNonNull(outcome.progress()).step()).isGreaterThan(saved);
+    }
+  }
 }
