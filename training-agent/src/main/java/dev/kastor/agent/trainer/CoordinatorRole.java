@@ -253,6 +253,7 @@ final class CoordinatorRole implements ServerRole {
       Optional<Membership> newer = generations.newer();
       Action action = newer.map(Membership::action).orElse(Action.WAIT);
       if (action == Action.LEAVE) {
+        saveBeforeLeaving();
         return Optional.of(new Outcome(Outcome.Kind.LEFT, null, null, null, 0, "no longer needed"));
       }
       boolean stop = action == Action.STOP;
@@ -290,12 +291,25 @@ final class CoordinatorRole implements ServerRole {
       }
       boolean between = plan.asynchronous() || !results.isEmpty() || at.connected() == 0;
       if (action == Action.RUN && between) {
+        if (newer.filter(each -> ServerTrainer.lists(each, 0, around.pod())).isEmpty()) {
+          saveBeforeLeaving();
+        }
         at.tell(new Message.Move(), false, MOVE_LIMIT);
         for (Wire other : others) {
           other.send(new Message.Move());
         }
         return Optional.empty();
       }
+    }
+  }
+
+  /**
+   * Another server 0 goes on from here, unless it has loaded a checkpoint already. Where updates are
+   * asynchronous, shares may be missing: then it goes on from the checkpoint before.
+   */
+  private void saveBeforeLeaving() throws IOException {
+    if (!plan.asynchronous()) {
+      checkpoints.save(replica.state());
     }
   }
 

@@ -84,8 +84,13 @@ public final class ServerTrainer implements Training {
   }
 
   private boolean lists(Membership membership) {
+    return lists(membership, index, around.pod());
+  }
+
+  /** Whether a pod is a server of a generation. */
+  static boolean lists(Membership membership, int index, String pod) {
     return membership.serversOrNone().stream()
-        .anyMatch(server -> server.index() == index && server.pod().equals(around.pod()));
+        .anyMatch(server -> server.index() == index && server.pod().equals(pod));
   }
 
   @Override

@@ -134,4 +134,22 @@ class ServerEndingTest {
       assertThat(Objects.requireNonNull(outcome.progress()).step()).isGreaterThan(saved);
     }
   }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"parameter-server", "parameter-server:servers=2"})
+  void server0SavesBeforeItLeavesToAnother(String sync) throws Exception {
+    TrainingSettings settings = settings(ENDLESS, sync);
+    int servers = settings.method().servers().orElseThrow().servers();
+    try (ServerJob job = new ServerJob(folder, settings, servers)) {
+      job.start(2, true);
+      job.awaitSteps(20);
+      assertThat(saved()).isLessThan(20);
+      TestReplica before = job.replaceServer(0);
+      assertThat(before.outcome().kind()).isEqualTo(Outcome.Kind.LEFT);
+      assertThat(saved()).isGreaterThanOrEqualTo(20);
+      job.operator().await("all go on", job.operator()::settled);
+      job.operator().stop();
+      job.end(Outcome.Kind.STOPPED);
+    }
+  }
 }

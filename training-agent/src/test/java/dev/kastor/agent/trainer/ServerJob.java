@@ -79,6 +79,14 @@ final class ServerJob implements AutoCloseable {
     operator.replaced(index, pod);
   }
 
+  /** Another server comes in the place of one that lives, which is returned. */
+  TestReplica replaceServer(int index) {
+    String pod = "server-" + index + "-again" + started++;
+    TestReplica before = servers.set(index, server(pod, index));
+    operator.replaced(index, pod);
+    return before;
+  }
+
   long step() {
     List<TelemetryReport> reports = operator.reports();
     return reports.isEmpty() ? 0 : reports.getLast().progress().step();
