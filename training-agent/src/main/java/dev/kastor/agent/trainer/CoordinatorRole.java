@@ -242,8 +242,7 @@ final class CoordinatorRole implements ServerRole {
                 ended(
                     at,
                     others,
-                    uncounted(
-                        endings.ended(Outcome.Kind.FAILED, String.valueOf(e.getMessage())))));
+                    uncounted(endings.ended(Outcome.Kind.FAILED, String.valueOf(e.getMessage())))));
           }
           again = step;
           log.warn("{}: step {} is taken again: its gradient is not finite", job, again);
@@ -304,8 +303,8 @@ final class CoordinatorRole implements ServerRole {
   }
 
   /**
-   * Another server 0 goes on from here, unless it has loaded a checkpoint already. Where updates are
-   * asynchronous, shares may be missing: then it goes on from the checkpoint before.
+   * Another server 0 goes on from here, unless it has loaded a checkpoint already. Where updates
+   * are asynchronous, shares may be missing: then it goes on from the checkpoint before.
    */
   private void saveBeforeLeaving() throws IOException {
     if (!plan.asynchronous()) {
@@ -339,8 +338,7 @@ final class CoordinatorRole implements ServerRole {
   private Outcome diverged(DivergedException why) throws InterruptedException {
     log.error("{}: {}", job, why.getMessage());
     Outcome outcome =
-        uncounted(
-            endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage())));
+        uncounted(endings.ended(Outcome.Kind.FAILED_PERMANENTLY, String.valueOf(why.getMessage())));
     endings.report(outcome);
     return outcome;
   }
