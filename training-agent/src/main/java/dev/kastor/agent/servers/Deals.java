@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -48,7 +49,10 @@ public final class Deals {
 
   private final Set<Integer> busyInStep = new HashSet<>();
   private final Set<Integer> connected = new HashSet<>();
-  private final Set<Integer> faulty = new HashSet<>();
+
+  /** Workers whose gradient was no number where another's was, and the updates before that share. */
+  private final Map<Integer, Long> faulty = new HashMap<>();
+
   private long update;
   private long number;
   private long position;
@@ -132,9 +136,13 @@ public final class Deals {
     return dropped;
   }
 
-  /** Whether the gradient of a worker was no number where another's was. */
-  public boolean isFaulty(int rank) {
-    return faulty.contains(rank);
+  /**
+   * Updates before that share for which the gradient of a worker was no number, where another's
+   * was; empty if there is none.
+   */
+  public OptionalLong faultyAt(int rank) {
+    Long at = faulty.get(rank);
+    return at == null ? OptionalLong.empty() : OptionalLong.of(at);
   }
 
   /** A worker is there. */
@@ -325,7 +333,7 @@ public final class Deals {
         uselessSince.put(other, hold.sinceNanos);
       }
     });
-    faulty.addAll(counted.bad);
+    counted.bad.forEach(each -> faulty.putIfAbsent(each, update));
     arrived++;
     return true;
   }

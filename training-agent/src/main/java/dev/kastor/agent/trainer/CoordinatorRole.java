@@ -193,14 +193,7 @@ final class CoordinatorRole implements ServerRole {
       desk = now;
       draining = false;
     }
-    now.moved(
-        workers,
-        batch,
-        json(
-            endings.ended(
-                Outcome.Kind.FAILED,
-                "the gradient of this worker is not finite at step %d, that of another for the same examples is: they go on without it"
-                    .formatted(replica.step()))));
+    now.moved(workers, batch);
     around.memberships().stepped(replica.step());
     around.memberships().moved(membership.generation(), Phase.TRAINING);
     Switch change = reports.began(membership, broke);

@@ -1,10 +1,13 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.servers.Deals;
 import dev.kastor.agent.servers.Message;
 import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
+import dev.kastor.protocol.Outcome;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +54,6 @@ final class Desk {
   /** What all workers are told instead of a share. */
   private @Nullable Message last;
 
-  private String faulty = "";
-
   /** Desk of a process that goes on from here. */
   Desk(
       ServerPlan plan,
@@ -79,14 +81,13 @@ final class Desk {
       Message.Passed passed,
       float[] statistics) {}
 
-  /** Another generation begins; a worker whose gradient alone is no number is told so. */
-  synchronized void moved(int workers, BatchPlan batch, String faultyOutcome) {
+  /** Another generation begins. */
+  synchronized void moved(int workers, BatchPlan batch) {
     deals.moved(workers, batch);
     if (!plan.asynchronous()) {
       arrived.clear();
     }
     last = null;
-    faulty = faultyOutcome;
     hopeless = false;
     waiting.clear();
     dealt.clear();
@@ -119,8 +120,9 @@ final class Desk {
         if (last != null) {
           return last;
         }
-        if (deals.isFaulty(rank)) {
-          return new Message.End(faulty);
+        OptionalLong faulty = deals.faultyAt(rank);
+        if (faulty.isPresent()) {
+          return new Message.End(notFinite(faulty.getAsLong()));
         }
         if (evaluate && evaluating < 0) {
           evaluating = rank;
@@ -139,6 +141,16 @@ final class Desk {
         waiting.remove(rank);
       }
     }
+  }
+
+  private static String notFinite(long step) {
+    String message =
+        ("the gradient of this worker is not finite at step %d; another worker's is, for the same"
+                + " examples. The others go on without this one. If workers fail so again and again,"
+                + " look at the examples that they read, or at their device.")
+            .formatted(step);
+    Outcome outcome = new Outcome(Outcome.Kind.FAILED, null, null, null, 0, message);
+    return new String(WireJson.write(outcome), StandardCharsets.UTF_8);
   }
 
   /** Whether a share that a worker computed is still wanted. */

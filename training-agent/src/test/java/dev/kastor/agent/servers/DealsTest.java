@@ -117,8 +117,8 @@ class DealsTest {
     deals.came(1, 1);
     assertThat(deals.deal(1).orElseThrow().share()).isZero();
     deals.came(1, 0);
-    assertThat(deals.isFaulty(0)).isTrue();
-    assertThat(deals.isFaulty(1)).isFalse();
+    assertThat(deals.faultyAt(0)).hasValue(0);
+    assertThat(deals.faultyAt(1)).isEmpty();
   }
 
   @Test
@@ -130,7 +130,26 @@ class DealsTest {
     deals.joined(1);
     assertThat(deals.deal(1).orElseThrow().share()).isZero();
     assertThat(deals.came(1, 0)).isTrue();
-    assertThat(deals.isFaulty(0)).isTrue();
+    assertThat(deals.faultyAt(0)).hasValue(0);
+  }
+
+  @Test
+  void aFaultyWorkerIsToldTheStepInWhichItWas() {
+    Deals deals = deals(steps(0), 1);
+    deals.deal(0);
+    deals.came(0, 0);
+    deals.applied();
+    deals.moved(2, BATCH);
+    deals.joined(0);
+    deals.joined(1);
+    long share = deals.deal(0).orElseThrow().share();
+    assertThat(deals.spoiled(0, share)).isFalse();
+    assertThat(deals.deal(1).orElseThrow().share()).isEqualTo(share);
+    deals.came(1, share);
+    long other = deals.deal(1).orElseThrow().share();
+    deals.came(1, other);
+    deals.applied();
+    assertThat(deals.faultyAt(0)).hasValue(1);
   }
 
   @Test

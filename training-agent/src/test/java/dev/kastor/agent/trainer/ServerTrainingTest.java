@@ -311,7 +311,9 @@ class ServerTrainingTest {
       job.awaitSteps(8);
       TestReplica broken = job.workers().remove(1);
       broken.model().spoil(Float.NaN, 1);
-      assertThat(broken.outcome().kind()).isEqualTo(Outcome.Kind.FAILED);
+      Outcome outcome = broken.outcome();
+      assertThat(outcome.kind()).isEqualTo(Outcome.Kind.FAILED);
+      assertThat(outcome.message()).doesNotContain("at step 0;").contains("another worker's is");
       job.operator().died(List.of(broken.pod()));
       job.awaitSteps(8);
       job.operator().stop();
