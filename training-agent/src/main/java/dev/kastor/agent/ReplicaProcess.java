@@ -109,7 +109,7 @@ final class ReplicaProcess implements AutoCloseable {
   }
 
   private Outcome train(Trainable model, Optimizer optimizer, TrainingSettings settings)
-      throws IOException, InterruptedException {
+      throws IOException, InterruptedException, ProgramException {
     JobSettings spec = config.spec();
     CheckpointStore store =
         new CheckpointStore(
@@ -141,7 +141,8 @@ final class ReplicaProcess implements AutoCloseable {
   }
 
   private Training training(
-      Surroundings around, TrainingSettings settings, Trainable model, Optimizer optimizer) {
+      Surroundings around, TrainingSettings settings, Trainable model, Optimizer optimizer)
+      throws ProgramException {
     if (config.server().isPresent()) {
       return new ServerTrainer(around, settings, model, optimizer, config.server().getAsInt());
     }

@@ -5,7 +5,9 @@ import dev.kastor.agent.ring.PeerLink;
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.servers.Shard;
 import dev.kastor.agent.servers.ShardPlan;
+import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.ProgramException;
 import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.Membership;
@@ -42,14 +44,15 @@ public final class ServerTrainer implements Training {
    *
    * @param index of the server
    * @param model closed by its owner
-   * @throws IllegalArgumentException if the optimizer's vectors cannot be sharded
+   * @throws ProgramException if the optimizer's vectors cannot be sharded
    */
   public ServerTrainer(
       Surroundings around,
       TrainingSettings settings,
       Trainable model,
       Optimizer optimizer,
-      int index) {
+      int index)
+      throws ProgramException {
     this.around = around;
     this.index = index;
     this.memberships = around.memberships();
@@ -62,11 +65,7 @@ public final class ServerTrainer implements Training {
       throw new IllegalArgumentException(
           "server %d of %d, which are numbered from 0".formatted(index, plan.servers()));
     }
-    if (plan.servers() > 1 && !Shard.fits(optimizer, model.layout())) {
-      throw new IllegalArgumentException(
-          "optimizer %s has vectors that cannot be sharded as the parameters are. Set servers: 1."
-              .formatted(optimizer.name()));
-    }
+    checkOptimizer(plan, optimizer, model.layout());
     this.generations = new Generations(memberships, this::lists, complete(plan));
     ShardPlan shards = ShardPlan.of(model.layout(), plan.servers());
     Shard shard = new Shard(shards.layout(index), optimizer);
@@ -75,6 +74,16 @@ public final class ServerTrainer implements Training {
             ? new CoordinatorRole(
                 around, settings, plan, model, optimizer, shards, shard, generations)
             : new ShardRole(around, shard);
+  }
+
+  /** Throws if the optimizer's vectors cannot be sharded as they have to be. */
+  static void checkOptimizer(ServerPlan plan, Optimizer optimizer, Layout layout)
+      throws ProgramException {
+    if (plan.servers() > 1 && !Shard.fits(optimizer, layout)) {
+      throw new ProgramException(
+          "optimizer %s has vectors that cannot be sharded as the parameters are. Set servers: 1."
+              .formatted(optimizer.name()));
+    }
   }
 
   /** A generation can begin once all servers are there. */

@@ -11,6 +11,7 @@ import dev.kastor.agent.ring.RingListener;
 import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.optim.Sgd;
+import dev.kastor.engine.train.ProgramException;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.scheduler.model.JobId;
 import java.net.InetAddress;
@@ -129,7 +130,8 @@ final class TestReplica {
     }
   }
 
-  private Training trainer(Surroundings around, TrainingSettings settings) {
+  private Training trainer(Surroundings around, TrainingSettings settings)
+      throws ProgramException {
     Sgd optimizer = new Sgd(0.9, 0);
     if (server >= 0) {
       return new ServerTrainer(around, settings, model, optimizer, server);
