@@ -58,9 +58,14 @@ final class Checkpoints implements AutoCloseable {
     this.failed = failed;
   }
 
+  /** Whether a save in the background is under way. */
+  boolean isSaving() {
+    return saving != null && !saving.isDone();
+  }
+
   /** Copies the state and saves it while training goes on; does nothing while a save runs. */
   void saveInBackground(TrainingState live) {
-    if (saving != null && !saving.isDone()) {
+    if (isSaving()) {
       return;
     }
     TrainingState copied = copyOf(live);

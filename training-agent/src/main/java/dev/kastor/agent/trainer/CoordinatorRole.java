@@ -314,6 +314,10 @@ final class CoordinatorRole implements ServerRole {
   }
 
   private boolean isSaveDue() {
+    if (checkpoints.isSaving()) {
+      // What is asked for now is saved after that; the state need not be collected before.
+      return false;
+    }
     return saveSoon || System.nanoTime() - lastSaveNanos >= settings.checkpointInterval().toNanos();
   }
 

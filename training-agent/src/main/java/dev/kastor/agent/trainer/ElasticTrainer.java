@@ -296,7 +296,8 @@ public final class ElasticTrainer implements Training {
 
   private void saveWhenDue() {
     long now = System.nanoTime();
-    if (saveSoon || now - lastSaveNanos >= settings.checkpointInterval().toNanos()) {
+    boolean due = saveSoon || now - lastSaveNanos >= settings.checkpointInterval().toNanos();
+    if (due && !checkpoints.isSaving()) {
       saveSoon = false;
       lastSaveNanos = now;
       checkpoints.saveInBackground(replica.state());
