@@ -50,7 +50,9 @@ public final class Deals {
   private final Set<Integer> busyInStep = new HashSet<>();
   private final Set<Integer> connected = new HashSet<>();
 
-  /** Workers whose gradient was no number where another's was, and the updates before that share. */
+  /**
+   * Workers whose gradient was no number where another's was, and the updates before that share.
+   */
   private final Map<Integer, Long> faulty = new HashMap<>();
 
   private long update;

@@ -21,13 +21,7 @@ class CheckpointsTest {
   void saysWhetherASaveIsUnderWay() throws Exception {
     TrainingSettings settings =
         new TrainingSettings(
-            16,
-            0.02,
-            new AdaScale(),
-            new Work.Steps(1),
-            5,
-            Duration.ofDays(1),
-            Duration.ofDays(1));
+            16, 0.02, new AdaScale(), new Work.Steps(1), 5, Duration.ofDays(1), Duration.ofDays(1));
     Replica replica = new Replica(new LinearModel(), new Sgd(0.9, 0), settings);
     replica.startFresh();
     CountDownLatch written = new CountDownLatch(1);

@@ -130,8 +130,7 @@ final class TestReplica {
     }
   }
 
-  private Training trainer(Surroundings around, TrainingSettings settings)
-      throws ProgramException {
+  private Training trainer(Surroundings around, TrainingSettings settings) throws ProgramException {
     Sgd optimizer = new Sgd(0.9, 0);
     if (server >= 0) {
       return new ServerTrainer(around, settings, model, optimizer, server);
