@@ -325,14 +325,14 @@ public final class GraphModel implements AutoCloseable {
     }
     Pass made =
         key.training()
-            ? WholePass.training(
+            ? Pass.training(
                 network,
                 executor,
                 graphPasses,
                 key.examples(),
                 parameters,
                 parameters.device() == null ? null : gradient())
-            : WholePass.inference(network, executor, graphPasses, key.examples(), parameters);
+            : Pass.inference(network, executor, graphPasses, key.examples(), parameters);
     passes.put(key, made);
     return made;
   }
