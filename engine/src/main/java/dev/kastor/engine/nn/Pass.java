@@ -188,15 +188,18 @@ final class Pass implements AutoCloseable {
    *
    * @param flatStatistics running ones
    * @param gradient receives the gradients of the parameters side by side
+   * @param end of the elements that are wanted: those from there on are left as they are, as an
+   *     earlier run that failed has told of them
    * @param ready told from which element on the gradient is there, again and again, down to 0
    */
-  void run(Batch batch, float[] flatStatistics, float[] gradient, IntConsumer ready) {
+  void run(Batch batch, float[] flatStatistics, float[] gradient, int end, IntConsumer ready) {
     write(batch, flatStatistics);
-    boolean[] there = new boolean[gradients];
-    int[] missing = {gradients};
+    int wanted = (int) layout.entries().stream().filter(entry -> entry.offset() < end).count();
+    boolean[] there = new boolean[wanted];
+    int[] missing = {wanted};
     executable.run(output -> {
       int parameter = gradients - output;
-      if (output == 0 || parameter < 0) {
+      if (output == 0 || parameter < 0 || parameter >= wanted) {
         return;
       }
       executable.output(output).read(gradient, layout.entries().get(parameter).offset());
