@@ -44,7 +44,10 @@ public record OwnedExecutable(Executable executable, Runnable free) implements E
 
   @Override
   public void close() {
-    executable.close();
-    free.run();
+    try {
+      executable.close();
+    } finally {
+      free.run();
+    }
   }
 }

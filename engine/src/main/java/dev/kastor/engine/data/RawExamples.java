@@ -97,14 +97,9 @@ public record RawExamples(List<String> names, float[] values, int position) {
         List.of(String.valueOf(file.getFileName())), values, bytes.length - from - 1);
   }
 
-  /** Each line is a sentence; a label before it is looked over. */
+  /** Each line is a sentence; a label and a tab before it are looked over. */
   private static RawExamples sentences(Path file, int context) throws DataException {
-    List<String> lines;
-    try {
-      lines = Files.readAllLines(file).stream().filter(line -> !line.isBlank()).toList();
-    } catch (IOException e) {
-      throw new DataException(file, e);
-    }
+    List<Sentences.Line> lines = Sentences.lines(file, context, MOST_ROWS + 1, false);
     if (lines.isEmpty() || lines.size() > MOST_ROWS) {
       throw new DataException(
           file, "has %d sentences, not 1 to %d".formatted(lines.size(), MOST_ROWS));
@@ -112,9 +107,8 @@ public record RawExamples(List<String> names, float[] values, int position) {
     float[] values = new float[Math.multiplyExact(lines.size(), context)];
     List<String> names = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
-      String sentence = lines.get(i).substring(lines.get(i).indexOf('\t') + 1);
-      Sentences.tokens(Sentences.bytes(sentence, context), values, i * context, context);
-      names.add("line " + (i + 1));
+      Sentences.tokens(lines.get(i).sentence(), values, i * context, context);
+      names.add("line " + lines.get(i).number());
     }
     return new RawExamples(names, values, 0);
   }

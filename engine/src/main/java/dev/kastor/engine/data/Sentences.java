@@ -2,8 +2,7 @@ package dev.kastor.engine.data;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,7 +42,7 @@ public record Sentences(Examples training, Examples heldOut, List<String> labels
   }
 
   @SuppressWarnings("ArrayRecordComponent") // never compared
-  private record Line(String label, byte[] sentence) {}
+  record Line(int number, String label, byte[] sentence) {}
 
   /**
    * Reads a file and keeps every so-many-th sentence as held-out data.
@@ -52,7 +51,7 @@ public record Sentences(Examples training, Examples heldOut, List<String> labels
    * @param holdOutEvery at least 2: sentences holdOutEvery, 2 holdOutEvery, .. are held out
    */
   public static Sentences read(Path file, int context, int holdOutEvery) throws DataException {
-    List<Line> lines = lines(file, context, Integer.MAX_VALUE);
+    List<Line> lines = lines(file, context, Integer.MAX_VALUE, true);
     Map<String, Integer> numbers = numbers(file, lines);
     List<Line> training = new ArrayList<>();
     List<Line> heldOut = new ArrayList<>();
@@ -80,51 +79,67 @@ public record Sentences(Examples training, Examples heldOut, List<String> labels
     if (bytes <= GLANCED_BYTES) {
       return read(file, context, holdOutEvery).training.examples();
     }
-    lines(file, context, GLANCED_LINES);
+    lines(file, context, GLANCED_LINES, true);
     return bytes / LEAST_LINE_BYTES;
   }
 
-  private static List<Line> lines(Path file, int context, int most) throws DataException {
+  /**
+   * Reads the first lines of a file.
+   *
+   * @param labelled whether each must have a label; otherwise what is before its first tab, if it
+   *     has one, is its label
+   */
+  static List<Line> lines(Path file, int context, int most, boolean labelled) throws DataException {
     DataFile.size(file);
     List<Line> lines = new ArrayList<>();
-    try (InputStream in = Files.newInputStream(file);
-        BufferedReader reader =
-            new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8.newDecoder()))) {
+    // Each byte is a character here, so that a line that is no UTF-8 has a number.
+    try (BufferedReader reader = Files.newBufferedReader(file, StandardCharsets.ISO_8859_1)) {
       int number = 0;
-      for (String text = reader.readLine();
-          text != null && lines.size() < most;
-          text = reader.readLine()) {
+      for (String bytes = reader.readLine();
+          bytes != null && lines.size() < most;
+          bytes = reader.readLine()) {
         number++;
+        String text = decoded(file, number, bytes);
         String line =
             number == 1 && !text.isEmpty() && text.charAt(0) == BYTE_ORDER_MARK
                 ? text.substring(1)
                 : text;
         if (!line.isBlank()) {
-          lines.add(line(file, number, line, context));
+          lines.add(line(file, number, line, context, labelled));
         }
       }
       return lines;
-    } catch (CharacterCodingException e) {
-      throw new DataException(file, "is no text in UTF-8. Convert it, such as with iconv");
     } catch (IOException e) {
       throw new DataException(file, e);
     }
   }
 
-  private static Line line(Path file, int number, String line, int context) throws DataException {
+  private static String decoded(Path file, int number, String bytes) throws DataException {
+    try {
+      ByteBuffer buffer = ByteBuffer.wrap(bytes.getBytes(StandardCharsets.ISO_8859_1));
+      return StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
+    } catch (CharacterCodingException e) {
+      throw new DataException(
+          file,
+          "line %d is no text in UTF-8. Convert the file, such as with iconv".formatted(number));
+    }
+  }
+
+  private static Line line(Path file, int number, String line, int context, boolean labelled)
+      throws DataException {
     int tab = line.indexOf('\t');
     String label = tab < 0 ? "" : line.substring(0, tab).strip();
     byte[] sentence = bytes(line.substring(tab + 1), context);
-    if (label.isEmpty() || sentence.length == 0) {
+    if ((labelled && label.isEmpty()) || sentence.length == 0) {
       throw new DataException(
           file,
           "line %d is not 'label<TAB>sentence' but '%s'".formatted(number, CsvTable.quoted(line)));
     }
-    return new Line(label, sentence);
+    return new Line(number, label, sentence);
   }
 
   /** The first bytes of a sentence. */
-  static byte[] bytes(String sentence, int context) {
+  private static byte[] bytes(String sentence, int context) {
     byte[] all = sentence.strip().getBytes(StandardCharsets.UTF_8);
     return all.length <= context ? all : Arrays.copyOf(all, context);
   }

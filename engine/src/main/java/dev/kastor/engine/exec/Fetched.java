@@ -1,7 +1,5 @@
 package dev.kastor.engine.exec;
 
-import dev.kastor.engine.tensor.Tensor;
-
 /** Listener to a run that is told of each value that was fetched as soon as it is there. */
 @FunctionalInterface
 public interface Fetched {
@@ -12,7 +10,7 @@ public interface Fetched {
    * Takes notice of a value.
    *
    * @param fetch its number among what was fetched
-   * @param value valid until this returns, and then as long as the results of the run
+   * @param value held until this returns, and then as long as the results of the run
    */
-  void there(int fetch, Tensor value);
+  void there(int fetch, Value value);
 }

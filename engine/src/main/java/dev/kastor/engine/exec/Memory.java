@@ -147,10 +147,9 @@ public final class Memory implements AutoCloseable {
     if (free.isEmpty()) {
       long slabBytes = Math.min(SLAB_BYTES, Math.max(size, capBytes / 64 / size * size));
       slabBytes = slabBytes / size * size;
-      reserve(slabBytes, who, size);
-      Arena arena = Arena.ofShared();
-      MemorySegment slab = arena.allocate(slabBytes, Tensor.ALIGNMENT);
-      slabs.put(slab.address(), new Slab(slab, arena));
+      Slab made = reserved(slabBytes, who, size);
+      MemorySegment slab = made.segment;
+      slabs.put(slab.address(), made);
       for (long offset = 0; offset < slabBytes; offset += size) {
         free.add(slab.asSlice(offset, size));
       }
@@ -162,12 +161,24 @@ public final class Memory implements AutoCloseable {
     Deque<Block> free = exact ? null : large.get(size);
     Block block = free == null ? null : free.poll();
     if (block == null) {
-      reserve(size, who, size);
-      Arena arena = Arena.ofShared();
-      block = new Block(arena.allocate(size, Tensor.ALIGNMENT), arena, exact);
+      Slab made = reserved(size, who, size);
+      block = new Block(made.segment, made.arena, exact);
     }
     inUse.put(block.segment.address(), block);
     return block.segment;
+  }
+
+  /** Takes memory from the system, and nothing where that has none. */
+  private Slab reserved(long bytes, Object who, long wanted) {
+    reserve(bytes, who, wanted);
+    Arena arena = Arena.ofShared();
+    try {
+      return new Slab(arena.allocate(bytes, Tensor.ALIGNMENT), arena);
+    } catch (RuntimeException | Error e) {
+      reservedBytes -= bytes;
+      arena.close();
+      throw e;
+    }
   }
 
   /** Makes room under the cap. */

@@ -87,8 +87,8 @@ public final class PlannedExecutable implements Executable {
       results =
           runner.run(
               inputs,
-              (output, tensor) -> {
-                outputs[output] = tensor;
+              (output, value) -> {
+                outputs[output] = value.tensor();
                 finished.accept(output);
               });
     } catch (RuntimeException | Error e) {

@@ -59,7 +59,7 @@ final class Region implements AutoCloseable {
         }
       }
       return results;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       results.forEach(Value::release);
       throw e;
     } finally {

@@ -97,7 +97,7 @@ final class Run {
       Throwable problem = null;
       lock.unlock();
       try {
-        listener.there(next, value.tensor());
+        listener.there(next, value);
       } catch (RuntimeException | Error e) {
         problem = e;
       } finally {

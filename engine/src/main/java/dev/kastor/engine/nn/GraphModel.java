@@ -8,6 +8,7 @@ import dev.kastor.engine.exec.Session;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.pass.PassPipeline;
+import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Tensor;
 import java.util.ArrayList;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.random.RandomGeneratorFactory;
@@ -183,7 +183,7 @@ public final class GraphModel implements AutoCloseable {
    */
   public double pass(Batch batch, float[] gradient, float[] batchStatistics, IntConsumer ready) {
     requireLength("gradient", gradient.length, layout.elements());
-    boolean[] told = new boolean[1];
+    int[] told = {gradient.length};
     Pass pass =
         ran(
             training(batch, batchStatistics),
@@ -192,11 +192,11 @@ public final class GraphModel implements AutoCloseable {
                     batch,
                     statistics,
                     gradient,
+                    told[0],
                     from -> {
-                      told[0] = true;
+                      told[0] = from;
                       ready.accept(from);
-                    }),
-            () -> !told[0]);
+                    }));
     pass.readStatistics(batchStatistics);
     return pass.output(0).get(0);
   }
@@ -215,22 +215,19 @@ public final class GraphModel implements AutoCloseable {
   }
 
   private Pass ran(Key key, Batch batch) {
-    return ran(key, pass -> pass.run(batch, statistics), () -> true);
+    return ran(key, pass -> pass.run(batch, statistics));
   }
 
   /**
-   * A pass that has run; where memory is short, other passes give theirs back first.
-   *
-   * @param again whether it may run again after it failed
+   * A pass that has run; where memory is short, other passes give theirs back and it runs again.
    */
-  private Pass ran(Key key, Consumer<Pass> run, BooleanSupplier again) {
+  private Pass ran(Key key, Consumer<Pass> run) {
     try {
       Pass pass = compiled(key);
       run.accept(pass);
       return pass;
     } catch (MemoryCapException e) {
-      boolean alone = passes.keySet().stream().allMatch(key::equals);
-      if (alone || !again.getAsBoolean()) {
+      if (passes.keySet().stream().allMatch(key::equals)) {
         throw e;
       }
     }
@@ -301,15 +298,16 @@ public final class GraphModel implements AutoCloseable {
     return best;
   }
 
-  /** Compiles a pass of this size and runs it a few times on zeros; changes nothing. */
+  /** Compiles a pass of this size and runs it a few times; changes nothing. */
   public void warmUp(int examples) {
-    Batch zeros =
-        new Batch(
-            examples,
-            new float[examples * network.example().shape().elements()],
-            new int[examples * network.positions()]);
+    float[] features = new float[examples * network.example().shape().elements()];
+    if (network.example().dtype() == DType.I32) {
+      // Token 0 may be the end of a sentence, and a loop without steps compiles no body.
+      Arrays.fill(features, 1);
+    }
+    Batch batch = new Batch(examples, features, new int[examples * network.positions()]);
     for (int i = 0; i < 3; i++) {
-      ran(new Key(true, examples), zeros);
+      ran(new Key(true, examples), batch);
     }
   }
 
@@ -325,14 +323,14 @@ public final class GraphModel implements AutoCloseable {
     }
     Pass made =
         key.training()
-            ? WholePass.training(
+            ? Pass.training(
                 network,
                 executor,
                 graphPasses,
                 key.examples(),
                 parameters,
                 parameters.device() == null ? null : gradient())
-            : WholePass.inference(network, executor, graphPasses, key.examples(), parameters);
+            : Pass.inference(network, executor, graphPasses, key.examples(), parameters);
     passes.put(key, made);
     return made;
   }

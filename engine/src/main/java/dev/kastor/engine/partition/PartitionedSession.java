@@ -178,18 +178,33 @@ public final class PartitionedSession implements AutoCloseable {
       }
       throw e;
     } finally {
+      news.discard();
       rendezvous.forget(run);
     }
   }
 
   /** What parts have fetched, on its way to the thread that asked. */
   private static final class News {
-    private record There(int fetch, @Nullable Tensor value) {
+    /**
+     * A value that was fetched.
+     *
+     * @param value held until it was told of, however its part ends meanwhile
+     */
+    private record There(int fetch, @Nullable Value value) {
       /** Says that a part has ended. */
       static final There END = new There(-1, null);
     }
 
     private final BlockingQueue<There> queue = new LinkedBlockingQueue<>();
+
+    /** Lets go of what nobody was told of; all parts have ended. */
+    void discard() {
+      for (There next = queue.poll(); next != null; next = queue.poll()) {
+        if (next.value != null) {
+          next.value.release();
+        }
+      }
+    }
 
     /** Tells of values until so many parts have ended. */
     void tell(int parts, PartitionedSession.Failure failure, Fetched listener) {
@@ -199,8 +214,14 @@ public final class PartitionedSession implements AutoCloseable {
           There next = queue.take();
           if (next.value == null) {
             running--;
-          } else if (failure.isNone()) {
-            listener.there(next.fetch, next.value);
+          } else {
+            try {
+              if (failure.isNone()) {
+                listener.there(next.fetch, next.value);
+              }
+            } finally {
+              next.value.release();
+            }
           }
         } catch (InterruptedException e) {
           Thread.currentThread().interrupt();
@@ -252,7 +273,7 @@ public final class PartitionedSession implements AutoCloseable {
       Fetched listener =
           (fetch, value) -> {
             if (fetch < part.numbers().size()) {
-              news.queue.add(new News.There(part.numbers().get(fetch), value));
+              news.queue.add(new News.There(part.numbers().get(fetch), value.retain()));
             }
           };
       try (Results results = session.run(run, feeds, part.fetches(), listener)) {

@@ -15,11 +15,10 @@ import java.util.stream.IntStream;
 
 /** A network that classifies, bound to its examples. */
 final class ClassifierTrainable implements Trainable {
-  private static final int EVALUATION_BATCH = 250;
-
   private final GraphModel model;
   private final Examples training;
   private final Examples heldOut;
+  private final HeldOutBatches evaluation = new HeldOutBatches(250);
   private Batch buffer = new Batch(0, new float[0], new int[0]);
 
   ClassifierTrainable(GraphModel model, Examples training, Examples heldOut) {
@@ -81,11 +80,11 @@ final class ClassifierTrainable implements Trainable {
 
   @Override
   public Metric evaluate() {
-    Scores scores = Scores.NONE;
-    for (int from = 0; from < heldOut.examples(); from += EVALUATION_BATCH) {
-      int to = Math.min(heldOut.examples(), from + EVALUATION_BATCH);
-      scores = scores.plus(model.score(gather(heldOut, IntStream.range(from, to).toArray())));
-    }
+    Scores scores =
+        evaluation.scores(
+            model,
+            heldOut.examples(),
+            (from, to) -> gather(heldOut, IntStream.range(from, to).toArray()));
     return new Metric("accuracy", scores.accuracy(), true);
   }
 

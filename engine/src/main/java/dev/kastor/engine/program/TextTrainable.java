@@ -20,13 +20,12 @@ import java.util.function.IntConsumer;
  * on.
  */
 final class TextTrainable implements Trainable {
-  private static final int EVALUATION_BATCH = 32;
-
   private final GraphModel model;
   private final Text text;
   private final int context;
   private final int stride;
   private final int examples;
+  private final HeldOutBatches evaluation = new HeldOutBatches(32);
   private Batch buffer = new Batch(0, new float[0], new int[0]);
 
   TextTrainable(GraphModel model, Text text, int context, int stride) {
@@ -96,16 +95,17 @@ final class TextTrainable implements Trainable {
   @Override
   public Metric evaluate() {
     byte[] heldOut = text.heldOut();
-    int windows = heldOutExamples();
-    Scores scores = Scores.NONE;
-    for (int from = 0; from < windows; from += EVALUATION_BATCH) {
-      int count = Math.min(EVALUATION_BATCH, windows - from);
-      Batch batch = buffer(count);
-      for (int i = 0; i < count; i++) {
-        fill(batch, i, heldOut, (from + i) * context);
-      }
-      scores = scores.plus(model.score(batch));
-    }
+    Scores scores =
+        evaluation.scores(
+            model,
+            heldOutExamples(),
+            (from, to) -> {
+              Batch batch = buffer(to - from);
+              for (int i = from; i < to; i++) {
+                fill(batch, i - from, heldOut, i * context);
+              }
+              return batch;
+            });
     return new Metric("bitsPerByte", scores.meanLoss() / Math.log(2), false);
   }
 

@@ -83,6 +83,16 @@ final class RawExamplesTest {
         .hasMessageContaining("does not say what its features are made from");
   }
 
+  @Test
+  void readsSentencesAsTrainingDoes() throws Exception {
+    Inputs three = new Inputs.Sentences(3);
+    RawExamples sentences = read(three, "\ufeffab\n \t \r\n\nlabel\t c\n");
+    assertThat(sentences.names()).containsExactly("line 1", "line 4");
+    assertThat(sentences.values()).containsExactly('a' + 1, 'b' + 1, 0, 'c' + 1, 0, 0);
+    assertThatThrownBy(() -> read(three, "a\nlabel\t  \n")).hasMessageContaining("line 2 is not");
+    assertThatThrownBy(() -> read(three, "\n")).hasMessageContaining("has 0 sentences");
+  }
+
   private RawExamples read(Inputs inputs, String text) throws Exception {
     return RawExamples.read(inputs, Files.writeString(folder.resolve("given"), text));
   }

@@ -51,8 +51,11 @@ final class SentencesTest {
     assertThatThrownBy(() -> Sentences.read(one, 8, 2)).hasMessageContaining("has 1 labels");
     Path few = file("a\tb\nb\tc\n");
     assertThatThrownBy(() -> Sentences.read(few, 8, 3)).hasMessageContaining("too few");
-    Path latin = Files.write(folder.resolve("l"), new byte[] {'a', '\t', (byte) 0xe4, '\n'});
-    assertThatThrownBy(() -> Sentences.read(latin, 8, 3)).hasMessageContaining("UTF-8");
+    Path latin =
+        Files.writeString(
+            folder.resolve("l"), "a\tb\n\na\t\u00e4\nb\tc\n", StandardCharsets.ISO_8859_1);
+    assertThatThrownBy(() -> Sentences.read(latin, 8, 3))
+        .hasMessageContaining("line 3 is no text in UTF-8");
     assertThatThrownBy(() -> Sentences.read(folder, 8, 3)).hasMessageContaining("is a folder");
   }
 

@@ -48,6 +48,16 @@ class MemoryTest {
     memory.allocate(Type.f32(CAP / 4), "large").release();
   }
 
+  @Test
+  void whatTheSystemDoesNotHaveCountsForNothing() {
+    try (Memory large = new Memory(Long.MAX_VALUE);
+        Memory.Lasting lasting = large.lasting("more than there is")) {
+      assertThatThrownBy(() -> lasting.allocate(1L << 60, 64)).isInstanceOf(OutOfMemoryError.class);
+      assertThat(large.reservedBytes()).isZero();
+      assertThat(large.usedBytes()).isZero();
+    }
+  }
+
   /** As many as the cap lets be. */
   private List<Value> fill(Type type) {
     List<Value> all = new ArrayList<>();

@@ -7,6 +7,8 @@ import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.cuda.InterpretedGpu;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.backend.registry.Backends;
+import dev.kastor.engine.exec.Session;
+import dev.kastor.engine.graph.pass.PassPipeline;
 import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.optim.Adam;
 import java.util.ArrayList;
@@ -89,6 +91,19 @@ final class SentenceClassifierTest {
           });
       assertThat(early[0]).isNotZero().isEqualTo(gradient[gradient.length - 1]);
       assertThat(ready).hasSizeGreaterThan(1).endsWith(0).isSortedAccordingTo((a, b) -> b - a);
+    }
+  }
+
+  @Test
+  void warmingUpCompilesTheLoop() {
+    Session session = new Session(Backends.fastest(1).backend(), Long.MAX_VALUE, 1);
+    try (GraphModel model =
+        new GraphModel(network(20, Recurrent.Cell.LSTM), session, PassPipeline.USUAL, 3)) {
+      Batch batch = batch(20);
+      model.warmUp(batch.examples());
+      long compiled = session.memory().compiledBytes();
+      model.pass(batch, new float[model.layout().elements()], new float[0]);
+      assertThat(session.memory().compiledBytes()).isEqualTo(compiled);
     }
   }
 

@@ -458,6 +458,22 @@ class TrainingMethodTest {
         .contains("memoryMiB");
   }
 
+  /** A pass of 8 examples has room, one of the 250 that an evaluation would take has none. */
+  @Test
+  void evaluatesInSmallerBatchesWhereMemoryIsShort() throws Exception {
+    Program program = Programs.get("glyph-cnn");
+    Map<String, String> small = new HashMap<>(program.defaultParameters());
+    small.putAll(Map.of("trainingExamples", "20", "heldOutExamples", "270"));
+    TrainingMethod tight = devices(Map.of("whole", Map.of("memoryMiB", 6)));
+    try (Trainable expected = program.load(small);
+        Trainable model = program.load(small, tight.passSettings(1))) {
+      assertThatThrownBy(() -> model.warmUp(250)).isInstanceOf(MemoryCapException.class);
+      model.warmUp(8);
+      assertThat(model.evaluate()).isEqualTo(expected.evaluate());
+      model.warmUp(8);
+    }
+  }
+
   @Test
   void aModelThatExceedsTheCapSaysByHowMuch() throws Exception {
     TrainingMethod tight = devices(Map.of("whole", Map.of("memoryMiB", 1)));
