@@ -110,6 +110,8 @@ public final class ServerWorker implements Training {
         if (outcome.isPresent()) {
           return outcome.get();
         }
+        // Servers that lost each other begin the same generation again.
+        generations.broke(target.generation());
       } catch (RingBrokenException e) {
         if (generations.newest() > target.generation()) {
           // The servers do not wait for the end of a share that will not count.
