@@ -161,7 +161,7 @@ public final class Memory implements AutoCloseable {
    * @param free blocks of one size
    */
   private void giveBackSlabs(Deque<MemorySegment> free) {
-    Map<Block, Long> freeBytes = new IdentityHashMap<>();
+    IdentityHashMap<Block, Long> freeBytes = new IdentityHashMap<>();
     free.forEach(segment -> freeBytes.merge(slab(segment), segment.byteSize(), Long::sum));
     freeBytes.entrySet().removeIf(slab -> slab.getValue() < slab.getKey().segment.byteSize());
     free.removeIf(segment -> freeBytes.containsKey(slab(segment)));
