@@ -9,6 +9,8 @@ import dev.kastor.operator.metrics.Metrics;
 import dev.kastor.operator.pods.Failures;
 import dev.kastor.operator.pods.PodView;
 import jakarta.inject.Singleton;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,9 +32,11 @@ final class FailureNotices {
     this.metrics = metrics;
   }
 
-  /** Tells of each failed pod that was not told of yet. */
+  /** Tells of each failed pod that was not told of yet, also where the job made progress since. */
   void tell(TrainingJob job, Failures failures) {
-    for (PodView pod : failures.counted()) {
+    List<PodView> failed = new ArrayList<>(failures.forgiven());
+    failed.addAll(failures.counted());
+    for (PodView pod : failed) {
       Set<String> seen =
           failuresSeen.computeIfAbsent(
               job.getMetadata().getUid(), uid -> ConcurrentHashMap.newKeySet());
