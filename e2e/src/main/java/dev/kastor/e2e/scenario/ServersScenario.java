@@ -95,7 +95,7 @@ final class ServersScenario {
   @Order(1)
   @DisplayName("a server trains beside its workers, holds no GPU and counts for no replica")
   void trains() throws Exception {
-    submit(BACKUP, WORKERS, "backup: 1", 60_000);
+    submit(BACKUP, WORKERS, "backup: 1", 24_000);
     until("it makes steps", SOON, () -> jobs.step(BACKUP) > 0);
     Pod server = server(BACKUP);
     assertThat(Pods.gpus(server)).isZero();
