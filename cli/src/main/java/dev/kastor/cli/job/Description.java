@@ -297,7 +297,7 @@ final class Description {
     }
   }
 
-  /** What the servers took in, if the operator tells. */
+  /** Updates that the servers applied, by staleness, if the operator tells. */
   private void updates() {
     long dropped = served.path("droppedCopies").asLong();
     if (dropped > 0) {

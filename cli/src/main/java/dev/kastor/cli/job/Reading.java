@@ -107,7 +107,7 @@ public final class Reading {
   }
 
   /**
-   * What the operator tells of a job's parameter servers; nothing where there is no need to ask.
+   * The operator's words on a job's parameter servers; a missing node for a job without servers.
    */
   private JsonNode served(Cluster cluster, TrainingJob job) {
     if (!hasServers(job)) {

@@ -13,7 +13,7 @@ public final class ServerPods {
 
   private ServerPods() {}
 
-  /** Which server a pod is of; empty of a replica. */
+  /** The index of a parameter server's pod; empty for the pod of a replica. */
   public static OptionalInt index(Pod pod) {
     Map<String, String> labels =
         Optional.ofNullable(pod.getMetadata().getLabels()).orElse(Map.of());
@@ -23,7 +23,7 @@ public final class ServerPods {
         : OptionalInt.empty();
   }
 
-  /** Whether a pod is of a server. */
+  /** True for the pod of a parameter server. */
   public static boolean is(Pod pod) {
     return index(pod).isPresent();
   }

@@ -57,9 +57,9 @@ final class ServersScenario {
   private static final Duration LONG = Duration.ofMinutes(12);
 
   /** Long beside the two seconds between summaries. */
-  private static final Duration MEASURED = Duration.ofSeconds(24);
+  private static final Duration MEASURED = Duration.ofSeconds(12);
 
-  /** What a step may take longer while one worker computes for a tenth of the time. */
+  /** Most that a step may take with one worker throttled, as a multiple of its usual time. */
   private static final double MOST = 1.2;
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -213,11 +213,19 @@ final class ServersScenario {
         .create();
   }
 
-  private double stepSeconds(String name) throws InterruptedException {
-    long from = jobs.step(name);
+  /** Mean time of a step. The status tells steps seldom, so from one change of it to another. */
+  private double stepSeconds(String name) throws Exception {
+    long from = nextStep(name);
     long begun = System.nanoTime();
     Thread.sleep(MEASURED);
-    return (System.nanoTime() - begun) * 1e-9 / (jobs.step(name) - from);
+    long to = nextStep(name);
+    return (System.nanoTime() - begun) * 1e-9 / (to - from);
+  }
+
+  private long nextStep(String name) throws Exception {
+    long known = jobs.step(name);
+    until("the status tells a later step", SOON, () -> jobs.step(name) > known);
+    return jobs.step(name);
   }
 
   private long checkpoint(String name) {
@@ -261,7 +269,7 @@ final class ServersScenario {
     assertThat(status).isZero();
   }
 
-  /** What the page shows of the servers of a job. */
+  /** Facts of a job's servers, as the page gets them. */
   private JsonNode served(String name) throws IOException, InterruptedException {
     String body =
         new Operator(client, SYSTEM).get("/api/v1/jobs/%s/%s/history".formatted(TEAM, name));

@@ -101,7 +101,7 @@ public final class Gradients {
     }
   }
 
-  /** What a rule made, in the place of the node that it is the rule of. */
+  /** Nodes that a gradient rule made, placed on the device of the node that the rule is for. */
   private Node inPlace(Node made) {
     if (!places) {
       return made;

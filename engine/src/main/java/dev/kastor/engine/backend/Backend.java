@@ -42,7 +42,7 @@ public interface Backend {
     return Optional.empty();
   }
 
-  /** Whether a graph pass saves work here; one that does not is applied only if a user says so. */
+  /** True if a graph pass saves work here; any other is applied only if a user says so. */
   default boolean pays(GraphPass pass) {
     return true;
   }

@@ -40,7 +40,7 @@ public interface GraphExecutor extends AutoCloseable {
    */
   Optional<DeviceVector> vector(Layout layout);
 
-  /** Whether a graph pass saves work here; one that does not is applied only if a user says so. */
+  /** True if a graph pass saves work here; any other is applied only if a user says so. */
   boolean pays(GraphPass pass);
 
   @Override

@@ -38,7 +38,7 @@ final class ParameterServers implements SyncPolicyPlugin {
               "updates between a worker's reading of the parameters and its own; 0 for no limit")
           .where(value -> value >= 0, "of at least 0");
 
-  /** How workers take steps. */
+  /** Order in which shares of workers become updates. */
   private enum Mode {
     STEPS,
     ASYNCHRONOUS

@@ -48,7 +48,7 @@ final class SplitReplicaTest {
     return new Batch(examples, features, targets);
   }
 
-  /** What some steps come to. */
+  /** Result of some training steps. */
   @SuppressWarnings("ArrayRecordComponent") // compared by isThatOf
   private record Trained(List<Double> losses, float[] parameters, Scores scores) {
     static Trained of(Network network, GraphExecutor executor, int examples) {

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * How a job's pods of parameter servers and the servers that it is to have fit together.
+ * Comparison of a job's pods of parameter servers with the servers that it is to have.
  *
  * @param kept live pods, one for each index at most, by index
  * @param surplus live pods that are to go

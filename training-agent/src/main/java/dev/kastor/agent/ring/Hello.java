@@ -34,11 +34,11 @@ record Hello(Purpose purpose, RingCipher cipher, String job, long generation, in
     STATE(2),
     /** The link from a replica to the next one in a ring of some members. */
     GROUP(3),
-    /** What a worker says to a parameter server. */
+    /** Words of a worker to a parameter server. */
     WORKER(4),
-    /** What a parameter server says to a worker. */
+    /** Words of a parameter server to a worker. */
     SERVER(5),
-    /** What a parameter server says to another. */
+    /** Words of a parameter server to another. */
     SERVERS(6);
 
     private final byte code;

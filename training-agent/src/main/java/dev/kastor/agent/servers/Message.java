@@ -75,7 +75,7 @@ public sealed interface Message {
   record Push(long share, long read, Passed passed) implements Message {}
 
   /**
-   * What the passes of a share gave beside vectors.
+   * Numbers that the passes of a share gave beside vectors.
    *
    * @param examples trained
    * @param digest of these

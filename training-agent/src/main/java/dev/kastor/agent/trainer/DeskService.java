@@ -8,7 +8,7 @@ import dev.kastor.engine.train.Trainable;
 import java.io.IOException;
 
 /**
- * What server 0 does for each of its workers, from their threads.
+ * Service of server 0 for each of its workers, on the worker's thread.
  *
  * @param own shard 0
  * @param lost told of a worker whose link broke before it heard that the generation is over

@@ -28,7 +28,7 @@ final class Workers implements AutoCloseable {
   private final Set<Wire> wires = new HashSet<>();
   private volatile boolean closed;
 
-  /** What is done for a worker that is there, from its thread. */
+  /** Service for a connected worker, on the worker's thread. */
   @FunctionalInterface
   interface Service {
     /** Serves it until it needs no more. */
