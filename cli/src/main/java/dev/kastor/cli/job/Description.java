@@ -301,7 +301,8 @@ final class Description {
   private void updates() {
     long dropped = served.path("droppedCopies").asLong();
     if (dropped > 0) {
-      line("Copies", dropped + " shares of steps came after a copy of the same share");
+      String shares = dropped == 1 ? "1 share of a step" : dropped + " shares of steps";
+      line("Copies", shares + " came after a copy of the same share");
     }
     JsonNode counts = served.path("staleness");
     long all = 0;

@@ -3,6 +3,7 @@ package dev.kastor.operator.web;
 import dev.kastor.operator.pods.PodView;
 import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.operator.telemetry.UpdateCounts;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -16,6 +17,9 @@ import java.util.List;
  * @param droppedCopies shares of steps that came after a copy of the same share
  */
 public record ServersView(List<ServerView> pods, List<Long> staleness, long droppedCopies) {
+  /** More rows than these say nothing more to a person; metrics have all. */
+  private static final int MOST_COUNTS = 16;
+
   /**
    * One server.
    *
@@ -41,7 +45,18 @@ public record ServersView(List<ServerView> pods, List<Long> staleness, long drop
                     .thenComparingLong(server -> server.view().number()))
             .map(ServerView::of)
             .toList(),
-        updates.byStaleness(),
+        folded(updates.byStaleness()),
         updates.droppedCopies());
+  }
+
+  /** Counts of which the last has those of all greater values, too. */
+  static List<Long> folded(List<Long> counts) {
+    if (counts.size() <= MOST_COUNTS) {
+      return counts;
+    }
+    List<Long> folded = new ArrayList<>(counts.subList(0, MOST_COUNTS - 1));
+    folded.add(
+        counts.subList(MOST_COUNTS - 1, counts.size()).stream().mapToLong(Long::longValue).sum());
+    return folded;
   }
 }
