@@ -18,6 +18,7 @@ from kastor.checkpoint import CheckpointFolder  # noqa: E402
 from kastor.errors import CheckpointError, UsageError  # noqa: E402
 from kastor.noise import NoiseScaleEstimator  # noqa: E402
 from kastor.protocol import Action, BatchPlan, Cause, Member, Membership  # noqa: E402
+from kastor.starting import Source  # noqa: E402
 from kastor.store import StoreClient, StoreServer  # noqa: E402
 from kastor.torch.group import BrokenGroupError, Group, Kind  # noqa: E402
 from kastor.torch.join import History, agree  # noqa: E402
@@ -288,7 +289,11 @@ def test_rank_0_makes_the_state_where_nobody_has_any(threads: Threads) -> None:
     states, started = [trained(0, 0), trained(1, 0)], []
 
     def member(group: Group) -> int:
-        agree(group, states[group.rank], History(), lambda: started.append(group.rank))
+        def start() -> Source:
+            started.append(group.rank)
+            return Source.INITIAL
+
+        agree(group, states[group.rank], History(), start)
         return states[group.rank].digest()
 
     assert len(set(threads.run(2, member))) == 1
