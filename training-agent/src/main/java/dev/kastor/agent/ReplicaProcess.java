@@ -147,7 +147,7 @@ final class ReplicaProcess implements AutoCloseable {
       return new ServerTrainer(around, settings, model, optimizer, config.server().getAsInt());
     }
     return settings.method().servers().isPresent()
-        ? new ServerWorker(around, settings, model)
+        ? new ServerWorker(around, settings, model, optimizer)
         : new ElasticTrainer(around, settings, model, optimizer);
   }
 

@@ -42,6 +42,7 @@ public final class GraphModel implements AutoCloseable {
   private final GraphExecutor executor;
   private final PassPipeline graphPasses;
   private final Layout layout;
+  private final Tables tables;
   private final PlacedVector parameters;
 
   /** Of the last training pass, where the device has the parameters; null until there is one. */
@@ -81,6 +82,7 @@ public final class GraphModel implements AutoCloseable {
     Layers layers = new Layers(true);
     Node logits = network.logits(layers, Forward.features(network, 1));
     this.layout = Forward.layout(layers.parameters());
+    this.tables = Tables.of(logits, layers.parameters());
     this.parameters =
         new PlacedVector(
             draw(layers.weights(), layout, seed),
@@ -117,6 +119,11 @@ public final class GraphModel implements AutoCloseable {
   /** The layout of {@link #parameters}. */
   public Layout layout() {
     return layout;
+  }
+
+  /** Which of the parameters are tables. */
+  public Tables tables() {
+    return tables;
   }
 
   /**

@@ -7,7 +7,9 @@ import dev.kastor.engine.nn.Scores;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.train.DeviceTraining;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Touched;
 import dev.kastor.engine.train.Trainable;
+import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.IntConsumer;
@@ -71,6 +73,17 @@ final class ClassifierTrainable implements Trainable {
   @Override
   public Optional<ExampleLosses> exampleLosses() {
     return Optional.of((examples, losses) -> model.losses(gather(training, examples), losses));
+  }
+
+  @Override
+  public List<Touched> touched(int[] examples) {
+    if (model.tables().isEmpty()) {
+      return List.of();
+    }
+    int features = model.network().example().shape().elements();
+    float[] read = new float[Math.multiplyExact(examples.length, features)];
+    training.gather(examples, read, new int[examples.length * model.network().positions()]);
+    return model.tables().touched(read);
   }
 
   @Override

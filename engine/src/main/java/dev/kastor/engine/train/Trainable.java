@@ -1,6 +1,7 @@
 package dev.kastor.engine.train;
 
 import dev.kastor.engine.tensor.Layout;
+import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.IntConsumer;
@@ -85,6 +86,14 @@ public interface Trainable extends AutoCloseable {
      * @param losses receives them, as many as there are examples
      */
     void read(int[] examples, float[] losses);
+  }
+
+  /**
+   * Rows that passes over some examples read of tables, such as embeddings; what is not named is
+   * read as a whole. Parameter servers are asked for no others, and get the gradient of no others.
+   */
+  default List<Touched> touched(int[] examples) {
+    return List.of();
   }
 
   /** Folds statistics, averaged over all passes and replicas of a step, into the running ones. */

@@ -51,8 +51,9 @@ public sealed interface Message {
    * Worker to server: asks for parameters, which follow the answer.
    *
    * @param statistics whether the running statistics are wanted behind them, from server 0
+   * @param runs of the shard that are wanted
    */
-  record Pull(boolean statistics) implements Message {}
+  record Pull(boolean statistics, Runs runs) implements Message {}
 
   /**
    * Server to a worker, or to server 0: parameters follow.
@@ -71,8 +72,9 @@ public sealed interface Message {
    * Worker to server: the slice of a gradient follows, for server 0 with the batch statistics.
    *
    * @param read updates of the parameters it was computed from, of the oldest shard
+   * @param runs of the shard that the slice has; it is zero elsewhere
    */
-  record Push(long share, long read, Passed passed) implements Message {}
+  record Push(long share, long read, Passed passed, Runs runs) implements Message {}
 
   /**
    * Numbers that the passes of a share gave beside vectors.
@@ -127,8 +129,7 @@ public sealed interface Message {
 
   /** Its bytes. */
   default byte[] encode() {
-    boolean isLong = this instanceof Reduce || this instanceof End || this instanceof Evaluated;
-    ByteBuffer out = ByteBuffer.allocate(isLong ? PeerLink.MOST_BYTES : SHORT_BYTES);
+    ByteBuffer out = ByteBuffer.allocate(mostBytes());
     switch (this) {
       case Ask _ -> out.put((byte) 1);
       case Deal(long update, long share, long first, int atomicBatchSize, int extra) ->
@@ -146,20 +147,25 @@ public sealed interface Message {
               .put(metric.getBytes(StandardCharsets.UTF_8));
       case Move _ -> out.put((byte) 5);
       case End(String outcome) -> out.put((byte) 6).put(outcome.getBytes(StandardCharsets.UTF_8));
-      case Pull(boolean statistics) -> out.put((byte) 7).put(bit(statistics));
+      case Pull(boolean statistics, Runs runs) -> {
+        out.put((byte) 7).put(bit(statistics));
+        runs.bounds().forEach(out::putInt);
+      }
       case Version(long updates) -> out.put((byte) 8).putLong(updates);
       case Offer(long share) -> out.put((byte) 9).putLong(share);
       case Answer(boolean yes) -> out.put((byte) 10).put(bit(yes));
-      case Push(long share, long read, Passed passed) ->
-          out.put((byte) 11)
-              .putLong(share)
-              .putLong(read)
-              .putDouble(passed.loss)
-              .putDouble(passed.squaredNorms)
-              .putLong(passed.examples)
-              .putLong(passed.digest)
-              .putDouble(passed.passSeconds)
-              .put(bit(passed.finite));
+      case Push(long share, long read, Passed passed, Runs runs) -> {
+        out.put((byte) 11)
+            .putLong(share)
+            .putLong(read)
+            .putDouble(passed.loss)
+            .putDouble(passed.squaredNorms)
+            .putLong(passed.examples)
+            .putLong(passed.digest)
+            .putDouble(passed.passSeconds)
+            .put(bit(passed.finite));
+        runs.bounds().forEach(out::putInt);
+      }
       case Hello(long line, long updates) -> out.put((byte) 12).putLong(line).putLong(updates);
       case State(long line, long updates) -> out.put((byte) 13).putLong(line).putLong(updates);
       case Reduce(List<Shard.Slice> slices) -> {
@@ -177,6 +183,15 @@ public sealed interface Message {
     byte[] bytes = new byte[out.position()];
     out.flip().get(bytes);
     return bytes;
+  }
+
+  private int mostBytes() {
+    return switch (this) {
+      case Reduce _, End _, Evaluated _ -> PeerLink.MOST_BYTES;
+      case Pull pull -> SHORT_BYTES + pull.runs.count() * Integer.BYTES;
+      case Push push -> SHORT_BYTES + push.runs.count() * Integer.BYTES;
+      default -> SHORT_BYTES;
+    };
   }
 
   private static byte bit(boolean yes) {
@@ -213,7 +228,7 @@ public sealed interface Message {
       }
       case 5 -> new Move();
       case 6 -> new End(StandardCharsets.UTF_8.decode(in).toString());
-      case 7 -> new Pull(bit(in));
+      case 7 -> new Pull(bit(in), runs(in));
       case 8 -> new Version(in.getLong());
       case 9 -> new Offer(in.getLong());
       case 10 -> new Answer(bit(in));
@@ -227,7 +242,8 @@ public sealed interface Message {
                   in.getLong(),
                   in.getLong(),
                   in.getDouble(),
-                  bit(in)));
+                  bit(in)),
+              runs(in));
       case 12 -> new Hello(in.getLong(), in.getLong());
       case 13 -> new State(in.getLong(), in.getLong());
       case 14 -> {
@@ -244,6 +260,13 @@ public sealed interface Message {
       case 19 -> new Numbers(in.getDouble(), in.getDouble());
       default -> throw new IllegalArgumentException("no message has the number " + kind);
     };
+  }
+
+  private static Runs runs(ByteBuffer in) {
+    int[] bounds = new int[in.remaining() / Integer.BYTES];
+    in.asIntBuffer().get(bounds);
+    in.position(in.position() + bounds.length * Integer.BYTES);
+    return new Runs(bounds);
   }
 
   private static boolean bit(ByteBuffer in) {

@@ -5,6 +5,7 @@ import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Update;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +31,7 @@ public final class Shard {
   /** The mean before, where somebody compares means; else of no elements. */
   private float[] previous = {};
 
-  private final Map<Slice, float[]> slices = new HashMap<>();
+  private final Map<Slice, Packed> slices = new HashMap<>();
 
   /** Shares whose mean it is. */
   private final Set<Long> reduced = new HashSet<>();
@@ -45,6 +46,10 @@ public final class Shard {
    * @param rank of the worker
    */
   public record Slice(long share, int rank) {}
+
+  /** Elements of a slice that may differ from zero, side by side. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  private record Packed(Runs runs, float[] values) {}
 
   /** A shard of zeros. */
   public Shard(Layout layout, Optimizer optimizer) {
@@ -66,18 +71,23 @@ public final class Shard {
   }
 
   /**
-   * Copies the parameters.
+   * Copies runs of the parameters side by side.
    *
    * @return updates that they have
    */
-  public synchronized long read(float[] target, int from) {
-    System.arraycopy(parameters, 0, target, from, parameters.length);
+  public synchronized long read(Runs runs, float[] packed) {
+    runs.gather(parameters, 0, packed);
     return version;
   }
 
-  /** Takes a slice, which is the shard's from then on. */
-  public synchronized void push(Slice slice, float[] gradient) {
-    slices.put(slice, gradient);
+  /**
+   * Takes a slice.
+   *
+   * @param packed its elements in the runs, which are the shard's from then on; it is zero
+   *     elsewhere
+   */
+  public synchronized void push(Slice slice, Runs runs, float[] packed) {
+    slices.put(slice, new Packed(runs, packed));
   }
 
   /**
@@ -91,16 +101,15 @@ public final class Shard {
     reduced.clear();
     for (Slice each : counted) {
       reduced.add(each.share());
-      float[] gradient = slices.get(each);
-      if (gradient == null) {
+      Packed slice = slices.get(each);
+      if (slice == null) {
         throw new IllegalArgumentException("%s was not pushed".formatted(each));
       }
       if (first) {
-        System.arraycopy(gradient, 0, mean, 0, mean.length);
+        Arrays.fill(mean, 0);
+        slice.runs.scatter(slice.values, mean, 0);
       } else {
-        for (int i = 0; i < mean.length; i++) {
-          mean[i] += gradient[i];
-        }
+        slice.runs.add(slice.values, mean);
       }
       first = false;
     }

@@ -35,6 +35,14 @@ public record Wire(PeerLink link) implements AutoCloseable {
     return kind.cast(message);
   }
 
+  /** The runs that a worker asks for; what are none of the shard's breaks the link. */
+  public Runs fitting(Runs runs, Shard shard) throws RingBrokenException {
+    if (!runs.fits(shard.elements())) {
+      throw link.refuse("%s, and not of %d".formatted(runs, shard.elements()));
+    }
+    return runs;
+  }
+
   /** Breaks the link because of a message. */
   public RingBrokenException unexpected(Message message) {
     return link.refuse("unexpected here: " + message.getClass().getSimpleName());

@@ -2,6 +2,7 @@ package dev.kastor.agent.trainer;
 
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.servers.Message;
+import dev.kastor.agent.servers.Runs;
 import dev.kastor.agent.servers.Shard;
 import dev.kastor.agent.servers.Wire;
 import dev.kastor.engine.train.Trainable;
@@ -28,9 +29,9 @@ record DeskService(Desk desk, Shard own, ServedModel served, Runnable lost)
             wire.send(next);
             told = next instanceof Message.Move || next instanceof Message.End;
           }
-          case Message.Pull(boolean statistics) -> {
-            wire.send(new Message.Version(own.read(buffer, 0)));
-            wire.link().send(buffer, 0, buffer.length);
+          case Message.Pull(boolean statistics, Runs runs) -> {
+            wire.send(new Message.Version(own.read(wire.fitting(runs, own), buffer)));
+            wire.link().send(buffer, 0, runs.elements());
             if (statistics) {
               float[] running = served.statistics();
               wire.link().send(running, 0, running.length);
@@ -39,12 +40,12 @@ record DeskService(Desk desk, Shard own, ServedModel served, Runnable lost)
           case Message.Offer(long share) ->
               wire.send(new Message.Answer(desk.isWanted(rank, share)));
           case Message.Push push -> {
-            float[] slice = new float[own.elements()];
+            float[] slice = new float[wire.fitting(push.runs(), own).elements()];
             wire.link().receive(slice, 0, slice.length);
             float[] statistics = new float[served.statistics().length];
             wire.link().receive(statistics, 0, statistics.length);
             check(wire, push);
-            own.push(new Shard.Slice(push.share(), rank), slice);
+            own.push(new Shard.Slice(push.share(), rank), push.runs(), slice);
             desk.came(rank, push, statistics);
           }
           case Message.Evaluated(String metric, double value, boolean higherIsBetter) ->

@@ -10,8 +10,10 @@ import dev.kastor.plugin.Chosen;
 import dev.kastor.protocol.BatchPlan;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,6 +127,14 @@ final class ExampleStream {
         ? sampler.take(cursor + from, plan, place.replicas(), place.rank(), pass)
         : sampler.take(
             step().choice().positions(), Math.toIntExact(from), plan, place.rank(), pass);
+  }
+
+  /** The examples of all of our passes of a step. */
+  int[] take(Passes.Place place) {
+    return IntStream.range(0, place.passes())
+        .mapToObj(pass -> take(place, pass).examples())
+        .flatMapToInt(Arrays::stream)
+        .toArray();
   }
 
   /**

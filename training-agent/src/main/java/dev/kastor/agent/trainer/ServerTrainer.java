@@ -67,7 +67,7 @@ public final class ServerTrainer implements Training {
     }
     checkOptimizer(plan, optimizer, model.layout());
     this.generations = new Generations(memberships, this::lists, complete(plan));
-    ShardPlan shards = ShardPlan.of(model.layout(), plan.servers());
+    ShardPlan shards = ShardPlan.of(model.layout(), optimizer, plan.servers());
     Shard shard = new Shard(shards.layout(index), optimizer);
     this.role =
         index == 0

@@ -5,9 +5,12 @@ import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.ring.PeerLink;
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.servers.Message;
+import dev.kastor.agent.servers.Runs;
 import dev.kastor.agent.servers.ShardPlan;
 import dev.kastor.agent.servers.Wire;
+import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.ServerPlan;
+import dev.kastor.engine.train.Touched;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
@@ -26,6 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +48,10 @@ public final class ServerWorker implements Training {
   private final ShardPlan shards;
   private final ExampleStream examples;
   private final float[] gradient;
+
+  /** Elements of one shard that go to a server or come from it. */
+  private final float[] packed;
+
   private final float[] statistics;
   private final Passes passes;
   private final Set<Integer> warm = new HashSet<>();
@@ -58,8 +66,10 @@ public final class ServerWorker implements Training {
    * A worker.
    *
    * @param model closed by its owner
+   * @param optimizer of the servers, on which their shards depend
    */
-  public ServerWorker(Surroundings around, TrainingSettings settings, Trainable model) {
+  public ServerWorker(
+      Surroundings around, TrainingSettings settings, Trainable model, Optimizer optimizer) {
     this.around = around;
     this.plan =
         settings
@@ -71,9 +81,11 @@ public final class ServerWorker implements Training {
     this.generations =
         new Generations(
             memberships, listed -> rank(listed).isPresent(), ServerTrainer.complete(plan));
-    this.shards = ShardPlan.of(model.layout(), plan.servers());
+    this.shards = ShardPlan.of(model.layout(), optimizer, plan.servers());
     this.examples = new ExampleStream(model, settings);
     this.gradient = new float[model.parameters().length];
+    this.packed =
+        new float[IntStream.range(0, shards.shards()).map(shards::elements).max().orElse(0)];
     this.statistics = new float[model.statistics().length];
     this.passes = new Passes(model, examples, gradient, statistics);
   }
@@ -162,16 +174,21 @@ public final class ServerWorker implements Training {
       memberships.waiting(false);
       switch (told) {
         case Message.Deal deal -> {
-          if (version != deal.update() || plan.asynchronous()) {
-            version = pull(wires, false);
+          Passes.Place share = share(first, deal);
+          List<Touched> touched = model.touched(examples.take(share));
+          List<Runs> runs = runs(touched);
+          // A version of some rows is none of the others.
+          boolean all = touched.isEmpty();
+          if (!all || version != deal.update() || plan.asynchronous()) {
+            version = pull(wires, runs, false);
           }
           // Else other workers completed the step meanwhile.
           if (plan.asynchronous() || version == deal.update()) {
-            compute(wires, deal, version);
+            compute(wires, deal, share, runs, version);
           }
         }
         case Message.Evaluate _ -> {
-          version = pull(wires, true);
+          version = pull(wires, runs(List.of()), true);
           memberships.doing(Doing.EVALUATE);
           Trainable.Metric metric = model.evaluate();
           memberships.doing(Doing.TRAIN);
@@ -189,18 +206,26 @@ public final class ServerWorker implements Training {
     }
   }
 
-  /** Reads the parameters from all servers; the updates that the oldest of their shards has. */
-  private long pull(List<Wire> wires, boolean running) throws RingBrokenException {
+  /** What is read of the shards. */
+  private List<Runs> runs(List<Touched> touched) {
+    return IntStream.range(0, shards.shards())
+        .mapToObj(server -> Runs.of(shards, server, touched))
+        .toList();
+  }
+
+  /** Reads parameters from all servers; the updates that the oldest of their shards has. */
+  private long pull(List<Wire> wires, List<Runs> runs, boolean running) throws RingBrokenException {
     long start = System.nanoTime();
     for (int server = 0; server < wires.size(); server++) {
-      wires.get(server).send(new Message.Pull(running && server == 0));
+      wires.get(server).send(new Message.Pull(running && server == 0, runs.get(server)));
     }
     float[] parameters = model.parameters();
     long oldest = Long.MAX_VALUE;
     for (int server = 0; server < wires.size(); server++) {
       Wire wire = wires.get(server);
       oldest = Math.min(oldest, wire.receive(Message.Version.class).updates());
-      wire.link().receive(parameters, shards.from(server), shards.to(server));
+      wire.link().receive(packed, 0, runs.get(server).elements());
+      runs.get(server).scatter(packed, parameters, shards.from(server));
       if (running && server == 0) {
         float[] target = model.statistics();
         wire.link().receive(target, 0, target.length);
@@ -213,38 +238,33 @@ public final class ServerWorker implements Training {
     return oldest;
   }
 
-  private void compute(List<Wire> wires, Message.Deal deal, long read) throws IOException {
-    BatchPlan batch = batch(wires.getFirst(), deal);
-    examples.at(deal.first());
+  private void compute(
+      List<Wire> wires, Message.Deal deal, Passes.Place share, List<Runs> runs, long read)
+      throws IOException {
     long start = System.nanoTime();
-    Passes.Ran ran = passes.run(new Passes.Place(batch, 1, 0, 0), null, new float[0], _ -> {});
+    Passes.Ran ran = passes.run(share, null, new float[0], _ -> {});
     double seconds = (System.nanoTime() - start) * 1e-9;
     Wire first = wires.getFirst();
     first.send(new Message.Offer(deal.share()));
     if (!first.receive(Message.Answer.class).yes()) {
       return;
     }
-    Message.Push push =
-        new Message.Push(
-            deal.share(),
-            read,
-            new Message.Passed(
-                ran.loss(),
-                ran.squaredNorms(),
-                ran.trained().count(),
-                ran.trained().sum(),
-                seconds / (batch.accumulationSteps() + 1),
-                ran.finite()));
+    Message.Passed passed =
+        new Message.Passed(
+            ran.loss(),
+            ran.squaredNorms(),
+            ran.trained().count(),
+            ran.trained().sum(),
+            seconds / share.passes(),
+            ran.finite());
     // Server 0 comes last: what it has counts, and then the others must have it, too.
     for (int server = 1; server < wires.size(); server++) {
-      wires.get(server).send(push);
-      wires.get(server).link().send(gradient, shards.from(server), shards.to(server));
+      push(wires, server, new Message.Push(deal.share(), read, passed, runs.get(server)));
     }
     for (int server = 1; server < wires.size(); server++) {
       wires.get(server).receive(Message.Answer.class);
     }
-    first.send(push);
-    first.link().send(gradient, shards.from(0), shards.to(0));
+    push(wires, 0, new Message.Push(deal.share(), read, passed, runs.getFirst()));
     first.link().send(statistics, 0, statistics.length);
     if (!started) {
       started = true;
@@ -254,12 +274,22 @@ public final class ServerWorker implements Training {
     }
   }
 
-  private static BatchPlan batch(Wire first, Message.Deal deal) throws RingBrokenException {
+  private void push(List<Wire> wires, int server, Message.Push push) throws RingBrokenException {
+    push.runs().gather(gradient, shards.from(server), packed);
+    Wire wire = wires.get(server);
+    wire.send(push);
+    wire.link().send(packed, 0, push.runs().elements());
+  }
+
+  /** The passes of a share, whose examples are the next from here on. */
+  private Passes.Place share(Wire first, Message.Deal deal) throws RingBrokenException {
     try {
       if (deal.first() < 0) {
         throw new IllegalArgumentException("its examples begin before the first");
       }
-      return new BatchPlan(deal.atomicBatchSize(), deal.accumulationSteps());
+      examples.at(deal.first());
+      BatchPlan batch = new BatchPlan(deal.atomicBatchSize(), deal.accumulationSteps());
+      return new Passes.Place(batch, 1, 0, 0);
     } catch (IllegalArgumentException e) {
       throw first.link().refuse("a share that cannot be: " + e.getMessage());
     }

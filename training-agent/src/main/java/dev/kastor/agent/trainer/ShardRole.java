@@ -4,6 +4,7 @@ import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.ring.PeerLink;
 import dev.kastor.agent.ring.RingBrokenException;
 import dev.kastor.agent.servers.Message;
+import dev.kastor.agent.servers.Runs;
 import dev.kastor.agent.servers.Shard;
 import dev.kastor.agent.servers.Wire;
 import dev.kastor.protocol.Membership;
@@ -127,14 +128,14 @@ final class ShardRole implements ServerRole {
     float[] buffer = new float[shard.elements()];
     while (true) {
       switch (wire.receive()) {
-        case Message.Pull _ -> {
-          wire.send(new Message.Version(shard.read(buffer, 0)));
-          wire.link().send(buffer, 0, buffer.length);
+        case Message.Pull(_, Runs runs) -> {
+          wire.send(new Message.Version(shard.read(wire.fitting(runs, shard), buffer)));
+          wire.link().send(buffer, 0, runs.elements());
         }
         case Message.Push push -> {
-          float[] slice = new float[shard.elements()];
+          float[] slice = new float[wire.fitting(push.runs(), shard).elements()];
           wire.link().receive(slice, 0, slice.length);
-          shard.push(new Shard.Slice(push.share(), rank), slice);
+          shard.push(new Shard.Slice(push.share(), rank), push.runs(), slice);
           wire.send(new Message.Answer(true));
         }
         case Message other -> throw wire.unexpected(other);

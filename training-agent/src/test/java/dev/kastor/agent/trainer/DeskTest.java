@@ -3,6 +3,7 @@ package dev.kastor.agent.trainer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.agent.servers.Message;
+import dev.kastor.agent.servers.Runs;
 import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
@@ -47,7 +48,7 @@ class DeskTest {
   }
 
   private static Message.Push push(long share) {
-    return new Message.Push(share, 0, new Message.Passed(1, 1, 4, 0, 0.1, true));
+    return new Message.Push(share, 0, new Message.Passed(1, 1, 4, 0, 0.1, true), Runs.all(0));
   }
 
   @Test

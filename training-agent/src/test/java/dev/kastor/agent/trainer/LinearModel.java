@@ -1,7 +1,10 @@
 package dev.kastor.agent.trainer;
 
+import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.train.DeviceTraining;
 import dev.kastor.engine.train.Optimizer;
+import dev.kastor.engine.train.Touched;
 import dev.kastor.engine.train.Trainable;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Least squares on Gaussian data: small, deterministic, with a known noise. */
@@ -34,16 +38,36 @@ final class LinearModel implements Trainable {
   /** Null where the host has the parameters. */
   private final @Nullable LinearDevice device;
 
+  /** What it is in, and whether it says which rows it reads. */
+  private final Kind kind;
+
+  /** Kind of the parameters' layout. */
+  private enum Kind {
+    VECTOR,
+    TABLE,
+    TABLE_THAT_TELLS
+  }
+
   LinearModel() {
-    this(false);
+    this(false, Kind.VECTOR);
+  }
+
+  /**
+   * A model of a table with a row for each feature, of which an example has few.
+   *
+   * @param tells whether it says which rows a pass reads
+   */
+  static LinearModel ofTable(boolean tells) {
+    return new LinearModel(false, tells ? Kind.TABLE_THAT_TELLS : Kind.TABLE);
   }
 
   /** A model with the same bits whose parameters and optimizer's vectors a device keeps. */
   static LinearModel onDevice() {
-    return new LinearModel(true);
+    return new LinearModel(true, Kind.VECTOR);
   }
 
-  private LinearModel(boolean onDevice) {
+  private LinearModel(boolean onDevice, Kind kind) {
+    this.kind = kind;
     device = onDevice ? new LinearDevice(this, parameters) : null;
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(11);
     float[] truth = new float[FEATURES];
@@ -53,6 +77,9 @@ final class LinearModel implements Trainable {
     for (int n = 0; n < EXAMPLES; n++) {
       for (int i = 0; i < FEATURES; i++) {
         inputs[n][i] = (float) random.nextGaussian();
+        if (kind != Kind.VECTOR && random.nextInt(20) > 0) {
+          inputs[n][i] = 0;
+        }
         targets[n] += inputs[n][i] * truth[i];
       }
       targets[n] += (float) (0.1 * random.nextGaussian());
@@ -104,6 +131,25 @@ final class LinearModel implements Trainable {
   /** The device; throws if there is none. */
   LinearDevice device() {
     return Objects.requireNonNull(device);
+  }
+
+  @Override
+  public Layout layout() {
+    return kind == Kind.VECTOR
+        ? Trainable.super.layout()
+        : Layout.of(List.of("table"), List.of(Shape.of(FEATURES, 1)));
+  }
+
+  @Override
+  public List<Touched> touched(int[] examples) {
+    return kind == Kind.TABLE_THAT_TELLS
+        ? List.of(
+            new Touched(
+                0,
+                IntStream.range(0, FEATURES)
+                    .filter(row -> Arrays.stream(examples).anyMatch(n -> inputs[n][row] != 0))
+                    .toArray()))
+        : List.of();
   }
 
   @Override

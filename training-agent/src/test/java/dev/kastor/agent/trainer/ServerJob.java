@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Job of workers and parameter servers that come, go and die as a test says. */
 final class ServerJob implements AutoCloseable {
@@ -21,9 +23,16 @@ final class ServerJob implements AutoCloseable {
   private final List<TestReplica> servers = new ArrayList<>();
   private final List<TestReplica> workers = new ArrayList<>();
   private final TrainingSettings settings;
+  private final Supplier<LinearModel> models;
   private int started;
 
   ServerJob(Path folder, TrainingSettings settings, int serverCount) throws IOException {
+    this(folder, settings, serverCount, LinearModel::new);
+  }
+
+  ServerJob(Path folder, TrainingSettings settings, int serverCount, Supplier<LinearModel> models)
+      throws IOException {
+    this.models = models;
     this.folder = folder;
     this.settings = settings;
     for (int index = 0; index < serverCount; index++) {
@@ -47,13 +56,15 @@ final class ServerJob implements AutoCloseable {
   }
 
   private TestReplica server(String pod, int index) {
-    return TestReplica.startServer(pod, operator, settings, folder, index, new LinearModel());
+    return TestReplica.startServer(pod, operator, settings, folder, index, models.get());
   }
 
   /** Adds workers. */
   void start(int count, boolean slow) {
     for (int i = 0; i < count; i++) {
-      TestReplica worker = TestReplica.start("job-" + started++, operator, settings, folder);
+      TestReplica worker =
+          TestReplica.start(
+              "job-" + started++, operator, settings, folder, Optional.empty(), models.get());
       worker.model().slow(slow);
       workers.add(worker);
     }

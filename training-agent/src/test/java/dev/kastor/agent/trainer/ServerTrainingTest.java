@@ -200,6 +200,26 @@ class ServerTrainingTest {
     assertThat(parameters).allSatisfy(each -> assertThat(each).isEqualTo(parameters.getFirst()));
   }
 
+  /** A worker that read a row too few would compute with an old one, and change other bits. */
+  @ParameterizedTest
+  @ValueSource(strings = {"parameter-server", "parameter-server:servers=3"})
+  void rowsOfTablesHaveTheBitsOfWholeTables(String sync) throws Exception {
+    TrainingSettings settings = settings(new Work.Steps(60), sync);
+    int servers = settings.method().servers().orElseThrow().servers();
+    List<TrainingState> states = new ArrayList<>();
+    for (boolean tells : List.of(false, true)) {
+      folder = folder.resolve("next");
+      Files.createDirectory(folder);
+      try (ServerJob job =
+          new ServerJob(folder, settings, servers, () -> LinearModel.ofTable(tells))) {
+        job.start(2, false);
+        job.end(Outcome.Kind.COMPLETED);
+      }
+      states.add(saved());
+    }
+    assertSame(states.get(0), states.get(1));
+  }
+
   /** Its links are cut after so many bytes, in each message of a share and before the first. */
   @Test
   void aWorkerThatIsLostAtAnyFrameChangesNoBit() throws Exception {

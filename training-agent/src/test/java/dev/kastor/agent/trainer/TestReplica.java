@@ -136,7 +136,7 @@ final class TestReplica {
       return new ServerTrainer(around, settings, model, optimizer, server);
     }
     return settings.method().servers().isPresent()
-        ? new ServerWorker(around, settings, model)
+        ? new ServerWorker(around, settings, model, optimizer)
         : new ElasticTrainer(around, settings, model, optimizer);
   }
 
