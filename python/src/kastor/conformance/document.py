@@ -18,7 +18,10 @@ _MEMBERSHIP = "/v1/jobs/{namespace}/{name}/membership"
 _WHOLE = {"int32": 2**31 - 1, "int64": 2**63 - 1}
 
 # Fields that came after the first version of the protocol: a replica sends none that is newer than KASTOR_PROTOCOL.
-_SINCE = {("Outcome", "outOfMemoryAt"): 2, ("TelemetryReport", "scalars"): 2, ("TelemetryReport", "unsaved"): 2}
+_SINCE = {
+    ("Outcome", "outOfMemoryAt"): 2,
+    **{("TelemetryReport", field): 2 for field in ("scalars", "unsaved", "staleness", "droppedCopies")},
+}
 
 # What the document says of the parameters of a poll in words alone.
 _PARAMETERS: dict[str, Callable[[str], bool]] = {

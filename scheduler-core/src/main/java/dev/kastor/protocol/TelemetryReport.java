@@ -105,6 +105,33 @@ public record TelemetryReport(
         null);
   }
 
+  /** The same for an operator of an older protocol, which refuses fields that it does not know. */
+  public TelemetryReport asOf(int protocol) {
+    return protocol >= 2
+        ? this
+        : new TelemetryReport(
+            namespace,
+            job,
+            pod,
+            generation,
+            sequence,
+            replicas,
+            batch,
+            profiles,
+            gradient,
+            progress,
+            trainingLoss,
+            learningRate,
+            checkpoint,
+            switches,
+            outcome,
+            slowest,
+            null,
+            null,
+            null,
+            null);
+  }
+
   public TelemetryReport {
     Check.atLeast("generation", generation, 0);
     Check.atLeast("sequence", sequence, 0);

@@ -4,6 +4,7 @@ import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.OtherCheckpoints;
 import dev.kastor.engine.train.ServerPlan;
+import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.model.JobId;
 import java.net.URI;
 import java.nio.file.Path;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param pod {@code KASTOR_POD}
  * @param podIp {@code KASTOR_POD_IP}: where other replicas reach us
  * @param operator {@code KASTOR_OPERATOR_URL}
+ * @param protocol {@code KASTOR_PROTOCOL}: version of the agent protocol that we speak, the highest
+ *     that the operator and we know
  * @param tokenFile {@code KASTOR_TOKEN_FILE}
  * @param caFile {@code KASTOR_CA_FILE}
  * @param server {@code KASTOR_SERVER_INDEX} where {@code KASTOR_ROLE} is {@code server}: which of
@@ -46,6 +49,7 @@ public record AgentConfig(
     String pod,
     String podIp,
     URI operator,
+    int protocol,
     Path tokenFile,
     Path caFile,
     OptionalInt server,
@@ -72,6 +76,8 @@ public record AgentConfig(
     String pod = reader.required("KASTOR_POD", Function.identity(), "");
     String podIp = reader.required("KASTOR_POD_IP", Function.identity(), "");
     URI operator = reader.required("KASTOR_OPERATOR_URL", AgentConfig::https, URI.create(""));
+    int protocol =
+        Math.min(reader.optional("KASTOR_PROTOCOL", AgentConfig::version, 1), Membership.PROTOCOL);
     Path none = Path.of("");
     Path token = reader.required("KASTOR_TOKEN_FILE", Path::of, none);
     Path ca = reader.required("KASTOR_CA_FILE", Path::of, none);
@@ -93,6 +99,7 @@ public record AgentConfig(
         pod,
         podIp,
         operator,
+        protocol,
         token,
         ca,
         server,
@@ -135,6 +142,14 @@ public record AgentConfig(
     return is
         ? OptionalInt.of(reader.required("KASTOR_SERVER_INDEX", AgentConfig::index, 0))
         : OptionalInt.empty();
+  }
+
+  private static int version(String text) {
+    int version = Integer.parseInt(text.strip());
+    if (version < 1) {
+      throw new IllegalArgumentException("it must be a whole number above 0");
+    }
+    return version;
   }
 
   private static int index(String text) {

@@ -63,7 +63,9 @@ final class ReplicaProcess implements AutoCloseable {
             config.operator(), config.job(), config.tokenFile(), config.caFile());
     LocalReplica self = new LocalReplica(config.pod(), config.podIp() + ":" + listener.port());
     memberships = MembershipClient.start(operator, config.job(), self);
-    telemetry = TelemetryClient.start(operator, config.job(), config.pod(), REPORT_INTERVAL);
+    telemetry =
+        TelemetryClient.start(
+            operator, config.protocol(), config.job(), config.pod(), REPORT_INTERVAL);
   }
 
   Outcome run() throws IOException, InterruptedException, PermanentException {

@@ -68,6 +68,15 @@ class AgentConfigTest {
     assertThat(spec.warmStart()).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource({"1, 1", "2, 2", "9, 2"})
+  void speaksTheHighestProtocolThatBothKnow(String told, int spoken) throws Exception {
+    Map<String, String> environment = environment();
+    assertThat(AgentConfig.read(environment).protocol()).as("told of none").isEqualTo(1);
+    environment.put("KASTOR_PROTOCOL", told);
+    assertThat(AgentConfig.read(environment).protocol()).isEqualTo(spoken);
+  }
+
   @Test
   void readsWhichServerItIs() throws Exception {
     Map<String, String> environment = environment();
@@ -123,6 +132,8 @@ class AgentConfigTest {
   @CsvSource({
     "KASTOR_OPERATOR_URL, http://operator, https",
     "KASTOR_OPERATOR_URL, https:, https",
+    "KASTOR_PROTOCOL, 0, above 0",
+    "KASTOR_PROTOCOL, two, two",
     "KASTOR_RING_ENCRYPTION, rot13, 'aes-gcm, chacha20, none'",
     "KASTOR_JOB_SPEC, {, not JSON",
     "KASTOR_JOB_SPEC, {}, program.name",

@@ -3,6 +3,7 @@ package dev.kastor.agent;
 import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.WireJson;
 import dev.kastor.agent.ring.RingKey;
+import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.scheduler.model.JobId;
 import java.io.IOException;
@@ -56,6 +57,7 @@ final class AgentProcess {
         Map.entry("KASTOR_POD", pod),
         Map.entry("KASTOR_POD_IP", "127.0.0.1"),
         Map.entry("KASTOR_OPERATOR_URL", operator.uri().toString()),
+        Map.entry("KASTOR_PROTOCOL", Integer.toString(Membership.PROTOCOL)),
         Map.entry("KASTOR_TOKEN_FILE", token.toString()),
         Map.entry("KASTOR_CA_FILE", operator.certificate().caFile().toString()),
         Map.entry("KASTOR_RING_SECRET_FILE", secret.toString()),

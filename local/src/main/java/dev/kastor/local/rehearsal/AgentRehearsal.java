@@ -93,6 +93,7 @@ public final class AgentRehearsal {
     recorded.add(1, "-XX:AOTCacheOutput=" + cache);
     try (RehearsalOperator operator = new RehearsalOperator(tls.context())) {
       all.put("KASTOR_OPERATOR_URL", operator.url());
+      all.put("KASTOR_PROTOCOL", "2");
       Process partner = start(command, all, RehearsalOperator.PARTNER, folder);
       Process agent = start(recorded, all, RehearsalOperator.RECORDED, folder);
       try {

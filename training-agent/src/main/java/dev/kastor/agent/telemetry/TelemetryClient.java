@@ -34,6 +34,7 @@ public final class TelemetryClient implements AutoCloseable {
   private static final Duration RETRY = Duration.ofMillis(500);
 
   private final OperatorConnection operator;
+  private final int protocol;
   private final JobId job;
   private final String pod;
   private final Duration interval;
@@ -59,7 +60,9 @@ public final class TelemetryClient implements AutoCloseable {
   private boolean retell;
   private final Object sending = new Object();
 
-  private TelemetryClient(OperatorConnection operator, JobId job, String pod, Duration interval) {
+  private TelemetryClient(
+      OperatorConnection operator, int protocol, JobId job, String pod, Duration interval) {
+    this.protocol = protocol;
     this.operator = operator;
     this.job = job;
     this.pod = pod;
@@ -67,10 +70,14 @@ public final class TelemetryClient implements AutoCloseable {
     this.sender = Thread.ofVirtual().name("telemetry").unstarted(this::sendRegularly);
   }
 
-  /** Starts to report. */
+  /**
+   * Starts to report.
+   *
+   * @param protocol version of the agent protocol that both sides know
+   */
   public static TelemetryClient start(
-      OperatorConnection operator, JobId job, String pod, Duration interval) {
-    TelemetryClient client = new TelemetryClient(operator, job, pod, interval);
+      OperatorConnection operator, int protocol, JobId job, String pod, Duration interval) {
+    TelemetryClient client = new TelemetryClient(operator, protocol, job, pod, interval);
     client.sender.start();
     return client;
   }
@@ -245,26 +252,27 @@ public final class TelemetryClient implements AutoCloseable {
 
   private TelemetryReport report(TrainingStatus status, Unsent taken, @Nullable Outcome outcome) {
     return new TelemetryReport(
-        job.namespace(),
-        job.name(),
-        pod,
-        status.generation(),
-        sequence,
-        status.replicas(),
-        status.batch(),
-        (retell ? lived : taken.profiler()).profiles(),
-        status.gradient().orElse(null),
-        status.progress(),
-        taken.meanLoss(),
-        status.learningRate().orElse(null),
-        checkpoint,
-        taken.switches(),
-        outcome,
-        passes.take().orElse(null),
-        taken.scalars(),
-        unsaved,
-        stale == null ? null : new Staleness(Arrays.stream(stale).boxed().toList()),
-        droppedCopies);
+            job.namespace(),
+            job.name(),
+            pod,
+            status.generation(),
+            sequence,
+            status.replicas(),
+            status.batch(),
+            (retell ? lived : taken.profiler()).profiles(),
+            status.gradient().orElse(null),
+            status.progress(),
+            taken.meanLoss(),
+            status.learningRate().orElse(null),
+            checkpoint,
+            taken.switches(),
+            outcome,
+            passes.take().orElse(null),
+            taken.scalars(),
+            unsaved,
+            stale == null ? null : new Staleness(Arrays.stream(stale).boxed().toList()),
+            droppedCopies)
+        .asOf(protocol);
   }
 
   /** Sends once more what is unsent and ends. */

@@ -6,11 +6,13 @@ import dev.kastor.agent.operator.FakeOperator;
 import dev.kastor.agent.operator.OperatorConnection;
 import dev.kastor.agent.operator.TestCertificate;
 import dev.kastor.agent.operator.WireJson;
+import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.StepProfile;
 import dev.kastor.protocol.Switch;
 import dev.kastor.protocol.TelemetryReport;
 import dev.kastor.scheduler.model.JobId;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class TelemetryClientTest {
@@ -47,7 +51,7 @@ class TelemetryClientTest {
   }
 
   private TelemetryClient start(Duration interval) {
-    return TelemetryClient.start(connection, JOB, "job-0", interval);
+    return TelemetryClient.start(connection, Membership.PROTOCOL, JOB, "job-0", interval);
   }
 
   private static Switch change(long generation) {
@@ -76,6 +80,26 @@ class TelemetryClientTest {
     assertThat(reports).extracting(TelemetryReport::sequence).isSorted().doesNotHaveDuplicates();
     assertThat(reports.getLast().outcome()).isEqualTo(DONE);
     assertThat(reports).anySatisfy(report -> assertThat(report.trainingLoss()).isEqualTo(2.5));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void anOperatorOfAnOlderProtocolGetsNoFieldThatItDoesNotKnow(int protocol) throws Exception {
+    try (TelemetryClient telemetry =
+        TelemetryClient.start(connection, protocol, JOB, "job-0", Duration.ofHours(1))) {
+      telemetry.evaluated("accuracy", 0.5);
+      telemetry.unsaved(new IOException("disk full"));
+      telemetry.stale(1);
+      telemetry.dropped(1);
+      telemetry.stepped(StepProfilerTest.sample(2, 8, 0.2, 0.1));
+      telemetry.finish(DONE, Duration.ofSeconds(30));
+    }
+    TelemetryReport report = operator.reports().getLast();
+    assertThat(report.scalars() != null).isEqualTo(protocol > 1);
+    assertThat(report.unsaved() != null).isEqualTo(protocol > 1);
+    assertThat(report.staleness() != null).isEqualTo(protocol > 1);
+    assertThat(report.droppedCopies() != null).isEqualTo(protocol > 1);
+    assertThat(report.outcome()).isEqualTo(DONE);
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.kastor.agent.telemetry.TelemetryClient;
 import dev.kastor.engine.checkpoint.CheckpointStore;
 import dev.kastor.engine.optim.Sgd;
 import dev.kastor.engine.train.ProgramException;
+import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.scheduler.model.JobId;
 import java.net.InetAddress;
@@ -108,7 +109,8 @@ final class TestReplica {
               MembershipClient.start(
                   connection, JOB, new LocalReplica(pod, "127.0.0.1:" + listener.port()));
           TelemetryClient telemetry =
-              TelemetryClient.start(connection, JOB, pod, Duration.ofMillis(50));
+              TelemetryClient.start(
+                  connection, Membership.PROTOCOL, JOB, pod, Duration.ofMillis(50));
           Training trainer =
               trainer(
                   new Surroundings(
