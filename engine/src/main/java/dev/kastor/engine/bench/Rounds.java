@@ -11,15 +11,15 @@ import java.util.function.DoubleSupplier;
  * @param lowest seconds of a round
  * @param highest seconds of a round
  */
-record Rounds(double median, double lowest, double highest) {
+public record Rounds(double median, double lowest, double highest) {
   /** What is measured. */
   @FunctionalInterface
-  interface Work {
+  public interface Work {
     void run() throws InterruptedException;
   }
 
   /** Processor time of the calling thread. */
-  static Rounds ofProcessor(int rounds, Work work) throws InterruptedException {
+  public static Rounds ofProcessor(int rounds, Work work) throws InterruptedException {
     return of(rounds, work, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime);
   }
 

@@ -74,6 +74,11 @@ public record Sgd(double momentum, double weightDecay) implements Optimizer, Ele
   }
 
   @Override
+  public boolean skipsZeros() {
+    return momentum == 0 && weightDecay == 0;
+  }
+
+  @Override
   public float[] numbers(double learningRate, long step) {
     return new float[] {(float) learningRate};
   }

@@ -30,6 +30,14 @@ public interface Optimizer {
     return Optional.empty();
   }
 
+  /**
+   * Whether it has no slots, and leaves a parameter whose gradient is zero as it is. An update of
+   * some rows of a table then costs nothing for the others.
+   */
+  default boolean skipsZeros() {
+    return false;
+  }
+
   /** New slots in the order of their names, which is the same in all processes. */
   default SequencedMap<String, float[]> newSlots(Layout layout) {
     SequencedMap<String, float[]> slots = new TreeMap<>();

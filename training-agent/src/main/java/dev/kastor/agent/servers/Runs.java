@@ -77,19 +77,17 @@ public final class Runs {
         }
       }
     }
-    return runs.count > 2 * MOST
-        ? all(to - from)
-        : new Runs(Arrays.copyOf(runs.bounds, runs.count));
+    return runs.count > 2 * MOST ? all(to - from) : runs.done();
   }
 
-  /** Bounds to which runs are appended. */
+  /** Bounds to which runs are appended whose beginnings ascend. */
   private static final class Growing {
     int[] bounds = new int[64];
     int count;
 
     void add(int from, int to) {
-      if (count > 0 && bounds[count - 1] == from) {
-        bounds[count - 1] = to;
+      if (count > 0 && bounds[count - 1] >= from) {
+        bounds[count - 1] = Math.max(bounds[count - 1], to);
         return;
       }
       if (count + 2 > bounds.length) {
@@ -97,6 +95,10 @@ public final class Runs {
       }
       bounds[count++] = from;
       bounds[count++] = to;
+    }
+
+    Runs done() {
+      return new Runs(Arrays.copyOf(bounds, count));
     }
   }
 
@@ -134,27 +136,68 @@ public final class Runs {
     }
   }
 
-  /**
-   * Adds them to a vector, and 0 to its other elements: the bits of a sum with a vector that is 0
-   * there, which makes 0 of -0.
-   */
-  void add(float[] packed, float[] vector) {
-    int at = 0;
-    int end = 0;
-    for (int i = 0; i < bounds.length; i += 2) {
-      addZero(vector, end, bounds[i]);
-      end = bounds[i + 1];
-      for (int j = bounds[i]; j < end; j++) {
-        vector[j] += packed[at++];
-      }
+  /** All elements of several. */
+  static Runs union(List<Runs> all) {
+    if (all.stream().distinct().count() == 1) {
+      return all.getFirst();
     }
-    addZero(vector, end, vector.length);
+    long[] apart =
+        all.stream()
+            .flatMapToLong(each ->
+                IntStream.range(0, each.bounds.length / 2)
+                    .mapToLong(i -> (long) each.bounds[2 * i] << 32 | each.bounds[2 * i + 1]))
+            .sorted()
+            .toArray();
+    Growing runs = new Growing();
+    for (long each : apart) {
+      runs.add((int) (each >> 32), (int) each);
+    }
+    return runs.done();
+  }
+
+  /**
+   * Adds them to a vector, and 0 to the other elements of a union of runs: the bits of a sum with a
+   * vector that is 0 there, which makes 0 of -0.
+   */
+  void add(float[] packed, float[] vector, Runs union) {
+    int at = 0;
+    int own = 0;
+    for (int i = 0; i < union.bounds.length; i += 2) {
+      int j = union.bounds[i];
+      while (own < bounds.length && bounds[own] < union.bounds[i + 1]) {
+        addZero(vector, j, bounds[own]);
+        for (j = bounds[own]; j < bounds[own + 1]; j++) {
+          vector[j] += packed[at++];
+        }
+        own += 2;
+      }
+      addZero(vector, j, union.bounds[i + 1]);
+    }
   }
 
   private static void addZero(float[] vector, int from, int to) {
     for (int i = from; i < to; i++) {
       vector[i] += 0f;
     }
+  }
+
+  /** Makes them zero. */
+  void clear(float[] vector) {
+    for (int i = 0; i < bounds.length; i += 2) {
+      Arrays.fill(vector, bounds[i], bounds[i + 1], 0);
+    }
+  }
+
+  /** Multiplies them, and sums their squares. */
+  double scale(float[] vector, float factor) {
+    double squares = 0;
+    for (int i = 0; i < bounds.length; i += 2) {
+      for (int j = bounds[i]; j < bounds[i + 1]; j++) {
+        vector[j] *= factor;
+        squares += (double) vector[j] * vector[j];
+      }
+    }
+    return squares;
   }
 
   /** Bounds of all, as their constructor takes them. */

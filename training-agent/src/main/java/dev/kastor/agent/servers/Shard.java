@@ -5,7 +5,6 @@ import dev.kastor.engine.train.NoiseScaleEstimator;
 import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Update;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,6 +26,9 @@ public final class Shard {
   private final float[] parameters;
   private final SequencedMap<String, float[]> slots;
   private final float[] mean;
+
+  /** Where the mean may differ from zero. */
+  private Runs written = Runs.all(0);
 
   /** The mean before, where somebody compares means; else of no elements. */
   private float[] previous = {};
@@ -97,33 +99,24 @@ public final class Shard {
    * @throws IllegalArgumentException if one of them was not pushed
    */
   public synchronized double reduce(List<Slice> counted) {
-    boolean first = true;
     reduced.clear();
+    List<Packed> packed = new ArrayList<>();
     for (Slice each : counted) {
-      reduced.add(each.share());
       Packed slice = slices.get(each);
       if (slice == null) {
         throw new IllegalArgumentException("%s was not pushed".formatted(each));
       }
-      if (first) {
-        Arrays.fill(mean, 0);
-        slice.runs.scatter(slice.values, mean, 0);
-      } else {
-        slice.runs.add(slice.values, mean);
-      }
-      first = false;
+      reduced.add(each.share());
+      packed.add(slice);
     }
-    if (counted.size() > 1) {
-      float factor = 1f / counted.size();
-      for (int i = 0; i < mean.length; i++) {
-        mean[i] *= factor;
-      }
+    written.clear(mean);
+    written = Runs.union(packed.stream().map(Packed::runs).toList());
+    Packed first = packed.getFirst();
+    first.runs.scatter(first.values, mean, 0);
+    for (Packed each : packed.subList(1, packed.size())) {
+      each.runs.add(each.values, mean, written);
     }
-    double squaredNorm = 0;
-    for (float each : mean) {
-      squaredNorm += (double) each * each;
-    }
-    return squaredNorm;
+    return written.scale(mean, 1f / packed.size());
   }
 
   /** The mean and the one that was kept, which must be there. */
@@ -157,7 +150,19 @@ public final class Shard {
    * @param below shares below this one will not count
    */
   public synchronized void apply(double learningRate, long step, long below) {
-    optimizer.apply(new Update(layout, parameters, mean, slots, learningRate, step));
+    if (optimizer.skipsZeros()) {
+      int count = written.elements();
+      float[] some = new float[count];
+      float[] gradient = new float[count];
+      written.gather(parameters, 0, some);
+      written.gather(mean, 0, gradient);
+      Layout rows = Layout.of("rows", count);
+      optimizer.apply(new Update(rows, some, gradient, slots, learningRate, step));
+      written.scatter(some, parameters, 0);
+    } else {
+      optimizer.apply(new Update(layout, parameters, mean, slots, learningRate, step));
+      written = Runs.all(mean.length);
+    }
     version++;
     slices.keySet().removeIf(each -> each.share() < below || reduced.contains(each.share()));
     reduced.clear();
