@@ -3,7 +3,7 @@ package dev.kastor.engine.nn;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
-import dev.kastor.engine.train.Touched;
+import dev.kastor.engine.tensor.Touched;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

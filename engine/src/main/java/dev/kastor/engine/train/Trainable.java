@@ -1,6 +1,7 @@
 package dev.kastor.engine.train;
 
 import dev.kastor.engine.tensor.Layout;
+import dev.kastor.engine.tensor.Touched;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;

@@ -9,7 +9,7 @@ import dev.kastor.engine.op.Recurrent;
 import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Shape;
-import dev.kastor.engine.train.Touched;
+import dev.kastor.engine.tensor.Touched;
 import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;

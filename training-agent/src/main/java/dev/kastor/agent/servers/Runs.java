@@ -1,7 +1,7 @@
 package dev.kastor.agent.servers;
 
 import dev.kastor.engine.tensor.Layout;
-import dev.kastor.engine.train.Touched;
+import dev.kastor.engine.tensor.Touched;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;

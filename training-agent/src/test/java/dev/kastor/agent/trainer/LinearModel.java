@@ -2,9 +2,9 @@ package dev.kastor.agent.trainer;
 
 import dev.kastor.engine.tensor.Layout;
 import dev.kastor.engine.tensor.Shape;
+import dev.kastor.engine.tensor.Touched;
 import dev.kastor.engine.train.DeviceTraining;
 import dev.kastor.engine.train.Optimizer;
-import dev.kastor.engine.train.Touched;
 import dev.kastor.engine.train.Trainable;
 import java.time.Duration;
 import java.util.ArrayList;

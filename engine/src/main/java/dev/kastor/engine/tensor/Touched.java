@@ -1,4 +1,4 @@
-package dev.kastor.engine.train;
+package dev.kastor.engine.tensor;
 
 /**
  * Rows of a table of parameters that passes over some examples read. The gradient of all its other
