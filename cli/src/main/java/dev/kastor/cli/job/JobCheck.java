@@ -91,12 +91,21 @@ public final class JobCheck {
     }
     Map<String, Object> named = new LinkedHashMap<>();
     given.forEach((name, value) -> named.put(String.valueOf(name), value));
-    Object slots = manifest.resource().get("spec", "elastic", "slotsPerReplica");
     return TrainingMethod.problem(
-            named, slots instanceof Number number ? number.intValue() : 1, parameters, plugins)
+            named,
+            elastic(manifest, "slotsPerReplica"),
+            elastic(manifest, "maxReplicas"),
+            parameters,
+            plugins)
         .map(problem -> manifest.at("spec.training", problem))
         .stream()
         .toList();
+  }
+
+  private static int elastic(ManifestFile manifest, String field) {
+    return manifest.resource().get("spec", "elastic", field) instanceof Number number
+        ? number.intValue()
+        : 1;
   }
 
   private static List<String> batch(

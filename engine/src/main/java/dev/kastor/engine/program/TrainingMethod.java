@@ -240,6 +240,21 @@ public record TrainingMethod(
   }
 
   /**
+   * Checks that a step can have a worker that is no backup.
+   *
+   * @param most replicas of the job
+   * @throws ProgramException if not
+   */
+  private void checkReplicas(int most) throws ProgramException {
+    int backup = servers().map(ServerPlan::backup).orElse(0);
+    if (backup >= most) {
+      throw new ProgramException(
+          "training.sync: backup (%d) leaves no worker for a step of at most %d replicas. Raise elastic.maxReplicas above it, or lower it."
+              .formatted(backup, most));
+    }
+  }
+
+  /**
    * Settings of the passes of a replica's model.
    *
    * @param slots of the replica
@@ -407,18 +422,24 @@ public record TrainingMethod(
    *
    * @param training {@code spec.training} in its free form
    * @param slots of a replica
+   * @param mostReplicas of the job
    * @param parameters of the program, as the user gave them
    * @param plugins folder of the jars
    * @return a message that begins with the path below {@code spec}; empty if there is none
    */
   public static Optional<String> problem(
-      Map<String, ?> training, int slots, Map<String, String> parameters, Path plugins) {
+      Map<String, ?> training,
+      int slots,
+      int mostReplicas,
+      Map<String, String> parameters,
+      Path plugins) {
     try {
       TrainingMethod method =
           of(
               SumsParameter.take(new HashMap<>(parameters), TrainingChoices.parse(training)),
               plugins);
       method.checkSlots(slots);
+      method.checkReplicas(mostReplicas);
       return Optional.empty();
     } catch (ProgramException e) {
       // A bad parameter is told of by the check of the program.

@@ -264,16 +264,16 @@ class TrainingMethodTest {
   @Test
   void theOldParameterChoosesACollectiveAsWell() throws Exception {
     Map<String, String> codec = Map.of("codec", "bf16");
-    assertThat(TrainingMethod.problem(codec, 1, Map.of("sums", "nccl"), folder).orElseThrow())
+    assertThat(TrainingMethod.problem(codec, 1, 4, Map.of("sums", "nccl"), folder).orElseThrow())
         .contains("bf16", "nccl");
-    assertThat(TrainingMethod.problem(codec, 1, Map.of("sums", "ring"), folder)).isEmpty();
-    assertThat(TrainingMethod.problem(Map.of(), 1, Map.of("sums", "nccl"), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(codec, 1, 4, Map.of("sums", "ring"), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(Map.of(), 1, 4, Map.of("sums", "nccl"), folder)).isEmpty();
     assertThat(
             TrainingMethod.problem(
-                    Map.of("collective", "hierarchical"), 1, Map.of("sums", "nccl"), folder)
+                    Map.of("collective", "hierarchical"), 1, 4, Map.of("sums", "nccl"), folder)
                 .orElseThrow())
         .startsWith("training.collective: hierarchical and the program's parameter sums: nccl");
-    assertThat(TrainingMethod.problem(codec, 1, Map.of("sums", "mpi"), folder))
+    assertThat(TrainingMethod.problem(codec, 1, 4, Map.of("sums", "mpi"), folder))
         .as("told of by the check of the program")
         .isEmpty();
   }
@@ -447,10 +447,19 @@ class TrainingMethodTest {
   }
 
   @Test
+  void aStepNeedsAWorkerThatIsNoBackup() {
+    Map<String, ?> training = Map.of("sync", Map.of("parameter-server", Map.of("backup", 3)));
+    assertThat(TrainingMethod.problem(training, 1, 4, Map.of(), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(training, 1, 3, Map.of(), folder).orElseThrow())
+        .startsWith("training.sync: backup (3) leaves no worker")
+        .contains("elastic.maxReplicas");
+  }
+
+  @Test
   void aSplitNeedsReplicasOfSeveralSlots() throws Exception {
     Map<String, String> training = Map.of("devices", "split");
-    assertThat(TrainingMethod.problem(training, 2, Map.of(), folder)).isEmpty();
-    assertThat(TrainingMethod.problem(training, 1, Map.of(), folder).orElseThrow())
+    assertThat(TrainingMethod.problem(training, 2, 4, Map.of(), folder)).isEmpty();
+    assertThat(TrainingMethod.problem(training, 1, 4, Map.of(), folder).orElseThrow())
         .startsWith("training.devices: split needs replicas of several devices")
         .endsWith("elastic.slotsPerReplica is 1. Set it to 2 or more.");
     assertThat(problem(Map.of("devices", "splits")).orElseThrow()).contains("Did you mean split?");
@@ -488,7 +497,7 @@ class TrainingMethodTest {
   }
 
   private Optional<String> problem(Map<String, ?> training) {
-    return TrainingMethod.problem(training, 1, Map.of(), folder);
+    return TrainingMethod.problem(training, 1, 4, Map.of(), folder);
   }
 
   @Test
