@@ -2,9 +2,7 @@ package dev.kastor.engine.partition;
 
 import dev.kastor.engine.exec.Memory;
 import dev.kastor.engine.exec.Value;
-import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.placement.Device;
-import dev.kastor.engine.tensor.Tensor;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -52,18 +50,11 @@ final class Rendezvous {
    * @param at who waits
    * @param memory of that device, where the value will be
    * @return held by the caller
-   * @throws IllegalStateException if the run failed elsewhere, or the value has another type
+   * @throws IllegalStateException if the run failed elsewhere
    */
-  Value receive(Key key, Device at, Type type, Memory memory) throws InterruptedException {
+  Value receive(Key key, Device at, Memory memory) throws InterruptedException {
     Value sent = take(key, at);
     try {
-      Tensor tensor = sent.tensor();
-      Type actual = new Type(tensor.shape(), tensor.dtype());
-      if (!type.equals(actual)) {
-        throw new IllegalStateException(
-            "%s of %s arrived at %s as %s and not as %s."
-                .formatted(key.name(), key.run(), at, actual, type));
-      }
       return sent.in(memory, key.name());
     } finally {
       sent.release();

@@ -60,7 +60,7 @@ record Transfer(Rendezvous rendezvous, String name, Device from, Device to, Type
         throws InterruptedException {
       return List.of(
           transfer.rendezvous.receive(
-              transfer.key(surroundings), transfer.to, transfer.type, surroundings.memory()));
+              transfer.key(surroundings), transfer.to, surroundings.memory()));
     }
 
     @Override
