@@ -31,12 +31,9 @@ class EngineArchitectureTest {
               "dev.kastor.engine.autodiff..",
               "dev.kastor.engine.backend..",
               "dev.kastor.engine.exec..",
-              "dev.kastor.engine.resource..",
               "dev.kastor.engine.eager..",
               "dev.kastor.engine.placement..",
               "dev.kastor.engine.partition..",
-              "dev.kastor.engine.parameters..",
-              "dev.kastor.engine.saving..",
               "dev.kastor.engine.nn..")
           .should()
           .dependOnClassesThat()
@@ -52,12 +49,9 @@ class EngineArchitectureTest {
           .that()
           .resideInAnyPackage(
               "dev.kastor.engine.exec..",
-              "dev.kastor.engine.resource..",
               "dev.kastor.engine.eager..",
               "dev.kastor.engine.placement..",
-              "dev.kastor.engine.partition..",
-              "dev.kastor.engine.parameters..",
-              "dev.kastor.engine.saving..")
+              "dev.kastor.engine.partition..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

@@ -12,14 +12,14 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** Benchmarks of the engine, each a program of {@code dev.kastor.engine.bench}. */
+/** Benchmarks of the engine and of the agent, each a program of its own. */
 final class Benchmark {
   private Benchmark() {}
 
   /**
    * Runs one.
    *
-   * @param name of its class
+   * @param name of its class, after {@code dev.kastor.}
    * @return the lines of JSON that it prints
    */
   static List<JsonNode> run(Trial trial, String name, int... arguments)
@@ -30,14 +30,15 @@ final class Benchmark {
   /** The same with arguments of any kind. */
   static List<JsonNode> run(Trial trial, String name, List<String> arguments)
       throws PaperException, InterruptedException {
-    trial.progress().accept("%s %s".formatted(name, String.join(" ", arguments)));
+    String simple = name.substring(name.lastIndexOf('.') + 1);
+    trial.progress().accept("%s %s".formatted(simple, String.join(" ", arguments)));
     try {
       return EngineProgram.lines(
           Installation.current(),
-          "dev.kastor.engine.bench." + name,
+          "dev.kastor." + name,
           arguments,
           trial.threads(),
-          name + " failed");
+          simple + " failed");
     } catch (BenchException | LocalException | IOException e) {
       throw new PaperException(String.valueOf(e.getMessage()), e);
     }

@@ -64,7 +64,7 @@ public final class ControlFlowPaper implements Paper {
   private static List<Measured> measure(Trial trial) throws PaperException, InterruptedException {
     int rounds = trial.reduced() ? 1 : 7;
     int units = trial.reduced() ? 16 : 256;
-    List<JsonNode> lines = Benchmark.run(trial, "LoopRates", rounds, units);
+    List<JsonNode> lines = Benchmark.run(trial, "engine.bench.LoopRates", rounds, units);
     List<JsonNode> inFile = of(lines, "length", true);
     List<JsonNode> inMemory = of(lines, "length", false);
     double[] overheads =

@@ -55,7 +55,7 @@ public final class EagerPaper implements Paper {
 
   private static List<Measured> measure(Trial trial) throws PaperException, InterruptedException {
     int rounds = trial.reduced() ? 2 : 30;
-    List<JsonNode> lines = Benchmark.run(trial, "SamplerRates", rounds);
+    List<JsonNode> lines = Benchmark.run(trial, "engine.bench.SamplerRates", rounds);
     return List.of(ratio(lines.getFirst(), rounds), ratio(lines.getLast(), rounds));
   }
 

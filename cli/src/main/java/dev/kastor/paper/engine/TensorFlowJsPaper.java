@@ -105,7 +105,7 @@ public final class TensorFlowJsPaper implements Paper {
       List<String> programs = new ArrayList<>();
       List<String> arguments =
           List.of(page.folder().toString(), Integer.toString(images), Integer.toString(steps));
-      for (JsonNode network : Benchmark.run(trial, "GlyphNetworks", arguments)) {
+      for (JsonNode network : Benchmark.run(trial, "engine.bench.GlyphNetworks", arguments)) {
         programs.add(network.path("program").asText());
       }
       for (String name : names(programs)) {

@@ -29,8 +29,8 @@ public final class TensorFlowPaper implements Paper {
 
   @Override
   public String description() {
-    return "Runs bench/stragglers with 20 workers, bench/executor, and training steps on a sharded"
-        + " table of 5,000 to 500,000 rows.";
+    return "Runs bench/stragglers with 20 workers in simulated time, bench/executor, and training"
+        + " steps on a sharded table of 5,000 to 500,000 rows.";
   }
 
   @Override
@@ -62,11 +62,11 @@ public final class TensorFlowPaper implements Paper {
 
   private static List<Measured> measure(Trial trial) throws PaperException, InterruptedException {
     int rounds = trial.reduced() ? 2 : 20;
-    int steps = trial.reduced() ? 5 : 60;
-    JsonNode rates = Benchmark.run(trial, "ExecutorRates", rounds).getFirst();
-    List<JsonNode> tables = Benchmark.run(trial, "TableSteps", rounds);
+    int steps = trial.reduced() ? 50 : 1000;
+    JsonNode rates = Benchmark.run(trial, "engine.bench.ExecutorRates", rounds).getFirst();
+    List<JsonNode> tables = Benchmark.run(trial, "agent.bench.TableSteps", rounds);
     return List.of(
-        spare(Benchmark.run(trial, "Stragglers", NEEDED, steps), steps),
+        spare(Benchmark.run(trial, "agent.bench.Stragglers", NEEDED, steps), steps),
         Measured.single(
             rates.path("nullNodesPerSecond").asDouble() / 1e6,
             "median of %d rounds".formatted(rounds)),
@@ -96,6 +96,7 @@ public final class TensorFlowPaper implements Paper {
       }
     }
     return Measured.single(
-        without / best, "%d steps of %d workers; best: %d spare".formatted(steps, NEEDED, spare));
+        without / best,
+        "%d steps of %d workers in simulated time; best: %d spare".formatted(steps, NEEDED, spare));
   }
 }

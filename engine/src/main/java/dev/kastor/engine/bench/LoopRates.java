@@ -9,7 +9,6 @@ import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
 import dev.kastor.engine.nn.DynamicRecurrence;
 import dev.kastor.engine.op.Recurrent;
-import dev.kastor.engine.partition.LocalRendezvous;
 import dev.kastor.engine.partition.PartitionedSession;
 import dev.kastor.engine.placement.Device;
 import dev.kastor.engine.placement.Placer;
@@ -46,8 +45,8 @@ public final class LoopRates {
   private static final double LENGTHS_IN_CAP = 5;
 
   private static final int LAYERS = 8;
-  private static final Device FIRST = new Device("here", "cpu:0");
-  private static final Device SECOND = new Device("here", "cpu:1");
+  private static final Device FIRST = new Device("cpu:0");
+  private static final Device SECOND = new Device("cpu:1");
 
   private final int rounds;
   private final int hidden;
@@ -238,8 +237,7 @@ public final class LoopRates {
         device -> sessions.put(device, new Session(Backends.fastest(1).backend(), PLENTY, 1)));
     try (Arena arena = Arena.ofShared();
         PartitionedSession session =
-            new PartitionedSession(
-                "loop", sessions, new Placer(devices, RoughCosts.TYPICAL), new LocalRendezvous())) {
+            new PartitionedSession(sessions, new Placer(devices, RoughCosts.TYPICAL))) {
       Map<Node, Tensor> feeds = new HashMap<>();
       List<Node> fetches = List.of(stack(64, 30, devices, arena, feeds));
       return Rounds.ofClock(rounds, () -> session.run(feeds, fetches).close()).median();

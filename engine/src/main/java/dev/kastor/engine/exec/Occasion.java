@@ -1,15 +1,7 @@
 package dev.kastor.engine.exec;
 
-import java.util.function.Supplier;
-
 /** What an action can reach in one iteration of one run. */
-record Occasion(Memory memory, States states, String run, Iteration iteration)
-    implements Surroundings {
-  @Override
-  public <S> S state(Resource<S> resource, Supplier<S> first) {
-    return states.state(resource, first);
-  }
-
+record Occasion(Memory memory, String run, Iteration iteration) implements Surroundings {
   @Override
   public String iterations() {
     StringBuilder path = new StringBuilder();

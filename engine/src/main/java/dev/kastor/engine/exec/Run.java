@@ -25,7 +25,6 @@ final class Run {
   private final Set<Thread> waiting = new HashSet<>();
   private final Tokens tokens;
   private final Memory memory;
-  private final States states;
   private final String name;
   private final Executor pool;
   private final Fetched listener;
@@ -46,14 +45,12 @@ final class Run {
       String name,
       Memory memory,
       Histories histories,
-      States states,
       Executor pool,
       int mostHelpers,
       List<Value> feeds,
       Fetched listener) {
     this.tokens = new Tokens(plan, memory, histories, feeds);
     this.memory = memory;
-    this.states = states;
     this.name = name;
     this.pool = pool;
     this.helpers = mostHelpers;
@@ -228,7 +225,7 @@ final class Run {
     return switch (step.work) {
       case Work.Compute compute -> compute.region().run(task.iteration().slots, step.firstSlot);
       case Work.Act act ->
-          act.action().run(inputs(task), new Occasion(memory, states, name, task.iteration()));
+          act.action().run(inputs(task), new Occasion(memory, name, task.iteration()));
       case Work.Change change -> List.of(change(change.increment(), task));
       default -> throw new IllegalStateException(step + " is cheap.");
     };

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs parts of graphs on one device and keeps the state of resources between runs.
+ * Executor of graphs, or of parts of them, on one device.
  *
  * <p>A run computes what its fetches need beyond its feeds. Each combination of feeds and fetches
  * is planned and compiled once. Thread-safe: any number of runs may be under way.
@@ -42,11 +42,10 @@ public final class Session implements GraphExecutor {
   private final @Nullable Path spillTo;
   private final ExecutorService pool;
   private final Map<Key, Plan> plans = new HashMap<>();
-  private final States states = new States();
   private final AtomicLong runs = new AtomicLong();
 
   /**
-   * A session without state.
+   * A session over memory of its own.
    *
    * @param capBytes the most memory that values and compiled code take together
    * @param threads that compute at once in a run, at least 1, with the thread that asks for it
@@ -56,7 +55,7 @@ public final class Session implements GraphExecutor {
   }
 
   /**
-   * A session without state.
+   * A session over memory of its own.
    *
    * @param spillTo a folder for what loops keep for their gradients, once that and all else takes
    *     half of the cap; null to keep it in memory
@@ -88,24 +87,15 @@ public final class Session implements GraphExecutor {
    * @throws InterruptedException if this thread is interrupted; what was begun has ended
    */
   public Results run(Map<Node, Tensor> feeds, List<Node> fetches) throws InterruptedException {
-    return run("run " + runs.incrementAndGet(), feeds, fetches);
+    return run("run " + runs.incrementAndGet(), feeds, fetches, Fetched.NOBODY);
   }
 
   /**
    * Computes nodes in a run that has parts elsewhere.
    *
    * @param run what the parts are known by to each other; no other run has the same
+   * @param listener told by this thread of values as they are there
    * @see #run(Map, List)
-   */
-  public Results run(String run, Map<Node, Tensor> feeds, List<Node> fetches)
-      throws InterruptedException {
-    return run(run, feeds, fetches, Fetched.NOBODY);
-  }
-
-  /**
-   * The same for who wants to hear of values as they are there.
-   *
-   * @param listener called by this thread
    */
   public Results run(String run, Map<Node, Tensor> feeds, List<Node> fetches, Fetched listener)
       throws InterruptedException {
@@ -214,7 +204,7 @@ public final class Session implements GraphExecutor {
     List<Value> values =
         plan.feeds().stream().map(feeds::get).map(Objects::requireNonNull).toList();
     Histories histories = new Histories(memory, spillTo == null ? null : new Spill(spillTo));
-    return new Run(plan, run, memory, histories, states, pool, threads - 1, values, listener).run();
+    return new Run(plan, run, memory, histories, pool, threads - 1, values, listener).run();
   }
 
   private static Tensor checked(Node node, @Nullable Tensor tensor) {
@@ -239,7 +229,7 @@ public final class Session implements GraphExecutor {
     return memory;
   }
 
-  /** Frees all memory and state; no run may be under way. */
+  /** Frees all memory; no run may be under way. */
   @Override
   public void close() {
     pool.close();

@@ -1,7 +1,5 @@
 package dev.kastor.engine.exec;
 
-import java.util.function.Supplier;
-
 /** What an action can reach. */
 public interface Surroundings {
   /** Where results are allocated. */
@@ -12,11 +10,4 @@ public interface Surroundings {
 
   /** The iterations of the loops around this, from the outermost, as {@code /3/0}; else empty. */
   String iterations();
-
-  /**
-   * The session's state of a resource, made when it is first asked for.
-   *
-   * @param resource its name: equal resources share their state
-   */
-  <S> S state(Resource<S> resource, Supplier<S> first);
 }

@@ -40,16 +40,6 @@ public final class Value {
   }
 
   /**
-   * Holds it for longer than the run: itself, or a copy if its memory is that of a feed, which its
-   * owner may write to later.
-   *
-   * @param who is named if there is no memory for a copy
-   */
-  public Value keep(Memory memory, Object who) {
-    return owner != null ? retain() : copy(memory, who);
-  }
-
-  /**
    * Holds it in a certain memory: itself if it is there, else a copy.
    *
    * @param who is named if there is no memory for a copy
@@ -82,7 +72,7 @@ public final class Value {
   }
 
   /** Whether nobody else holds it, so that its holder may write to it. */
-  public boolean sole() {
+  boolean sole() {
     return holders.get() == 1 && owner != null;
   }
 }

@@ -1,7 +1,8 @@
 package dev.kastor.engine.graph;
 
 /**
- * An op that reads or changes something outside the graph, such as a variable or a queue.
+ * An op that reads or changes something outside the graph, such as a value on its way to another
+ * device.
  *
  * <p>Each of its nodes takes place exactly once in a run that needs it (once in an iteration,
  * inside a loop), after its inputs and what it comes {@linkplain Node#after() after}. It has no

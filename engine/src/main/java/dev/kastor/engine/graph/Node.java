@@ -136,7 +136,7 @@ public final class Node {
   /**
    * The same op, to be computed in a certain place where the graph is spread over devices.
    *
-   * @param place the name of a device, or of a process that has devices; empty for anywhere
+   * @param place the name of a device; empty for anywhere
    */
   public Node at(String place) {
     return new Node(op, inputs, after, place);

@@ -31,12 +31,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs parts of graphs on several devices, each with a session of its own.
+ * Executor of graphs on several devices, each with a session of its own.
  *
- * <p>Devices may be in several processes. Each process then makes the same graph, placed by an
- * equal placer, and asks for the same runs in the same order; it does what is on its own devices,
- * and has the results that are there. Where all devices are in one process, any number of runs may
- * be under way. Thread-safe.
+ * <p>Any number of runs may be under way. Thread-safe.
  */
 public final class PartitionedSession implements AutoCloseable {
   private record Key(Set<Node> feeds, List<Node> fetches) {
@@ -48,34 +45,29 @@ public final class PartitionedSession implements AutoCloseable {
 
   private record Plan(Map<Device, Part> parts, Map<Device, Set<Node>> feeds) {}
 
-  private final String name;
   private final Map<Device, Session> sessions;
   private final Placer placer;
-  private final Rendezvous rendezvous;
+  private final Rendezvous rendezvous = new Rendezvous();
   private final Map<Key, Plan> plans = new HashMap<>();
   private final AtomicLong runs = new AtomicLong();
   private final ExecutorService pool =
       Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name("part-", 0).factory());
 
   /**
-   * A session without state.
+   * A session over some devices.
    *
-   * @param name tells its runs from those of others at the same rendezvous
-   * @param sessions of the devices of this process; not closed with this
+   * @param sessions of all devices of the placer; not closed with this
    */
-  public PartitionedSession(
-      String name, Map<Device, Session> sessions, Placer placer, Rendezvous rendezvous) {
-    this.name = name;
+  public PartitionedSession(Map<Device, Session> sessions, Placer placer) {
     this.sessions = Map.copyOf(sessions);
     this.placer = placer;
-    this.rendezvous = rendezvous;
   }
 
   /**
    * Computes nodes.
    *
    * @param feeds values of leaves, or of any other nodes; read until this returns
-   * @param fetches nodes; those on devices of other processes have no value here
+   * @param fetches nodes; those without a result take place and have no value
    * @throws IllegalArgumentException if the graph cannot be placed, or a value is missing
    * @throws MemoryCapException if a device has too little memory; the session lives on
    * @throws IllegalStateException if a part elsewhere failed
@@ -87,7 +79,7 @@ public final class PartitionedSession implements AutoCloseable {
 
   /**
    * Makes a graph ready to run again and again, with inputs that have fixed places on the devices
-   * that use them first. All devices must be of this process.
+   * that use them first.
    *
    * @return closed before this is
    * @throws IllegalArgumentException if the graph cannot be placed
@@ -125,7 +117,7 @@ public final class PartitionedSession implements AutoCloseable {
   private Session session(Device device) {
     Session session = sessions.get(device);
     if (session == null) {
-      throw new IllegalArgumentException(device + " is in another process.");
+      throw new IllegalArgumentException(device + " has no session.");
     }
     return session;
   }
@@ -150,7 +142,7 @@ public final class PartitionedSession implements AutoCloseable {
   public Results run(Map<Node, Tensor> feeds, List<Node> fetches, Fetched listener)
       throws InterruptedException {
     Plan plan = plan(new Key(feeds.keySet(), fetches));
-    String run = name + " " + runs.incrementAndGet();
+    String run = "run " + runs.incrementAndGet();
     @Nullable Value[] values = new Value[fetches.size()];
     Map<Device, Future<?>> parts = new HashMap<>();
     Failure failure = new Failure(run);
@@ -158,13 +150,10 @@ public final class PartitionedSession implements AutoCloseable {
     try {
       plan.parts()
           .forEach((device, part) -> {
-            Session session = sessions.get(device);
-            if (session != null) {
-              Map<Node, Tensor> here = new HashMap<>(feeds);
-              here.keySet().retainAll(plan.feeds().getOrDefault(device, Set.of()));
-              parts.put(
-                  device, pool.submit(() -> failure.watch(session, here, part, values, news)));
-            }
+            Session session = session(device);
+            Map<Node, Tensor> here = new HashMap<>(feeds);
+            here.keySet().retainAll(plan.feeds().getOrDefault(device, Set.of()));
+            parts.put(device, pool.submit(() -> failure.watch(session, here, part, values, news)));
           });
       news.tell(parts.size(), failure, listener);
       await(parts, failure);
@@ -335,6 +324,7 @@ public final class PartitionedSession implements AutoCloseable {
     Map<Device, Part> parts = Partitioner.parts(key.fetches(), key.feeds(), placement, rendezvous);
     Map<Device, Set<Node>> feeds = new HashMap<>();
     parts.forEach((device, part) -> {
+      Session _ = session(device); // Before anything has begun.
       List<Node> here = new ArrayList<>(key.feeds());
       here.removeIf(feed -> !placement.of(feed).equals(Optional.of(device)));
       feeds.put(device, Set.copyOf(here));

@@ -22,14 +22,12 @@ import java.util.Optional;
 import java.util.SequencedMap;
 
 /**
- * Executor of networks that are split over the devices of one process: each device has the layers
- * of one {@linkplain Stages stage}, a session, and a memory cap of its own.
+ * Executor of networks that are split over devices: each device has the layers of one {@linkplain
+ * Stages stage}, a session, and a memory cap of its own.
  *
  * <p>Parameters have their master copy on the host.
  */
 public final class SplitReplica implements GraphExecutor {
-  private static final String PROCESS = "replica";
-
   private final SequencedMap<Device, Session> sessions = new LinkedHashMap<>();
   private final List<Backend> backends;
   private final PartitionedSession whole;
@@ -43,13 +41,13 @@ public final class SplitReplica implements GraphExecutor {
   public SplitReplica(List<Backend> backends, long capBytes) {
     this.backends = List.copyOf(backends);
     for (Backend backend : backends) {
-      Device device = new Device(PROCESS, backend.name() + ":" + sessions.size());
+      Device device = new Device(backend.name() + ":" + sessions.size());
       sessions.put(device, new Session(backend, capBytes, 1));
     }
     List<Device> devices = List.copyOf(sessions.sequencedKeySet());
     // What no stage has, such as the steps of a loop, stays together.
-    Placer placer = new Placer(devices, RoughCosts.TYPICAL, devices.getFirst().toString());
-    whole = new PartitionedSession(PROCESS, sessions, placer, new LocalRendezvous());
+    Placer placer = new Placer(devices, RoughCosts.TYPICAL, devices.getFirst());
+    whole = new PartitionedSession(sessions, placer);
   }
 
   /** The memory of each device, in the order of the stages. */

@@ -26,13 +26,12 @@ record Transfer(Rendezvous rendezvous, String name, Device from, Device to, Type
     }
 
     @Override
-    public List<Value> run(List<Value> inputs, Surroundings surroundings)
-        throws InterruptedException {
+    public List<Value> run(List<Value> inputs, Surroundings surroundings) {
       transfer.rendezvous.send(transfer.key(surroundings), transfer.to, inputs.getFirst());
       return List.of();
     }
 
-    /** Who takes it may be slow, or far away. */
+    /** Whoever waits for it gets it at once, also while this device computes. */
     @Override
     public boolean waits() {
       return true;
@@ -61,11 +60,7 @@ record Transfer(Rendezvous rendezvous, String name, Device from, Device to, Type
         throws InterruptedException {
       return List.of(
           transfer.rendezvous.receive(
-              transfer.key(surroundings),
-              transfer.from,
-              transfer.to,
-              transfer.type,
-              surroundings.memory()));
+              transfer.key(surroundings), transfer.to, surroundings.memory()));
     }
 
     @Override

@@ -25,7 +25,7 @@ final class Groups {
     }
     Set<Device> may = new LinkedHashSet<>();
     for (Device device : devices) {
-      if (device.isIn(node.place())) {
+      if (device.isAt(node.place())) {
         may.add(device);
       }
     }

@@ -1,7 +1,5 @@
 package dev.kastor.engine.placement;
 
-import dev.kastor.engine.exec.Action;
-import dev.kastor.engine.exec.Resource;
 import dev.kastor.engine.graph.Control;
 import dev.kastor.engine.graph.Node;
 import java.util.Collection;
@@ -15,13 +13,15 @@ import java.util.Set;
  * Places nodes one after another, each on the device that would be done with it first, what its
  * inputs need on their way included (Abadi et al. 2016, section 3.2.1).
  *
- * <p>All actions on one resource are on one device, and so is what a loop carries from iteration to
- * iteration. What is supplied is where it is used first. The same graph is always placed the same.
+ * <p>What a loop carries from iteration to iteration is on one device. What is supplied is where it
+ * is used first. The same graph is always placed the same.
  */
 public final class Placer {
   private final List<Device> devices;
   private final Costs costs;
-  private final String otherwise;
+
+  /** Those for what no place is said of. */
+  private final List<Device> otherwise;
 
   /**
    * A placer for these devices.
@@ -29,24 +29,28 @@ public final class Placer {
    * @param devices at least one; the first is preferred among equals
    */
   public Placer(List<Device> devices, Costs costs) {
-    this(devices, costs, "");
+    this(devices, costs, devices);
   }
 
   /**
    * A placer that has a place for what nothing else is said of.
    *
    * @param devices at least one; the first is preferred among equals
-   * @param otherwise the name of a device, or of a process that has devices
+   * @param otherwise one of the devices
    */
-  public Placer(List<Device> devices, Costs costs, String otherwise) {
+  public Placer(List<Device> devices, Costs costs, Device otherwise) {
+    this(devices, costs, List.of(otherwise));
+  }
+
+  private Placer(List<Device> devices, Costs costs, List<Device> otherwise) {
     if (devices.isEmpty()) {
       throw new IllegalArgumentException("A graph needs a device.");
     }
     this.devices = List.copyOf(devices);
     this.costs = costs;
-    this.otherwise = otherwise;
-    if (devices.stream().noneMatch(device -> device.isIn(otherwise))) {
-      throw new IllegalArgumentException("'%s' is none of %s.".formatted(otherwise, devices));
+    this.otherwise = List.copyOf(otherwise);
+    if (!devices.containsAll(otherwise)) {
+      throw new IllegalArgumentException("%s is none of %s.".formatted(otherwise, devices));
     }
   }
 
@@ -59,10 +63,9 @@ public final class Placer {
   public Placement place(List<Node> wanted, Set<Node> known) {
     Anatomy anatomy = new Anatomy(wanted, known);
     Groups groups = new Groups(devices);
-    Map<Resource<?>, Node> users = new HashMap<>();
     for (Node node : anatomy.order()) {
       groups.add(node);
-      join(node, anatomy, groups, users);
+      join(node, anatomy, groups);
     }
     Map<Node, Device> chosen = new Simulation(anatomy, groups).run();
     Map<Node, Device> byNode = new HashMap<>();
@@ -72,16 +75,8 @@ public final class Placer {
     return new Placement(devices, anatomy, byNode);
   }
 
-  private static void join(
-      Node node, Anatomy anatomy, Groups groups, Map<Resource<?>, Node> users) {
+  private static void join(Node node, Anatomy anatomy, Groups groups) {
     switch (node.op()) {
-      case Action action -> {
-        Optional<Resource<?>> resource = action.resource();
-        if (resource.isPresent()) {
-          Node first = users.putIfAbsent(resource.get(), node);
-          groups.join(first == null ? node : first, node);
-        }
-      }
       case Control.Part _ -> anatomy.anchor(node).ifPresent(anchor -> groups.join(anchor, node));
       case Control.Recorded recorded ->
           anatomy.anchor(recorded.inner()).ifPresent(anchor -> groups.join(anchor, node));
@@ -166,9 +161,7 @@ public final class Placer {
 
     private Collection<Device> candidates(Node leader) {
       Set<Device> allowed = groups.allowed(leader);
-      return allowed.size() < devices.size()
-          ? allowed
-          : devices.stream().filter(device -> device.isIn(otherwise)).toList();
+      return allowed.size() < devices.size() ? allowed : otherwise;
     }
 
     private double start(Node node, Device device) {

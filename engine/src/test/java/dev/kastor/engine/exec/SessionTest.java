@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kastor.engine.autodiff.Gradients;
 import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
+import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Graph;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Primitive;
 import dev.kastor.engine.graph.Type;
+import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -107,6 +109,35 @@ class SessionTest {
     assertThatThrownBy(() -> session.run(Map.of(), List.of(cases.cell(cases.x))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("Input[2, 3]");
+  }
+
+  /** The example of docs/engine.md. */
+  @Test
+  void trainsThroughALoop() throws InterruptedException {
+    Node x = Node.input("x", Type.f32(1, 3));
+    Node w = Node.parameter("w", Shape.of(3, 3));
+    Node state =
+        ControlFlow.loop(
+                List.of(Node.constant(0), x),
+                values -> Node.constant(9.5).greater(values.get(0)),
+                values -> List.of(values.get(0).add(1), values.get(1).matMul(w).tanh()))
+            .get(1);
+    Node loss = state.multiply(state).sum(0, 2);
+    Node gradient = Gradients.of(loss, List.of(w)).getFirst();
+    Tensor input = tensor(x.type(), 0.5, -1, 0.25);
+    Tensor weights = tensor(w.type(), 1, 0.5, 0, 0, 1, 0.5, 0.5, 0, 1);
+    List<Float> losses = new ArrayList<>();
+    for (int step = 0; step < 5; step++) {
+      try (Results results = session.run(Map.of(x, input, w, weights), List.of(loss, gradient))) {
+        losses.add(results.get(0).get(0));
+        float[] next = weights.floats();
+        for (int i = 0; i < next.length; i++) {
+          next[i] -= 0.1f * results.get(1).get(i);
+        }
+        weights.write(next, 0);
+      }
+    }
+    assertThat(losses.getLast()).isLessThan(losses.getFirst() / 10);
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.kastor.engine.backend.Backend;
 import dev.kastor.engine.backend.cpu.CpuBackend;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.exec.ControlCases;
+import dev.kastor.engine.exec.JavaCall;
 import dev.kastor.engine.exec.MemoryCapException;
 import dev.kastor.engine.exec.Results;
 import dev.kastor.engine.exec.Session;
@@ -20,13 +21,12 @@ import dev.kastor.engine.placement.Device;
 import dev.kastor.engine.placement.Placer;
 import dev.kastor.engine.placement.RandomCosts;
 import dev.kastor.engine.placement.RoughCosts;
-import dev.kastor.engine.resource.HostCall;
-import dev.kastor.engine.resource.TensorQueue;
-import dev.kastor.engine.resource.Variable;
+import dev.kastor.engine.tensor.DType;
 import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +47,7 @@ class PartitionedSessionTest {
   private static final long CAP = 1 << 24;
   private static final int PLACEMENTS = 12;
   private static final List<Device> DEVICES =
-      List.of(new Device("here", "cpu:0"), new Device("here", "cpu:1"), new Device("b", "cpu:0"));
+      List.of(new Device("cpu:0"), new Device("cpu:1"), new Device("cpu:2"));
 
   private final Arena arena = Arena.ofShared();
   private final List<Session> opened = new ArrayList<>();
@@ -62,7 +62,7 @@ class PartitionedSessionTest {
     Map<Device, Session> sessions = new HashMap<>();
     DEVICES.forEach(device -> sessions.put(device, new Session(backend, CAP, 1)));
     opened.addAll(sessions.values());
-    return new PartitionedSession("test", sessions, placer, new LocalRendezvous());
+    return new PartitionedSession(sessions, placer);
   }
 
   private PartitionedSession session() {
@@ -118,11 +118,11 @@ class PartitionedSessionTest {
     Node value = cases.x;
     for (int i = 0; i < 6; i++) {
       Node row = Node.constant(i).broadcast(Shape.of(3));
-      value = AddToRow.of(value, Node.constant(i % 2), row).at("here/cpu:0");
+      value = AddToRow.of(value, Node.constant(i % 2), row).at("cpu:0");
     }
-    Node sent = value.tanh().at("here/cpu:0");
-    Node there = sent.multiply(2).at("b");
-    Node sum = sent.add(there).at("here/cpu:0");
+    Node sent = value.tanh().at("cpu:0");
+    Node there = sent.multiply(2).at("cpu:2");
+    Node sum = sent.add(there).at("cpu:0");
     try (PartitionedSession session = session();
         Results results = session.run(cases.feeds(arena), List.of(sum, sent))) {
       float[] expected = results.get(1).floats();
@@ -133,11 +133,19 @@ class PartitionedSessionTest {
   }
 
   @Test
-  void variablesAreWhereTheyAreSaidToBe() throws InterruptedException {
-    Variable v = new Variable("v", Shape.of(2), new float[] {1, 2});
-    Node read = v.read().at("b");
-    Node product = read.multiply(3).at("here/cpu:1");
-    Node after = v.addAndRead(product, product);
+  void nodesAreWhereTheyAreSaidToBe() throws InterruptedException {
+    float[] sum = {1};
+    JavaCall add =
+        new JavaCall(
+            "add",
+            List.of(Type.f32()),
+            operands -> {
+              sum[0] += operands.getFirst()[0];
+              return List.of(sum.clone());
+            });
+    Node before = add.call(List.of(Node.constant(0))).at("cpu:2");
+    Node product = before.multiply(3).at("cpu:1");
+    Node after = add.call(List.of(product)).at("cpu:2");
     Session here = new Session(new ReferenceBackend(), CAP, 1);
     Session alsoHere = new Session(new ReferenceBackend(), CAP, 1);
     Session there = new Session(new ReferenceBackend(), CAP, 1);
@@ -145,70 +153,60 @@ class PartitionedSessionTest {
         Map.of(DEVICES.get(0), here, DEVICES.get(1), alsoHere, DEVICES.get(2), there);
     opened.addAll(sessions.values());
     try (PartitionedSession session =
-        new PartitionedSession(
-            "test", sessions, new Placer(DEVICES, RoughCosts.TYPICAL), new LocalRendezvous())) {
+        new PartitionedSession(sessions, new Placer(DEVICES, RoughCosts.TYPICAL))) {
       for (float expected : new float[] {4, 16}) {
         try (Results results = session.run(Map.of(), List.of(after))) {
           assertThat(results.get(0).get(0)).isEqualTo(expected);
         }
       }
-      assertThat(there.memory().usedBytes()).as("where it is").isPositive();
+      assertThat(there.memory().peakBytes()).as("where the sum is").isPositive();
+      assertThat(alsoHere.memory().peakBytes()).as("where the product is").isPositive();
       assertThat(here.memory().peakBytes()).as("elsewhere").isZero();
     }
   }
 
   @Test
   void whatComesAfterSomethingElsewhereWaitsForIt() throws InterruptedException {
-    Variable v = new Variable("v", Shape.of(1), new float[] {0});
-    List<String> happened = java.util.Collections.synchronizedList(new ArrayList<>());
+    List<String> happened = Collections.synchronizedList(new ArrayList<>());
     CountDownLatch elsewhere = new CountDownLatch(1);
-    Node begun =
-        new HostCall("begun", List.of(), List.of(), (operands, results) -> elsewhere.countDown())
-            .call(List.of())
-            .at("b");
+    Node begun = JavaCall.of("begun", elsewhere::countDown).call(List.of()).at("cpu:2");
     // The other part runs already, and nothing but this is missing for its next node.
     Node slow =
-        new HostCall(
+        new JavaCall(
                 "slow",
                 List.of(),
-                List.of(),
-                (operands, results) -> {
-                  try {
-                    happened.add(elsewhere.await(1, TimeUnit.MINUTES) ? "slow" : "not begun");
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                  }
+                operands -> {
+                  happened.add(elsewhere.await(1, TimeUnit.MINUTES) ? "slow" : "not begun");
+                  return operands;
                 })
             .call(List.of())
-            .at("here/cpu:1");
+            .at("cpu:1");
     Node quick =
-        new HostCall("quick", List.of(), List.of(), (operands, results) -> happened.add("quick"))
-            .call(List.of(), slow)
-            .at("b");
+        JavaCall.of("quick", () -> happened.add("quick")).call(List.of(), slow).at("cpu:2");
     try (PartitionedSession session = session();
-        Results results = session.run(Map.of(), List.of(quick, v.read(), begun))) {
+        Results results = session.run(Map.of(), List.of(quick, Node.constant(1), begun))) {
       assertThat(happened).containsExactly("slow", "quick");
-      assertThat(results.get(1).get(0)).isZero();
+      assertThat(results.get(1).get(0)).isEqualTo(1);
     }
   }
 
   @Test
   void aFailureEndsAllPartsAndTheSessionLivesOn() throws InterruptedException {
-    TensorQueue queue = new TensorQueue("q", List.of(Type.f32(1)), 1);
-    Node never = queue.dequeue().at("here/cpu:1");
+    Node never = JavaCall.endless(Type.f32()).call(List.of()).at("cpu:1");
     Node vector = Node.iota(Shape.of(1024), 0);
-    Node read = new Variable("v", Shape.of(1), new float[] {1}).read().at("b");
+    JavaCall read = new JavaCall("read", List.of(Type.f32(1, 1, 1)), _ -> List.of(new float[] {1}));
+    Node one = read.call(List.of()).at("cpu:2");
     Node huge =
         Node.of(
                 new Primitive.Broadcast(Shape.of(64, 1024, 1024)),
-                vector.reshape(1, 1, 1024).add(read.reshape(1, 1, 1)))
-            .at("b");
-    Node sum = huge.sum(0, 3).at("here/cpu:0").add(never.part(0).sum(0, 1));
+                vector.reshape(1, 1, 1024).add(one))
+            .at("cpu:2");
+    Node sum = huge.sum(0, 3).at("cpu:0").add(never);
     try (PartitionedSession session = session()) {
       assertThatThrownBy(() -> session.run(Map.of(), List.of(sum)))
           .isInstanceOf(MemoryCapException.class)
           .hasMessageContaining("268,435,456");
-      try (Results results = session.run(Map.of(), List.of(read.add(1)))) {
+      try (Results results = session.run(Map.of(), List.of(one.add(1)))) {
         assertThat(results.get(0).get(0)).isEqualTo(2);
       }
     }
@@ -216,8 +214,7 @@ class PartitionedSessionTest {
 
   @Test
   void whoIsInterruptedEndsWhatItBegan() throws InterruptedException {
-    TensorQueue queue = new TensorQueue("q", List.of(Type.f32(1)), 1);
-    Node never = queue.dequeue().at("here/cpu:1").part(0).add(1).at("b");
+    Node never = JavaCall.endless(Type.f32()).call(List.of()).at("cpu:1").add(1).at("cpu:2");
     try (PartitionedSession session = session()) {
       Thread.currentThread().interrupt();
       assertThatThrownBy(() -> session.run(Map.of(), List.of(never)))
@@ -225,6 +222,22 @@ class PartitionedSessionTest {
       try (Results results = session.run(Map.of(), List.of(Node.constant(3)))) {
         assertThat(results.get(0).get(0)).isEqualTo(3);
       }
+    }
+  }
+
+  @Test
+  void aDeviceWithoutASessionIsNamed() {
+    Session here = new Session(new ReferenceBackend(), CAP, 1);
+    opened.add(here);
+    Node x = Node.input("x", Type.f32());
+    Tensor one = Tensor.allocate(arena, Shape.of(), DType.F32);
+    try (PartitionedSession session =
+        new PartitionedSession(
+            Map.of(DEVICES.get(0), here), new Placer(DEVICES, RoughCosts.TYPICAL))) {
+      List<Node> fetches = List.of(x.add(1).at("cpu:0").multiply(2).at("cpu:1"));
+      assertThatThrownBy(() -> session.run(Map.of(x, one), fetches))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("cpu:1 has no session");
     }
   }
 }

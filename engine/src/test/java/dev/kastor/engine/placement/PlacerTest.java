@@ -3,19 +3,20 @@ package dev.kastor.engine.placement;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kastor.engine.graph.ControlFlow;
 import dev.kastor.engine.graph.Node;
 import dev.kastor.engine.graph.Type;
-import dev.kastor.engine.resource.Variable;
-import dev.kastor.engine.tensor.Shape;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class PlacerTest {
-  private static final Device A = new Device("a", "cpu:0");
-  private static final Device B = new Device("b", "cpu:0");
-  private static final Device B1 = new Device("b", "cpu:1");
-  private static final List<Device> DEVICES = List.of(A, B, B1);
+  private static final Device A = new Device("a");
+  private static final Device B = new Device("b");
+  private static final Device C = new Device("c");
+  private static final List<Device> DEVICES = List.of(A, B, C);
 
   private final Node x = Node.input("x", Type.f32(256, 256));
 
@@ -57,32 +58,61 @@ class PlacerTest {
 
   @Test
   void whatIsSaidHolds() {
-    Node there = x.negate().at("b/cpu:1");
-    Node anyOfB = there.exp().at("b");
-    Placement placement = place(costs(10), anyOfB);
-    assertThat(placement.of(there)).contains(B1);
-    assertThat(placement.of(anyOfB)).contains(B1);
+    Node there = x.negate().at("c");
+    Node after = there.exp().at("b");
+    Placement placement = place(costs(10), after);
+    assertThat(placement.of(there)).contains(C);
+    assertThat(placement.of(after)).contains(B);
     assertThat(placement.of(Node.constant(1).add(2))).as("a constant").isEmpty();
   }
 
   @Test
-  void allThatUsesAVariableIsWithIt() {
-    Variable v = new Variable("v", Shape.of(256, 256), new float[256 * 256]);
-    Node read = v.read();
-    Node write = v.assign(read.matMul(x)).at("b/cpu:0");
-    assertThat(place(costs(0), write).of(read)).contains(B);
+  void whatNothingIsSaidOfIsWhereItIsSaidToBe() {
+    Node one = x.matMul(x);
+    Node two = one.matMul(one).at("c");
+    Placement placement = new Placer(DEVICES, costs(0), B).place(List.of(two), Set.of());
+    assertThat(placement.of(one)).contains(B);
+    assertThat(placement.of(two)).contains(C);
+    assertThatThrownBy(() -> new Placer(List.of(A, B), costs(0), C)).hasMessageContaining("[c]");
+  }
+
+  private static Node loop(Node first, UnaryOperator<Node> body) {
+    return ControlFlow.loop(
+            List.of(Node.constant(0), first),
+            values -> Node.constant(3).greater(values.getFirst()),
+            values -> List.of(values.get(0).add(1), body.apply(values.get(1))))
+        .get(1);
+  }
+
+  @Test
+  void whatALoopCarriesIsInOnePlace() {
+    List<Node> carried = new ArrayList<>();
+    Node last =
+        loop(
+            x,
+            value -> {
+              carried.add(value);
+              return value.matMul(value).at("b");
+            });
+    Placement placement = place(costs(0), last);
+    assertThat(placement.of(last)).contains(B);
+    assertThat(placement.of(carried.getFirst())).contains(B);
   }
 
   @Test
   void constraintsThatExcludeEachOtherAreNamed() {
-    Variable v = new Variable("v", Shape.of(1), new float[1]);
-    Node read = v.read().at("a");
-    Node write = v.assign(read).at("b");
-    assertThatThrownBy(() -> place(costs(0), write))
-        .hasMessageContaining("Read v[1] on 'a'")
-        .hasMessageContaining("Assign v[1] on 'b'");
-    assertThatThrownBy(() -> place(costs(0), x.negate().at("c/cpu:0")))
-        .hasMessageContaining("'c/cpu:0'")
-        .hasMessageContaining("a/cpu:0, b/cpu:0, b/cpu:1");
+    Node chosen =
+        ControlFlow.cond(
+                Node.input("p", Type.f32()),
+                List.of(x),
+                operands -> List.of(operands.getFirst().exp().at("a")),
+                operands -> List.of(operands.getFirst().tanh().at("b")))
+            .getFirst();
+    assertThatThrownBy(() -> place(costs(0), chosen))
+        .hasMessageContaining("EXP[256, 256] on 'a'")
+        .hasMessageContaining("TANH[256, 256] on 'b'");
+    assertThatThrownBy(() -> place(costs(0), x.negate().at("d")))
+        .hasMessageContaining("'d'")
+        .hasMessageContaining("a, b, c");
   }
 }

@@ -1,4 +1,7 @@
-/** What replicas cost each other: programs behind {@code bench/}. */
+/**
+ * Programs behind {@code bench/}: what replicas cost each other, and what workers of parameter
+ * servers gain from backup workers.
+ */
 @NullMarked
 package dev.kastor.agent.bench;
 

@@ -2,17 +2,15 @@ package dev.kastor.agent.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.agent.bench.SimulatedWorkers;
 import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.protocol.BatchPlan;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -173,46 +171,19 @@ class DealsTest {
   }
 
   /** Steps in simulated time, of workers that take so long for a share. */
-  private double secondsOfAStep(ServerPlan plan, double... seconds) {
-    now = 0;
-    Deals deals = deals(plan, seconds.length);
+  private static double secondsOfAStep(ServerPlan plan, double... seconds) {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(3);
-    record Event(long at, int rank, long share, long update) {}
-    PriorityQueue<Event> events =
-        new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingInt(Event::rank));
-    Set<Integer> free = new HashSet<>();
-    for (int rank = 0; rank < seconds.length; rank++) {
-      free.add(rank);
+    SimulatedWorkers workers =
+        new SimulatedWorkers(
+            plan,
+            seconds.length,
+            rank -> (long) (seconds[rank] * (1 + 0.05 * random.nextDouble()) * SECOND));
+    int steps = 300;
+    long nanos = 0;
+    for (int i = 0; i < steps; i++) {
+      nanos = workers.next().nanos();
     }
-    int done = 0;
-    long check = SECOND / 200;
-    while (done < 300) {
-      for (int rank : List.copyOf(free)) {
-        Optional<Message.Deal> deal = deals.deal(rank);
-        if (deal.isPresent()) {
-          free.remove(rank);
-          double jitter = 1 + 0.05 * random.nextDouble();
-          long took = (long) (seconds[rank] * jitter * SECOND);
-          events.add(new Event(now + took, rank, deal.get().share(), deal.get().update()));
-        }
-      }
-      Event next = events.peek();
-      if (next == null || (deals.mayCopy() && !free.isEmpty() && next.at() > now + check)) {
-        now += check;
-        continue;
-      }
-      events.remove();
-      now = next.at();
-      if (deals.isWanted(next.rank(), next.share())) {
-        deals.came(next.rank(), next.share());
-      }
-      free.add(next.rank());
-      if (deals.isComplete()) {
-        deals.applied();
-        done++;
-      }
-    }
-    return (double) now / SECOND / done;
+    return (double) nanos / SECOND / steps;
   }
 
   @ParameterizedTest

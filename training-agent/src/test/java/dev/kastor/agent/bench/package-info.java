@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kastor.agent.bench;
+
+import org.jspecify.annotations.NullMarked;
