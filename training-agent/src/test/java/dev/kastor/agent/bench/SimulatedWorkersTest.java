@@ -24,7 +24,7 @@ class SimulatedWorkersTest {
   @Test
   void aStepWithoutBackupWorkersTakesWhatTheSlowestTakes() {
     ServerPlan steps = new ServerPlan(1, false, 0, 0);
-    assertThat(updates(steps, 4, 3, rank -> (rank + 1) * 10 * MILLI))
+    assertThat(updates(steps, 4, 3, rank -> (rank + 1) * 10L * MILLI))
         .extracting(SimulatedWorkers.Update::nanos)
         .containsExactly(40 * MILLI, 80 * MILLI, 120 * MILLI);
   }
