@@ -4,11 +4,13 @@ import static dev.kastor.operator.TestBench.NAMESPACE;
 import static dev.kastor.operator.TestBench.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.kube.JobRecords;
 import dev.kastor.operator.kube.PodName;
+import dev.kastor.protocol.BatchPlan;
 import dev.kastor.protocol.Member;
 import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.ParameterServer;
@@ -86,9 +88,7 @@ class ServersIT {
     List<String> before = names(servers());
     assertThat(generation().serversOrNone())
         .extracting(ParameterServer::index, ParameterServer::pod)
-        .containsExactly(
-            org.assertj.core.api.Assertions.tuple(0, before.get(0)),
-            org.assertj.core.api.Assertions.tuple(1, before.get(1)));
+        .containsExactly(tuple(0, before.get(0)), tuple(1, before.get(1)));
     assertThat(generation().members()).extracting(Member::pod).doesNotContainAnyElementsOf(before);
     await("it says Running", () -> bench.in(Phase.Running));
     allocate(4);
@@ -356,8 +356,7 @@ class ServersIT {
             .toList();
     return seen.size() == 1 && seen.getFirst().isPresent()
         ? seen.getFirst().get()
-        : new Membership(
-            0, Membership.Action.WAIT, List.of(), new dev.kastor.protocol.BatchPlan(1, 0));
+        : new Membership(0, Membership.Action.WAIT, List.of(), new BatchPlan(1, 0));
   }
 
   private Set<String> members() {

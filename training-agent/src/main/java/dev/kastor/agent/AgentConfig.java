@@ -3,9 +3,9 @@ package dev.kastor.agent;
 import dev.kastor.agent.ring.RingCipher;
 import dev.kastor.agent.trainer.WarmStart;
 import dev.kastor.engine.checkpoint.OtherCheckpoints;
-import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.model.JobId;
+import dev.kastor.training.ServerChoice;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -154,8 +154,8 @@ public record AgentConfig(
 
   private static int index(String text) {
     int index = Integer.parseInt(text.strip());
-    if (index < 0 || index >= ServerPlan.MOST_SERVERS) {
-      throw new IllegalArgumentException("it must be from 0 to " + (ServerPlan.MOST_SERVERS - 1));
+    if (index < 0 || index >= ServerChoice.MOST) {
+      throw new IllegalArgumentException("it must be from 0 to " + (ServerChoice.MOST - 1));
     }
     return index;
   }

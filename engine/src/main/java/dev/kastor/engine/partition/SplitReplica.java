@@ -20,6 +20,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Executor of networks that are split over devices: each device has the layers of one {@linkplain
@@ -28,9 +30,12 @@ import java.util.SequencedMap;
  * <p>Parameters have their master copy on the host.
  */
 public final class SplitReplica implements GraphExecutor {
+  private static final Logger LOG = LoggerFactory.getLogger(SplitReplica.class);
+
   private final SequencedMap<Device, Session> sessions = new LinkedHashMap<>();
   private final List<Backend> backends;
   private final PartitionedSession whole;
+  private boolean toldOfIdle;
 
   /**
    * An executor over some devices.
@@ -57,7 +62,22 @@ public final class SplitReplica implements GraphExecutor {
 
   @Override
   public List<Node> place(List<Node> results) {
-    return Stages.place(results, new ArrayList<>(sessions.sequencedKeySet()));
+    List<Node> placed = Stages.place(results, new ArrayList<>(sessions.sequencedKeySet()));
+    long used =
+        new Graph(placed)
+            .topological().stream()
+                .map(Node::place)
+                .filter(place -> !place.isEmpty())
+                .distinct()
+                .count();
+    if (used < sessions.size() && !toldOfIdle) {
+      toldOfIdle = true;
+      LOG.warn(
+          "the layers of the network fill {} of {} devices; the others compute nothing. Lower elastic.slotsPerReplica.",
+          used,
+          sessions.size());
+    }
+    return placed;
   }
 
   @Override

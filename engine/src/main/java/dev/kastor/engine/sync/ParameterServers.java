@@ -6,6 +6,7 @@ import dev.kastor.engine.train.SyncPolicy;
 import dev.kastor.engine.train.SyncPolicyPlugin;
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
+import dev.kastor.training.ServerChoice;
 import java.util.List;
 import java.util.Optional;
 
@@ -17,8 +18,7 @@ final class ParameterServers implements SyncPolicyPlugin {
   private static final Option<Integer> SERVERS =
       Option.count("servers", 1, "processes that share the parameters and the optimizer's vectors")
           .where(
-              value -> value >= 1 && value <= ServerPlan.MOST_SERVERS,
-              "from 1 to " + ServerPlan.MOST_SERVERS);
+              value -> value >= 1 && value <= ServerChoice.MOST, "from 1 to " + ServerChoice.MOST);
 
   private static final Option<Mode> MODE =
       Option.choice(

@@ -1,23 +1,22 @@
 package dev.kastor.engine.train;
 
+import dev.kastor.training.ServerChoice;
+
 /**
  * Parameter servers of a job: how many, and how its workers take steps with them.
  *
  * @param servers processes over which parameters and the optimizer's vectors are sharded, 1 to
- *     {@link #MOST_SERVERS}
+ *     {@link ServerChoice#MOST}
  * @param asynchronous whether each share of a worker is an update of its own, applied as it comes
  * @param backup workers more than a step needs; 0 where {@code asynchronous}
  * @param mostStaleness updates that may come between a worker's reading of the parameters and its
  *     update; 0 for no limit, and where steps are synchronous
  */
 public record ServerPlan(int servers, boolean asynchronous, int backup, int mostStaleness) {
-  /** Most servers of a job. */
-  public static final int MOST_SERVERS = 64;
-
   public ServerPlan {
-    if (servers < 1 || servers > MOST_SERVERS) {
+    if (servers < 1 || servers > ServerChoice.MOST) {
       throw new IllegalArgumentException(
-          "servers must be from 1 to %d but is %d".formatted(MOST_SERVERS, servers));
+          "servers must be from 1 to %d but is %d".formatted(ServerChoice.MOST, servers));
     }
     if (backup < 0 || mostStaleness < 0) {
       throw new IllegalArgumentException(
@@ -42,6 +41,6 @@ public record ServerPlan(int servers, boolean asynchronous, int backup, int most
    * @param workers of the generation
    */
   public int shares(int workers) {
-    return asynchronous ? 1 : Math.max(1, workers - backup);
+    return new ServerChoice(servers, asynchronous, backup).shares(workers);
   }
 }

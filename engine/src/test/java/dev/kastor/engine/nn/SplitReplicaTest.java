@@ -97,7 +97,12 @@ final class SplitReplicaTest {
     Backend backend = Backends.fastest(1).backend();
     Trained one = Trained.of(network, new Session(backend, PLENTY, 1), 6);
     for (int devices = 2; devices <= 3; devices++) {
-      Trained.of(network, split(backend, devices, PLENTY), 6).isThatOf(one);
+      SplitReplica split = split(backend, devices, PLENTY);
+      Trained.of(network, split, 6).isThatOf(one);
+      assertThat(split.memories())
+          .filteredOn(memory -> memory.peakBytes() > 0)
+          .as("devices that compute")
+          .hasSizeGreaterThan(1);
     }
   }
 

@@ -22,7 +22,6 @@ class JobServersTest {
 
   @Test
   void isWhatTheEngineReads() throws Exception {
-    assertThat(ServerChoice.MOST).isEqualTo(ServerPlan.MOST_SERVERS);
     for (Map<String, ?> options : OPTIONS) {
       Map<String, ?> training = Map.of("sync", Map.of(ServerChoice.POLICY, options));
       ServerPlan plan = TrainingMethod.of(TrainingChoices.parse(training)).servers().orElseThrow();

@@ -431,12 +431,13 @@ final class CoordinatorRole implements ServerRole {
         passed.finite());
   }
 
-  /** A worker evaluates; where there is none, this process does. */
+  /** A worker evaluates; where none comes, this process does, which may take long on a CPU. */
   private Trainable.Metric evaluate() {
     try {
       Desk now = desk;
       around.memberships().waiting(true);
-      Optional<Trainable.Metric> told = now == null ? Optional.empty() : now.evaluate();
+      Optional<Trainable.Metric> told =
+          now == null ? Optional.empty() : now.evaluate(around.limits().connect());
       around.memberships().waiting(false);
       return told.orElseGet(served::evaluateHere);
     } catch (InterruptedException e) {

@@ -266,15 +266,25 @@ final class Desk {
   /**
    * Lets a worker evaluate.
    *
-   * @return empty if there is none
+   * @param patience time to wait for one to come, where there is none
+   * @return empty if none came
    */
-  synchronized Optional<Trainable.Metric> evaluate() throws InterruptedException {
+  synchronized Optional<Trainable.Metric> evaluate(Duration patience) throws InterruptedException {
     evaluate = true;
     evaluated = null;
     notifyAll();
     try {
-      while (evaluated == null && deals.connected() > 0) {
-        wait();
+      long alone = System.nanoTime();
+      while (evaluated == null) {
+        long leftMillis = patience.minusNanos(System.nanoTime() - alone).toMillis();
+        if (deals.connected() > 0) {
+          wait();
+          alone = System.nanoTime();
+        } else if (leftMillis > 0) {
+          wait(leftMillis);
+        } else {
+          break;
+        }
       }
       return Optional.ofNullable(evaluated);
     } finally {

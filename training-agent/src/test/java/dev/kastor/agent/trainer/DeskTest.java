@@ -8,8 +8,10 @@ import dev.kastor.engine.train.ServerPlan;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.protocol.BatchPlan;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,6 +19,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class DeskTest {
   private static final BatchPlan BATCH = new BatchPlan(4, 0);
+  private static final Set<Thread.State> WAITS =
+      EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
   private static final Duration ANY = Duration.ofSeconds(20);
 
   private final Desk desk =
@@ -41,10 +45,10 @@ class DeskTest {
   }
 
   private static void assertWaits(Thread thread) {
-    while (thread.getState() != Thread.State.WAITING && thread.isAlive()) {
+    while (!WAITS.contains(thread.getState()) && thread.isAlive()) {
       Thread.onSpinWait();
     }
-    assertThat(thread.getState()).isEqualTo(Thread.State.WAITING);
+    assertThat(thread.getState()).isIn(WAITS);
   }
 
   private static Message.Push push(long share) {
@@ -57,7 +61,7 @@ class DeskTest {
     desk.joined(1);
     Message.Deal share = (Message.Deal) desk.next(1);
     CompletableFuture<Optional<Trainable.Metric>> metric = new CompletableFuture<>();
-    Thread trains = started(() -> metric.complete(desk.evaluate()));
+    Thread trains = started(() -> metric.complete(desk.evaluate(Duration.ZERO)));
     assertWaits(trains);
     assertThat(desk.next(0)).isEqualTo(new Message.Evaluate());
     Thread pushes = started(() -> desk.came(1, push(share.share()), new float[0]));
@@ -75,11 +79,29 @@ class DeskTest {
   }
 
   @Test
+  void anEvaluationWaitsForAWorkerToCome() throws Exception {
+    assertThat(desk.evaluate(Duration.ZERO)).as("none came").isEmpty();
+    CompletableFuture<Optional<Trainable.Metric>> metric = new CompletableFuture<>();
+    Thread trains = started(() -> metric.complete(desk.evaluate(ANY)));
+    assertWaits(trains);
+    desk.joined(0);
+    assertThat(desk.next(0)).isEqualTo(new Message.Evaluate());
+    desk.lost(0);
+    assertWaits(trains);
+    desk.joined(1);
+    assertThat(desk.next(1)).isEqualTo(new Message.Evaluate());
+    Trainable.Metric said = new Trainable.Metric("loss", 1, false);
+    desk.evaluated(1, said);
+    trains.join();
+    assertThat(metric.join()).contains(said);
+  }
+
+  @Test
   void aWorkerThatWaitsEvaluatesWhenTheOneThatDidIsLost() throws Exception {
     desk.joined(0);
     desk.joined(1);
     Message.Deal share = (Message.Deal) desk.next(1);
-    Thread trains = started(desk::evaluate);
+    Thread trains = started(() -> desk.evaluate(Duration.ZERO));
     assertWaits(trains);
     desk.next(0);
     Thread pushes = started(() -> desk.came(1, push(share.share()), new float[0]));
