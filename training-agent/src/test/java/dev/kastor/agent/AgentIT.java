@@ -186,7 +186,7 @@ class AgentIT {
   private static String split(int slots, int memoryMebibytes, long steps) {
     return """
     {"program": {"name": "glyph-mlp", "parameters": {"trainingExamples": "600",
-                 "heldOutExamples": "100", "hidden": "1024,1024,1024"}},
+                 "heldOutExamples": "100", "hidden": "512,512,512"}},
      "elastic": {"slotsPerReplica": %d},
      "goodput": {"batchSize": {"initial": 16, "perDevice": {"min": 1, "max": 64}},
                  "learningRate": {"base": "0.02", "scaling": "AdaScale"},
@@ -197,11 +197,11 @@ class AgentIT {
         .formatted(slots, steps, memoryMebibytes);
   }
 
-  /** Parameters and gradients take 18 MiB. */
+  /** Parameters and gradients take 7 MiB. */
   @Test
   void replicasOfTwoSlotsTrainWhatOneDeviceHasNoMemoryFor() throws Exception {
-    AgentProcess first = start("job-0", split(2, 13, 30));
-    AgentProcess second = start("job-1", split(2, 13, 30));
+    AgentProcess first = start("job-0", split(2, 6, 12));
+    AgentProcess second = start("job-1", split(2, 6, 12));
     operator.want(PLAN, List.of("job-0", "job-1"));
     assertThat(first.exitCode()).isZero();
     assertThat(second.exitCode()).isZero();
@@ -211,8 +211,8 @@ class AgentIT {
 
   @Test
   void failsForGoodWhereASplitHasTooLittleMemoryOrOneSlot() throws Exception {
-    AgentProcess tight = start("job-0", split(2, 2, 30));
-    AgentProcess alone = start("job-1", split(1, 13, 30));
+    AgentProcess tight = start("job-0", split(2, 2, 12));
+    AgentProcess alone = start("job-1", split(1, 6, 12));
     assertThat(tight.exitCode()).isEqualTo(64);
     assertThat(tight.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
     assertThat(tight.outcome().message())

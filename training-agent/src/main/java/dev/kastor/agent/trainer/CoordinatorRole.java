@@ -17,7 +17,6 @@ import dev.kastor.protocol.Membership;
 import dev.kastor.protocol.Membership.Action;
 import dev.kastor.protocol.Outcome;
 import dev.kastor.protocol.ReplicaState.Phase;
-import dev.kastor.protocol.Switch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -196,8 +195,7 @@ final class CoordinatorRole implements ServerRole {
     now.moved(workers, batch);
     around.memberships().stepped(replica.step());
     around.memberships().moved(membership.generation(), Phase.TRAINING);
-    Switch change = reports.began(membership, broke);
-    log.info("{}: {}", job, ElasticTrainer.told(change, batch));
+    reports.began(membership, broke);
     broke = false;
     Desk of = now;
     try (Workers _ =
@@ -207,15 +205,16 @@ final class CoordinatorRole implements ServerRole {
             Addresses.members(membership),
             new DeskService(of, own, served, () -> broke = true))) {
       try {
-        return train(of, others);
+        return train(of, membership, others);
       } finally {
         of.release();
       }
     }
   }
 
-  private Optional<Outcome> train(Desk at, List<Wire> others)
+  private Optional<Outcome> train(Desk at, Membership membership, List<Wire> others)
       throws IOException, InterruptedException {
+    int workers = membership.members().size();
     boolean usual = false;
     long again = -1;
     while (true) {
@@ -224,6 +223,12 @@ final class CoordinatorRole implements ServerRole {
         results = replica.done() && !draining ? List.of() : await(at);
       } catch (DivergedException e) {
         return Optional.of(ended(at, others, diverged(e)));
+      }
+      if (!results.isEmpty() || at.connected() == workers) {
+        reports
+            .joined()
+            .ifPresent(change ->
+                log.info("{}: {}", job, ElasticTrainer.told(change, membership.batchPlan())));
       }
       if (!results.isEmpty()) {
         long step = replica.step();

@@ -9,6 +9,7 @@ import dev.kastor.protocol.Switch;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What server 0 reports of updates and generations. One thread owns it. */
@@ -18,6 +19,12 @@ final class UpdateReports {
   private @Nullable Membership membership;
   private double[] passSeconds = {};
   private long lastNanos = System.nanoTime();
+
+  /** Workers of the last generation whose workers came. */
+  private int told;
+
+  /** Why the generation began, until its workers are there. */
+  private Switch.@Nullable Cause entering;
 
   UpdateReports(TelemetryClient telemetry, Replica replica) {
     this.telemetry = telemetry;
@@ -29,22 +36,32 @@ final class UpdateReports {
    *
    * @param broke whether somebody was lost since the one before
    */
-  Switch began(Membership next, boolean broke) {
-    int before = membership == null ? 0 : membership.members().size();
+  void began(Membership next, boolean broke) {
     membership = next;
-    int workers = next.members().size();
-    passSeconds = new double[workers];
-    Switch.Cause cause = broke ? Switch.Cause.FAILURE : Switch.Cause.RESCALE;
-    Switch change =
-        new Switch(
-            next.generation(),
-            before,
-            workers,
-            before == 0 ? Switch.Cause.START : cause,
-            (System.nanoTime() - lastNanos) * 1e-9);
+    passSeconds = new double[next.members().size()];
+    Switch.Cause usual = broke ? Switch.Cause.FAILURE : Switch.Cause.RESCALE;
+    entering = told == 0 ? Switch.Cause.START : usual;
+    telemetry.reached(status());
+  }
+
+  /**
+   * The workers of the generation are there.
+   *
+   * @return the change from the one before, whose pause is over; empty if that is known already
+   */
+  Optional<Switch> joined() {
+    Switch.Cause cause = entering;
+    if (cause == null) {
+      return Optional.empty();
+    }
+    entering = null;
+    Membership now = Objects.requireNonNull(membership);
+    double pause = (System.nanoTime() - lastNanos) * 1e-9;
+    Switch change = new Switch(now.generation(), told, now.members().size(), cause, pause);
+    told = now.members().size();
     telemetry.switched(change);
     telemetry.reached(status());
-    return change;
+    return Optional.of(change);
   }
 
   /** What was done since the last update is no part of the time of the next one. */
