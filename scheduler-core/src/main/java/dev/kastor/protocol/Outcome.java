@@ -47,6 +47,13 @@ public record Outcome(
     this(kind, progress, metricName, metric, lostOrRepeatedExamples, message, null);
   }
 
+  /** The same for an operator of an older protocol, which refuses fields that it does not know. */
+  public Outcome asOf(int protocol) {
+    return protocol >= 2
+        ? this
+        : new Outcome(kind, progress, metricName, metric, lostOrRepeatedExamples, message);
+  }
+
   public Outcome {
     Check.atLeast("outcome.lostOrRepeatedExamples", lostOrRepeatedExamples, 0);
     Check.atMostChars("outcome.message", message, 2048);

@@ -124,7 +124,7 @@ public record TelemetryReport(
             learningRate,
             checkpoint,
             switches,
-            outcome,
+            outcome == null ? null : outcome.asOf(protocol),
             slowest,
             null,
             null,

@@ -13,8 +13,8 @@ import java.util.SequencedMap;
 import java.util.Set;
 
 /**
- * Consecutive tensors of a model's parameters with their optimizer's vectors, as a server has them,
- * and the slices of gradients that workers pushed for its next update.
+ * Consecutive parameters of a model, tensors or rows of them, with their optimizer's vectors, as a
+ * server has them, and the slices of gradients that workers pushed for its next update.
  *
  * <p>An update is {@link #reduce}, perhaps {@link #compared} and {@link #keep}, and {@link #apply}.
  * The mean is that of the slices in the order in which they are named, so that its bits do not
@@ -150,7 +150,7 @@ public final class Shard {
    * @param below shares below this one will not count
    */
   public synchronized void apply(double learningRate, long step, long below) {
-    if (optimizer.skipsZeros()) {
+    if (optimizer.skipsZeros() && written.elements() < layout.elements()) {
       int count = written.elements();
       float[] some = new float[count];
       float[] gradient = new float[count];

@@ -203,7 +203,8 @@ final class CoordinatorRole implements ServerRole {
             job,
             place,
             Addresses.members(membership),
-            new DeskService(of, own, served, () -> broke = true))) {
+            new DeskService(
+                of, own, served, () -> broke |= generations.newest() <= membership.generation()))) {
       try {
         return train(of, membership, others);
       } finally {
@@ -224,7 +225,9 @@ final class CoordinatorRole implements ServerRole {
       } catch (DivergedException e) {
         return Optional.of(ended(at, others, diverged(e)));
       }
-      if (!results.isEmpty() || at.connected() == workers) {
+      // Results may be those of workers of the generation before.
+      int connected = at.connected();
+      if (connected > 0 && (!results.isEmpty() || connected == workers)) {
         reports
             .joined()
             .ifPresent(change ->
@@ -260,7 +263,8 @@ final class CoordinatorRole implements ServerRole {
         at.drain();
       }
       if (!plan.asynchronous() || (draining && at.isDrained())) {
-        if (replica.done()) {
+        // Where nobody is there to evaluate, the workers of the next generation will be.
+        if (replica.done() && !(action == Action.RUN && at.connected() == 0)) {
           Outcome outcome = endings.completed();
           // First, as workers may be told late: until then the operator would replace those that
           // end.
@@ -418,7 +422,9 @@ final class CoordinatorRole implements ServerRole {
     }
     double seconds = reports.updated(results, pass, usual, loss);
     evaluations.stepped(seconds);
-    if (!replica.done() && evaluations.whenDue(pass / batch.atomicBatchSize())) {
+    if (!replica.done()
+        && at.connected() > 0
+        && evaluations.whenDue(pass / batch.atomicBatchSize())) {
       reports.paused();
       return false;
     }
@@ -442,7 +448,9 @@ final class CoordinatorRole implements ServerRole {
       Desk now = desk;
       around.memberships().waiting(true);
       Optional<Trainable.Metric> told =
-          now == null ? Optional.empty() : now.evaluate(around.limits().connect());
+          now == null
+              ? Optional.empty()
+              : now.evaluate(around.limits().connect(), () -> generations.newer().isPresent());
       around.memberships().waiting(false);
       return told.orElseGet(served::evaluateHere);
     } catch (InterruptedException e) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class Desk {
   /** How often a worker that waits is looked at, where it may get a copy after some time. */
   private static final long COPY_CHECK_MILLIS = 5;
+
+  /** How often it is looked whether an evaluation still waits for a worker with reason. */
+  private static final long OVER_CHECK_MILLIS = 100;
 
   private final ServerPlan plan;
   private final Deals deals;
@@ -267,9 +271,11 @@ final class Desk {
    * Lets a worker evaluate.
    *
    * @param patience time to wait for one to come, where there is none
+   * @param over whether none will come any more
    * @return empty if none came
    */
-  synchronized Optional<Trainable.Metric> evaluate(Duration patience) throws InterruptedException {
+  synchronized Optional<Trainable.Metric> evaluate(Duration patience, BooleanSupplier over)
+      throws InterruptedException {
     evaluate = true;
     evaluated = null;
     notifyAll();
@@ -280,8 +286,8 @@ final class Desk {
         if (deals.connected() > 0) {
           wait();
           alone = System.nanoTime();
-        } else if (leftMillis > 0) {
-          wait(leftMillis);
+        } else if (leftMillis > 0 && !over.getAsBoolean()) {
+          wait(Math.min(leftMillis, OVER_CHECK_MILLIS));
         } else {
           break;
         }

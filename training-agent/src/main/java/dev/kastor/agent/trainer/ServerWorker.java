@@ -186,6 +186,7 @@ public final class ServerWorker implements Training {
           if (plan.asynchronous() || version == deal.update()) {
             compute(wires, deal, share, runs, version);
           }
+          version = all ? version : -1;
         }
         case Message.Evaluate _ -> {
           version = pull(wires, runs(List.of()), true);

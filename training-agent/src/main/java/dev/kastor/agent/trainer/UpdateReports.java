@@ -39,7 +39,9 @@ final class UpdateReports {
   void began(Membership next, boolean broke) {
     membership = next;
     passSeconds = new double[next.members().size()];
-    Switch.Cause usual = broke ? Switch.Cause.FAILURE : Switch.Cause.RESCALE;
+    // A failure that nobody has been told of stays one.
+    boolean failed = broke || entering == Switch.Cause.FAILURE;
+    Switch.Cause usual = failed ? Switch.Cause.FAILURE : Switch.Cause.RESCALE;
     entering = told == 0 ? Switch.Cause.START : usual;
     telemetry.reached(status());
   }

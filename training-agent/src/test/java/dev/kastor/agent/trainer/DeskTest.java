@@ -61,7 +61,7 @@ class DeskTest {
     desk.joined(1);
     Message.Deal share = (Message.Deal) desk.next(1);
     CompletableFuture<Optional<Trainable.Metric>> metric = new CompletableFuture<>();
-    Thread trains = started(() -> metric.complete(desk.evaluate(Duration.ZERO)));
+    Thread trains = started(() -> metric.complete(desk.evaluate(Duration.ZERO, () -> false)));
     assertWaits(trains);
     assertThat(desk.next(0)).isEqualTo(new Message.Evaluate());
     Thread pushes = started(() -> desk.came(1, push(share.share()), new float[0]));
@@ -80,9 +80,10 @@ class DeskTest {
 
   @Test
   void anEvaluationWaitsForAWorkerToCome() throws Exception {
-    assertThat(desk.evaluate(Duration.ZERO)).as("none came").isEmpty();
+    assertThat(desk.evaluate(Duration.ZERO, () -> false)).as("none came").isEmpty();
+    assertThat(desk.evaluate(ANY, () -> true)).as("none will come").isEmpty();
     CompletableFuture<Optional<Trainable.Metric>> metric = new CompletableFuture<>();
-    Thread trains = started(() -> metric.complete(desk.evaluate(ANY)));
+    Thread trains = started(() -> metric.complete(desk.evaluate(ANY, () -> false)));
     assertWaits(trains);
     desk.joined(0);
     assertThat(desk.next(0)).isEqualTo(new Message.Evaluate());
@@ -101,7 +102,7 @@ class DeskTest {
     desk.joined(0);
     desk.joined(1);
     Message.Deal share = (Message.Deal) desk.next(1);
-    Thread trains = started(() -> desk.evaluate(Duration.ZERO));
+    Thread trains = started(() -> desk.evaluate(Duration.ZERO, () -> false));
     assertWaits(trains);
     desk.next(0);
     Thread pushes = started(() -> desk.came(1, push(share.share()), new float[0]));

@@ -94,6 +94,12 @@ class ServerTrainingTest {
       job.awaitSteps(5);
       job.start(2, true);
       job.awaitSteps(5);
+      assertThat(
+              job.operator().reports().stream()
+                  .flatMap(report -> report.switches().stream())
+                  .map(change -> "%s to %d".formatted(change.cause(), change.replicasAfter())))
+          .as("those that compute when others come have not failed")
+          .containsExactly("START to 2", "RESCALE to 4");
       job.killWorker(1);
       job.awaitSteps(5);
       TestReplica leaver = job.workers().removeFirst();
