@@ -121,7 +121,7 @@ public final class GraphModel implements AutoCloseable {
     return layout;
   }
 
-  /** Which of the parameters are tables. */
+  /** Tables among the parameters. */
   public Tables tables() {
     return tables;
   }

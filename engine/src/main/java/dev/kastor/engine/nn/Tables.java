@@ -53,7 +53,7 @@ public final class Tables {
     return tokens.op() instanceof Primitive.Input;
   }
 
-  /** Whether there are none. */
+  /** True if there are none. */
   public boolean isEmpty() {
     return tables.isEmpty();
   }

@@ -31,7 +31,9 @@ record Transfer(Rendezvous rendezvous, String name, Device from, Device to, Type
       return List.of();
     }
 
-    /** Whoever waits for it gets it at once, also while this device computes. */
+    /**
+     * Delivers a value at once to the device that waits for it, also while this device computes.
+     */
     @Override
     public boolean waits() {
       return true;

@@ -31,7 +31,7 @@ public interface Optimizer {
   }
 
   /**
-   * Whether it has no slots, and leaves a parameter whose gradient is zero as it is. An update of
+   * True if it has no slots and leaves a parameter whose gradient is zero as it is. An update of
    * some rows of a table then costs nothing for the others.
    */
   default boolean skipsZeros() {

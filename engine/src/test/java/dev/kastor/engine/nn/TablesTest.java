@@ -65,7 +65,7 @@ class TablesTest {
     }
   }
 
-  /** Whoever has the touched rows alone computes the same. */
+  /** A pass with the touched rows alone computes the same. */
   @Test
   void otherRowsAreNotRead() {
     try (GraphModel model = new GraphModel(NETWORK, new ReferenceBackend(), 1)) {

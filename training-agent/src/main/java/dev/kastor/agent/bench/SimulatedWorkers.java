@@ -20,7 +20,7 @@ import java.util.function.IntToLongFunction;
  * <p>Not thread-safe.
  */
 public final class SimulatedWorkers {
-  /** How often server 0 looks at a worker that may get a copy after some time. */
+  /** Interval at which server 0 looks at a worker that may get a copy after some time. */
   private static final long COPY_CHECK_NANOS = 5_000_000;
 
   private static final BatchPlan BATCH = new BatchPlan(1, 0);

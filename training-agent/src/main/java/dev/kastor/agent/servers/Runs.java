@@ -46,7 +46,7 @@ public final class Runs {
     return elements == 0 ? new Runs() : new Runs(0, elements);
   }
 
-  /** What a share reads of a shard. */
+  /** Runs of a shard that a share reads. */
   public static Runs of(ShardPlan plan, int shard, List<Touched> touched) {
     int from = plan.from(shard);
     int to = plan.to(shard);
@@ -102,7 +102,7 @@ public final class Runs {
     }
   }
 
-  /** How many elements they have together. */
+  /** Elements of all runs together. */
   public int elements() {
     return elements;
   }
@@ -205,7 +205,7 @@ public final class Runs {
     return Arrays.stream(bounds);
   }
 
-  /** How many bounds there are. */
+  /** Number of bounds. */
   int count() {
     return bounds.length;
   }

@@ -83,7 +83,7 @@ public record ShardPlan(Layout layout, List<Integer> bounds) {
     return bounds.get(shard + 1);
   }
 
-  /** How many elements a shard has. */
+  /** Elements of a shard. */
   public int elements(int shard) {
     return to(shard) - from(shard);
   }

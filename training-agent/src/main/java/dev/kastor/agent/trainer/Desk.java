@@ -34,7 +34,7 @@ final class Desk {
   /** How often a worker that waits is looked at, where it may get a copy after some time. */
   private static final long COPY_CHECK_MILLIS = 5;
 
-  /** How often it is looked whether an evaluation still waits for a worker with reason. */
+  /** Interval at which an evaluation that waits for a worker checks whether one can still come. */
   private static final long OVER_CHECK_MILLIS = 100;
 
   private final ServerPlan plan;

@@ -207,7 +207,7 @@ public final class ServerWorker implements Training {
     }
   }
 
-  /** What is read of the shards. */
+  /** Runs that are read of each shard. */
   private List<Runs> runs(List<Touched> touched) {
     return IntStream.range(0, shards.shards())
         .mapToObj(server -> Runs.of(shards, server, touched))

@@ -38,7 +38,7 @@ final class LinearModel implements Trainable {
   /** Null where the host has the parameters. */
   private final @Nullable LinearDevice device;
 
-  /** What it is in, and whether it says which rows it reads. */
+  /** Form of the parameters. */
   private final Kind kind;
 
   /** Kind of the parameters' layout. */
