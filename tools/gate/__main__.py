@@ -1,0 +1,199 @@
+"""Command line of the gate, behind `./kastor test`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import functools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from . import groups, lanes, modules, parts, plan, verdict
+from .outcomes import Outcome, Status
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SKIPS = pathlib.Path(__file__).with_name("skips.txt")
+# More groups than this that fail are no weather, but a fault of the change: none of them runs again.
+MOST_SECOND_TRIES = 6
+SECONDS_OF_A_LINE = 60.0
+
+
+def main() -> int:
+    """Runs a gate; returns 0 if it passed and 1 if not."""
+    options = _options()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    os.environ["KASTOR_GATE"] = "true"
+    if options.complete or options.all:
+        os.environ |= {f"KASTOR_REQUIRE_{what}": "true" for what in ("TRACES", "PYTORCH", "ONEDNN", "GCC")}
+    reports = ROOT / "target" / "gate"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir(parents=True)
+    try:
+        with _only_one():
+            return Gate(options, reports).run()
+    except KeyboardInterrupt:
+        return 130
+
+
+class Gate:
+    """Gate with its options: plans the parts, runs them and judges."""
+
+    def __init__(self, options: argparse.Namespace, reports: pathlib.Path) -> None:
+        self._options = options
+        self._reports = reports
+        self._begun = time.monotonic()
+        self._machine = plan.Machine(ROOT, reports, options.python, time.time())
+        self._suite = options.complete or options.all
+
+    def run(self) -> int:
+        """Runs all parts, then timing tests alone, then what failed once more; returns the exit status."""
+        self._say(groups.trial())
+        results = lanes.run(self._beside_each_other(), os.cpu_count() or 1, self._begun, self._say)
+        if all(result.returncode == 0 for result in results if result.part.name == "build"):
+            results += lanes.run(self._alone(), 1, self._begun, self._say)
+        joined, notes = self._once_more(results)
+        judged = verdict.over(joined, verdict.leaves(SKIPS))
+        self._report(results, judged, notes)
+        return 0 if judged.green else 1
+
+    def _beside_each_other(self) -> list[plan.Planned]:
+        machine, options = self._machine, self._options
+        planned = [machine.build()]
+        # It keeps the second processor busy while modules are built that need each other.
+        if options.python and not options.changed:
+            planned.append(machine.python_alone())
+        planned.append(machine.rehearsal())
+        java: Sequence[str] = parts.MODULES
+        if options.changed:
+            files = plan.changes(ROOT)
+            java = sorted(modules.affected(ROOT, files))
+            self._say(f"changed files: {len(files)}; modules: {', '.join(java) or 'none'}")
+        if options.changed and any(file.startswith(("python/", "tools/", "examples/pytorch/")) for file in files):
+            self._say("Python changed: ./kastor test --python")
+        planned += machine.modules(java, plan.IN_EACH_GATE)
+        if options.python and not options.changed:
+            planned.append(machine.python_processes("python:processes", "--processes"))
+        if self._suite:
+            planned += [machine.kubernetes(), machine.suite("suite", "")]
+        found = [] if options.changed else plan.nightly(machine)
+        if not self._suite:
+            found = [part for part in found if not part.name.startswith("suite:")]
+        if not options.python:
+            found = [part for part in found if not part.name.startswith("python:")]
+        if not options.all and found:
+            found = plan.chosen(found, plan.changes(ROOT), plan.turn(ROOT))
+        if found:
+            self._say(f"nightly parts of this gate: {', '.join(part.name for part in found)}")
+        # One cluster at a time: scenarios wait for each other.
+        before = "suite"
+        for part in found:
+            in_lane = not part.name.startswith("suite:")
+            after = part.after if in_lane else (*part.after, before)
+            planned.append(plan.Planned(part.name, part.make, after, in_lane))
+            before = before if in_lane else part.name
+        return planned
+
+    def _alone(self) -> list[plan.Planned]:
+        names = plan.with_tag(ROOT, "timing")
+        if self._options.changed:
+            names = [name for name in names if name in modules.affected(ROOT, plan.changes(ROOT))]
+        planned = self._machine.modules(names, plan.TIMING, ":timing")
+        if self._options.python and not self._options.changed:
+            planned.append(self._machine.python_processes("python:timing", "--timing"))
+        return [plan.Planned(each.name, each.make) for each in planned]
+
+    def _once_more(self, results: Sequence[parts.Result]) -> tuple[list[Outcome], list[str]]:
+        """Runs failed groups once more, alone; returns all outcomes and a line for each test that passed then."""
+        joined: list[Outcome] = []
+        notes: list[str] = []
+        failed = {
+            (result.part.name, outcome.group)
+            for result in results
+            for outcome in result.outcomes
+            if outcome.status is Status.FAILED and not outcome.never_retried
+        }
+        for result in results:
+            again = sorted({group for part, group in failed if part == result.part.name})
+            retry = result.part.again
+            if not again or retry is None or len(failed) > MOST_SECOND_TRIES or "" in again:
+                joined += result.outcomes
+                continue
+            name = f"{result.part.name}:again"
+            self._say(f"once more, with nothing beside it: {', '.join(again)}")
+            reports = self._reports / name.replace(":", "-")
+            alone = plan.Planned(name, functools.partial(retry, again, reports))
+            second = lanes.run([alone], 1, self._begun, self._say)[0]
+            outcomes, rescued = verdict.second(result.outcomes, second.outcomes)
+            joined += outcomes
+            for outcome in rescued:
+                places = f"{result.part.reports.relative_to(ROOT)} and {reports.relative_to(ROOT)}"
+                notes.append(f"passed at the second try: {outcome.name} (first: {outcome.reason}; reports: {places})")
+        return joined, notes
+
+    def _report(self, results: Sequence[parts.Result], judged: verdict.Verdict, notes: Sequence[str]) -> None:
+        minutes = (time.monotonic() - self._begun) / 60
+        print(f"\n{'part':<24}{'from':>7}{'to':>7}{'core-seconds':>14}")
+        for result in sorted(results, key=lambda result: result.minutes):
+            print(
+                f"{result.part.name:<24}{result.minutes[0]:>7.1f}{result.minutes[1]:>7.1f}{result.cpu_seconds:>14.0f}"
+            )
+        print(f"{'all':<24}{0.0:>7.1f}{minutes:>7.1f}{sum(result.cpu_seconds for result in results):>14.0f}\n")
+        for outcome in judged.failed:
+            print(verdict.detail(outcome) + "\n")
+        for result in results:
+            if any(not outcome.group for outcome in result.outcomes):
+                print(f"the end of {result.part.log.relative_to(ROOT)}:\n{_end_of(result.part.log)}\n")
+        for note in notes:
+            print(f"kastor: {note}")
+        (self._reports / "parts.json").write_text(
+            json.dumps(
+                [
+                    {"part": r.part.name, "minutes": r.minutes, "coreSeconds": r.cpu_seconds, "status": r.returncode}
+                    for r in results
+                ],
+                indent=1,
+            )
+        )
+        # What this machine lacks, and the launcher left out for it.
+        for line in [*os.environ.get("KASTOR_LEFT_OUT", "").splitlines(), *judged.closing_lines()]:
+            print(line, flush=True)
+
+    def _say(self, line: str) -> None:
+        seconds = int(time.monotonic() - self._begun)
+        print(f"{seconds // 60:3d}:{seconds % 60:02d}  {line}", flush=True)
+
+
+def _end_of(log: pathlib.Path, lines: int = 60) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+
+
+@contextlib.contextmanager
+def _only_one() -> Iterator[None]:
+    """Keeps a second gate away from the reports and the build of this one."""
+    with (ROOT / "target" / ".gate-lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit("kastor: another gate of this checkout is running.")
+        yield
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./kastor test", allow_abbrev=False)
+    parser.add_argument("--complete", action="store_true", help="what .ci/run runs: nothing may be missing or left out")
+    parser.add_argument("--all", action="store_true", help="that, and all nightly parts")
+    parser.add_argument("--changed", action="store_true", help="only modules that changed files can break")
+    parser.add_argument("--python", type=pathlib.Path, help="interpreter for the Python client; without it, none runs")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Modules of the build and what depends on them, read from their pom.xml."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
+
+MAVEN = "{http://maven.apache.org/POM/4.0.0}"
+
+
+def dependents(root: pathlib.Path) -> dict[str, set[str]]:
+    """Returns for each module those that depend on it, directly or not."""
+    names = [element.text or "" for element in ElementTree.parse(root / "pom.xml").iter(f"{MAVEN}module")]
+    direct = {name: _dependencies(root / name / "pom.xml") & set(names) for name in names}
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for name in names:
+        todo = list(direct[name])
+        while todo:
+            below = todo.pop()
+            if name not in found[below]:
+                found[below].add(name)
+                todo += direct[below]
+    return found
+
+
+def affected(root: pathlib.Path, files: Iterable[str]) -> set[str]:
+    """Returns the modules that changed files can break: those that hold them and what depends on these.
+
+    A file outside all modules that is part of the build, such as the root's pom.xml, affects all.
+    """
+    below = dependents(root)
+    found: set[str] = set()
+    for file in files:
+        module = file.partition("/")[0]
+        if module in below:
+            found |= {module} | below[module]
+        elif file in ("pom.xml", "kastor") or file.startswith(".mvn/"):
+            found |= set(below)
+    return found
+
+
+def changed_files(root: pathlib.Path, base: str) -> list[str]:
+    """Returns files that differ from a commit, those that are new and not ignored included.
+
+    Throws:
+        subprocess.CalledProcessError: if git does not know the commit.
+    """
+    differ = _git(root, "diff", "--name-only", base, "--")
+    new = _git(root, "ls-files", "--others", "--exclude-standard")
+    return sorted({*differ.splitlines(), *new.splitlines()})
+
+
+def base_of_day(root: pathlib.Path) -> str:
+    """Returns the newest commit that is a day older than the newest one, or the first there is."""
+    newest = int(_git(root, "log", "-1", "--format=%ct").strip())
+    older = _git(root, "rev-list", "-1", f"--before={newest - 24 * 3600}", "HEAD").strip()
+    return older or _git(root, "rev-list", "--max-parents=0", "HEAD").split()[0]
+
+
+def _git(root: pathlib.Path, *arguments: str) -> str:
+    return subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def _dependencies(pom: pathlib.Path) -> set[str]:
+    found = set()
+    for dependency in ElementTree.parse(pom).iter(f"{MAVEN}dependency"):
+        if dependency.findtext(f"{MAVEN}groupId") == "dev.kastor":
+            found.add(dependency.findtext(f"{MAVEN}artifactId") or "")
+    return found

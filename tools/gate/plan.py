@@ -1,0 +1,202 @@
+"""Plan of a gate: which parts run, what each waits for, and which of the nightly parts join them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+from collections.abc import Callable, Sequence
+
+from . import modules, outcomes, parts
+
+IN_EACH_GATE = ("--exclude-tag=nightly", "--exclude-tag=timing")
+TIMING = ("--include-tag=timing", "--exclude-tag=nightly")
+NIGHTLY = ("--include-tag=nightly",)
+SUITE_WEIGHT = 2  # It asserts times; the other parts assert none while it runs.
+# What this machine's scheduler gives all pods of the suite, in shares of one part.
+POD_WEIGHT = "2"
+
+
+@dataclasses.dataclass(frozen=True)
+class Planned:
+    """Planned part: made when what it waits for has ended well, since the build writes what it is made of."""
+
+    name: str
+    make: Callable[[], parts.Part]
+    after: tuple[str, ...] = ()
+    in_lane: bool = True
+    # Where `after` says more than is needed: the part begins as soon as this holds, while those parts still run.
+    ready: Callable[[], bool] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Nightly:
+    """Nightly part: what is too long for each gate, and the paths whose changes ask for it at once."""
+
+    name: str
+    paths: tuple[str, ...]
+    make: Callable[[], parts.Part]
+    after: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Machine and tree in which a gate runs."""
+
+    root: pathlib.Path
+    reports: pathlib.Path
+    python: pathlib.Path | None
+    begun: float  # By the clock of files, in seconds.
+
+    def build(self) -> Planned:
+        """Plans the one strict build, with the bill of libraries and licences, on which all tests run."""
+        return self._command("build", [str(self.root / "kastor"), "test", "--build"])
+
+    def rehearsal(self) -> Planned:
+        """Plans the caches of classes that local agents start from."""
+        return self._command("class caches", [str(self.root / "kastor"), "link"], ("build",))
+
+    def kubernetes(self) -> Planned:
+        """Plans what the suite needs and a machine makes once: Kubernetes from its sources, parts of nodes."""
+        command = [str(self.root / "e2e" / "run"), "--prepare"]
+        return self._command("kubernetes", command, in_lane=False)
+
+    def modules(self, names: Sequence[str], tags: Sequence[str], suffix: str = "") -> list[Planned]:
+        """Plans the Java tests of modules, a JVM each."""
+        return [self._module(name, tags, suffix) for name in parts.MODULES if name in names]
+
+    def python_alone(self) -> Planned:
+        """Plans checks of our Python and its tests that start no process, which need no build."""
+        return Planned("python", lambda: self._python("python", self.reports / "python", ["--fast"]))
+
+    def python_processes(self, name: str, option: str) -> Planned:
+        """Plans tests of the Python client that train on the Kastor of this build."""
+        where = self.reports / name.replace(":", "-")
+        return Planned(name, lambda: self._python(name, where, [option]), ("class caches",))
+
+    def suite(self, name: str, only: str, options: Sequence[str] = (), after: tuple[str, ...] = ()) -> Planned:
+        """Plans scenarios of the suite on a real Kubernetes, which has one cluster at a time."""
+        make = lambda: self._suite(name, self.reports / name, only, options)  # noqa: E731
+        return Planned(name, make, ("build", "kubernetes", *after), in_lane=False)
+
+    def _module(self, module: str, tags: Sequence[str], suffix: str) -> Planned:
+        def make() -> parts.Part:
+            return parts.of_module(self.root, self.reports, module, tags, suffix)
+
+        # The build writes it when a module is complete, and goes on with those that need the module.
+        complete = self.root / module / "target" / "test-fork.args"
+
+        def ready() -> bool:
+            return complete.exists() and complete.stat().st_mtime >= self.begun
+
+        return Planned(module + suffix, make, ("build",), ready=ready)
+
+    def _command(self, name: str, command: Sequence[str], after: tuple[str, ...] = (), in_lane: bool = True) -> Planned:
+        where = self.reports / name.replace(" ", "-")
+        part = parts.Part(name, command, self.root, where, list, understood=frozenset({0}))
+        return Planned(name, lambda: part, after, in_lane)
+
+    def _python(self, name: str, where: pathlib.Path, options: Sequence[str]) -> parts.Part:
+        command = [str(self.root / "tools" / "test-python"), str(self.python), "--report", str(where), *options]
+
+        def read() -> list[outcomes.Outcome]:
+            tests = outcomes.of_junit(name, where)
+            failed = any(outcome.status is outcomes.Status.FAILED for outcome in tests)
+            # Failed tests are named by themselves.
+            return tests + [
+                check
+                for check in outcomes.of_checks(name, where / "checks.tsv")
+                if not (failed and check.group == "tests")
+            ]
+
+        def again(files: Sequence[str], where: pathlib.Path) -> parts.Part:
+            return self._python(f"{name}:again", where, ["--retry", *files])
+
+        return parts.Part(name, command, self.root, where, read, again)
+
+    def _suite(self, name: str, where: pathlib.Path, only: str, options: Sequence[str]) -> parts.Part:
+        logs = where / "logs"
+        command = [str(self.root / "kastor"), "e2e", "--seed", "1", *options]
+        command += ["--only", only] if only else []
+
+        def again(groups: Sequence[str], where: pathlib.Path) -> parts.Part:
+            return self._suite(name, where, f"({'|'.join(groups)})", ())
+
+        def read() -> list[outcomes.Outcome]:
+            return outcomes.of_suite(name, logs / "results.tsv") + violations(name, logs)
+
+        environment = {"KASTOR_E2E_LOGS": str(logs), "KASTOR_E2E_WEIGHT": POD_WEIGHT}
+        understood = frozenset({0, 1, 3})
+        return parts.Part(
+            name, command, self.root, where, read, again, environment, SUITE_WEIGHT, understood=understood
+        )
+
+
+def violations(part: str, folder: pathlib.Path) -> list[outcomes.Outcome]:
+    """Returns what the suite's watcher saw that must never be, as failures that are never retried."""
+    found = []
+    for log in sorted(folder.glob("watcher*.log")):
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+            if "VIOLATION" in line:
+                found.append(
+                    outcomes.Outcome(
+                        part, "watcher", line.strip()[:200], outcomes.Status.FAILED, never_retried=True, reason=line
+                    )
+                )
+    return found
+
+
+def with_tag(root: pathlib.Path, tag: str) -> list[str]:
+    """Returns the modules that have Java tests with a tag."""
+    mark = f'@Tag("{tag}")'
+    return [
+        module
+        for module in parts.MODULES
+        if any(mark in file.read_text(encoding="utf-8") for file in (root / module / "src" / "test").rglob("*.java"))
+    ]
+
+
+def nightly(machine: Machine) -> list[Nightly]:
+    """Returns all nightly parts, in the order in which they take turns."""
+    found = []
+    for module in with_tag(machine.root, "nightly"):
+        planned = machine.modules([module], NIGHTLY, ":nightly")[0]
+        found.append(Nightly(planned.name, (f"{module}/src/main/",), planned.make, planned.after))
+    python = machine.python_processes("python:nightly", "--nightly")
+    found.append(Nightly(python.name, ("python/src/", "examples/pytorch/"), python.make, python.after))
+    for scenario, paths in SCENARIOS.items():
+        suite = machine.suite(f"suite:{scenario}", scenario, after=("suite",))
+        found.append(Nightly(suite.name, paths, suite.make, suite.after))
+    return found
+
+
+# Scenarios that are not in each gate, and the main code whose change asks for them.
+SCENARIOS = {
+    "Attack": ("operator/src/main/java/dev/kastor/operator/security/", "e2e/src/main/java/dev/kastor/e2e/attack/"),
+    "Servers": ("training-agent/src/main/java/dev/kastor/agent/servers/",),
+    "Restart": ("operator/src/main/java/dev/kastor/operator/gangs/",),
+    "PyTorch": ("python/src/",),
+    "Documents": ("docs/tutorial.md", "docs/install.md"),
+    "Cli": ("cli/src/main/",),
+}
+
+
+def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int) -> list[Nightly]:
+    """Returns the nightly parts of one gate: the one whose turn it is, and those whose packages changed."""
+    return [
+        part
+        for number, part in enumerate(found)
+        if number == turn % len(found) or any(file.startswith(part.paths) for file in changed)
+    ]
+
+
+def turn(root: pathlib.Path) -> int:
+    """Returns a number that grows by one with each commit."""
+    counted = ["git", "-C", str(root), "rev-list", "--count", "HEAD"]
+    return int(subprocess.run(counted, capture_output=True, text=True, check=True).stdout)
+
+
+def changes(root: pathlib.Path) -> list[str]:
+    """Returns the files that changed since KASTOR_GATE_BASE, or within the last day of commits."""
+    return modules.changed_files(root, os.environ.get("KASTOR_GATE_BASE") or modules.base_of_day(root))
