@@ -81,34 +81,30 @@ class Gate:
         planned += machine.modules(java, plan.IN_EACH_GATE)
         if options.python and not options.changed:
             planned.append(machine.python_processes("python:processes", "--processes"))
-        if self._suite:
-            planned += [machine.kubernetes(), machine.suite("suite", "")]
         found = [] if options.changed else plan.nightly(machine)
         if not self._suite:
-            found = [part for part in found if not part.name.startswith("suite:")]
+            found = [part for part in found if part.planned]
         if not options.python:
             found = [part for part in found if not part.name.startswith("python:")]
         if not options.all and found:
             found = plan.chosen(found, plan.changes(ROOT), plan.turn(ROOT))
         if found:
             self._say(f"nightly parts of this gate: {', '.join(part.name for part in found)}")
-        # One cluster at a time: scenarios wait for each other.
-        before = "suite"
-        for part in found:
-            in_lane = not part.name.startswith("suite:")
-            after = part.after if in_lane else (*part.after, before)
-            planned.append(plan.Planned(part.name, part.make, after, in_lane))
-            before = before if in_lane else part.name
-        return planned
+        planned += [part.planned for part in found if part.planned]
+        if self._suite:
+            also = [part.name.removeprefix(plan.SCENARIO) for part in found if not part.planned]
+            planned += [machine.kubernetes(), machine.suite(["--also", ",".join(also)] if also else [])]
+        return planned if options.parts is None else plan.only(planned, options.parts)
 
     def _alone(self) -> list[plan.Planned]:
-        names = plan.with_tag(ROOT, "timing")
+        names = plan.with_tag(ROOT, "timing", "src/test")
         if self._options.changed:
             names = [name for name in names if name in modules.affected(ROOT, plan.changes(ROOT))]
         planned = self._machine.modules(names, plan.TIMING, ":timing")
         if self._options.python and not self._options.changed:
             planned.append(self._machine.python_processes("python:timing", "--timing"))
-        return [plan.Planned(each.name, each.make) for each in planned]
+        wanted = self._options.parts
+        return [plan.Planned(each.name, each.make) for each in planned if wanted is None or each.name in wanted]
 
     def _once_more(self, results: Sequence[parts.Result]) -> tuple[list[Outcome], list[str]]:
         """Runs failed groups once more, alone; returns all outcomes and a line for each test that passed then."""
@@ -191,6 +187,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--complete", action="store_true", help="what .ci/run runs: nothing may be missing or left out")
     parser.add_argument("--all", action="store_true", help="that, and all nightly parts")
     parser.add_argument("--changed", action="store_true", help="only modules that changed files can break")
+    parser.add_argument(
+        "--parts",
+        type=lambda text: text.split(","),
+        help="only these parts, by the names that the gate prints, and what they need",
+    )
     parser.add_argument("--python", type=pathlib.Path, help="interpreter for the Python client; without it, none runs")
     return parser.parse_args()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import pathlib
 import subprocess
@@ -32,12 +33,14 @@ class Planned:
 
 @dataclasses.dataclass(frozen=True)
 class Nightly:
-    """Nightly part: what is too long for each gate, and the paths whose changes ask for it at once."""
+    """Nightly part: what is too long for each gate, and the paths whose changes ask for it at once.
+
+    Without a plan of its own it is a scenario, which runs in the cluster of the suite.
+    """
 
     name: str
     paths: tuple[str, ...]
-    make: Callable[[], parts.Part]
-    after: tuple[str, ...]
+    planned: Planned | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,10 +78,10 @@ class Machine:
         where = self.reports / name.replace(":", "-")
         return Planned(name, lambda: self._python(name, where, [option]), ("class caches",))
 
-    def suite(self, name: str, only: str, options: Sequence[str] = (), after: tuple[str, ...] = ()) -> Planned:
-        """Plans scenarios of the suite on a real Kubernetes, which has one cluster at a time."""
-        make = lambda: self._suite(name, self.reports / name, only, options)  # noqa: E731
-        return Planned(name, make, ("build", "kubernetes", *after), in_lane=False)
+    def suite(self, options: Sequence[str]) -> Planned:
+        """Plans the suite on a real Kubernetes."""
+        make = functools.partial(self._suite, "suite", self.reports / "suite", options)
+        return Planned("suite", make, ("build", "kubernetes"), in_lane=False)
 
     def _module(self, module: str, tags: Sequence[str], suffix: str) -> Planned:
         def make() -> parts.Part:
@@ -115,67 +118,64 @@ class Machine:
 
         return parts.Part(name, command, self.root, where, read, again)
 
-    def _suite(self, name: str, where: pathlib.Path, only: str, options: Sequence[str]) -> parts.Part:
+    def _suite(self, name: str, where: pathlib.Path, options: Sequence[str]) -> parts.Part:
         logs = where / "logs"
-        command = [str(self.root / "kastor"), "e2e", "--seed", "1", *options]
-        command += ["--only", only] if only else []
+        command = [str(self.root / "kastor"), "e2e", "--seed", "1", "--logs", str(logs), *options]
 
-        def again(groups: Sequence[str], where: pathlib.Path) -> parts.Part:
-            return self._suite(name, where, f"({'|'.join(groups)})", ())
+        def again(scenarios: Sequence[str], where: pathlib.Path) -> parts.Part:
+            return self._suite(f"{name}:again", where, ["--only", f"({'|'.join(scenarios)})"])
 
-        def read() -> list[outcomes.Outcome]:
-            return outcomes.of_suite(name, logs / "results.tsv") + violations(name, logs)
-
-        environment = {"KASTOR_E2E_LOGS": str(logs), "KASTOR_E2E_WEIGHT": POD_WEIGHT}
-        understood = frozenset({0, 1, 3})
         return parts.Part(
-            name, command, self.root, where, read, again, environment, SUITE_WEIGHT, understood=understood
+            name=name,
+            command=command,
+            folder=self.root,
+            reports=where,
+            read=lambda: outcomes.of_suite(name.removesuffix(":again"), logs / "results.tsv") + violations(name, logs),
+            again=again,
+            environment={"KASTOR_E2E_WEIGHT": POD_WEIGHT},
+            weight=SUITE_WEIGHT,
+            understood=frozenset({0, 1, 3}),
         )
 
 
 def violations(part: str, folder: pathlib.Path) -> list[outcomes.Outcome]:
     """Returns what the suite's watcher saw that must never be, as failures that are never retried."""
-    found = []
-    for log in sorted(folder.glob("watcher*.log")):
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-            if "VIOLATION" in line:
-                found.append(
-                    outcomes.Outcome(
-                        part, "watcher", line.strip()[:200], outcomes.Status.FAILED, never_retried=True, reason=line
-                    )
-                )
-    return found
+    file = folder / "violations"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [
+        outcomes.Outcome(part, "watcher", line, outcomes.Status.FAILED, never_retried=True) for line in lines if line
+    ]
 
 
-def with_tag(root: pathlib.Path, tag: str) -> list[str]:
-    """Returns the modules that have Java tests with a tag."""
+def with_tag(root: pathlib.Path, tag: str, sources: str) -> list[str]:
+    """Returns the modules with a JUnit tag in a folder of their sources."""
     mark = f'@Tag("{tag}")'
     return [
         module
         for module in parts.MODULES
-        if any(mark in file.read_text(encoding="utf-8") for file in (root / module / "src" / "test").rglob("*.java"))
+        if any(mark in file.read_text(encoding="utf-8") for file in (root / module / sources).rglob("*.java"))
     ]
 
 
 def nightly(machine: Machine) -> list[Nightly]:
     """Returns all nightly parts, in the order in which they take turns."""
     found = []
-    for module in with_tag(machine.root, "nightly"):
-        planned = machine.modules([module], NIGHTLY, ":nightly")[0]
-        found.append(Nightly(planned.name, (f"{module}/src/main/",), planned.make, planned.after))
+    for module in with_tag(machine.root, "nightly", "src/test"):
+        if module != "e2e":
+            planned = machine.modules([module], NIGHTLY, ":nightly")[0]
+            found.append(Nightly(planned.name, (f"{module}/src/main/",), planned))
     python = machine.python_processes("python:nightly", "--nightly")
-    found.append(Nightly(python.name, ("python/src/", "examples/pytorch/"), python.make, python.after))
-    for scenario, paths in SCENARIOS.items():
-        suite = machine.suite(f"suite:{scenario}", scenario, after=("suite",))
-        found.append(Nightly(suite.name, paths, suite.make, suite.after))
+    found.append(Nightly(python.name, ("python/src/", "examples/pytorch/"), python))
+    found += [Nightly(f"{SCENARIO}{name}", paths) for name, paths in SCENARIOS.items()]
     return found
 
 
-# Scenarios that are not in each gate, and the main code whose change asks for them.
+SCENARIO = "suite:"
+# Scenarios of which not all steps are in each gate, and the main code whose change asks for all of them.
 SCENARIOS = {
-    "Attack": ("operator/src/main/java/dev/kastor/operator/security/", "e2e/src/main/java/dev/kastor/e2e/attack/"),
+    "Attack": ("operator/src/main/java/dev/kastor/operator/http/", "e2e/src/main/java/dev/kastor/e2e/attack/"),
     "Servers": ("training-agent/src/main/java/dev/kastor/agent/servers/",),
-    "Restart": ("operator/src/main/java/dev/kastor/operator/gangs/",),
+    "Restart": ("operator/src/main/java/dev/kastor/operator/gang/",),
     "PyTorch": ("python/src/",),
     "Documents": ("docs/tutorial.md", "docs/install.md"),
     "Cli": ("cli/src/main/",),
@@ -189,6 +189,25 @@ def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int) -> list[
         for number, part in enumerate(found)
         if number == turn % len(found) or any(file.startswith(part.paths) for file in changed)
     ]
+
+
+def only(planned: Sequence[Planned], names: Sequence[str]) -> list[Planned]:
+    """Returns the parts of these names, and those that they wait for.
+
+    Throws:
+        SystemExit: if there is no part of a name.
+    """
+    by_name = {part.name: part for part in planned}
+    wanted: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name not in by_name:
+            raise SystemExit(f"kastor: there is no part {name}. There are: {', '.join(sorted(by_name))}.")
+        if name not in wanted:
+            wanted.add(name)
+            todo += by_name[name].after
+    return [part for part in planned if part.name in wanted]
 
 
 def turn(root: pathlib.Path) -> int:

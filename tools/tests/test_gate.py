@@ -48,17 +48,16 @@ def test_names_the_file_that_is_no_report(tmp_path: pathlib.Path) -> None:
 def test_reads_results_of_the_suite(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "results.tsv"
     file.write_text(
-        "scenario\tstep\tstatus\tseconds\tretry\treason\n"
-        "Fault\truns\tFAILED\t9.5\tyes\tno pod\n"
-        "Security\ttokens\tFAILED\t1\tno\topened\n"
-        "Cli\tls\tCUT\t0\tyes\t30 minutes are over\n"
+        "Fault\truns\tFAILED\t9.5\tno pod\tyes\n"
+        "Security\ttokens\tFAILED\t1\topened\tno\n"
+        "Cli\tls\tCUT\t0\t30 minutes are over\tyes\n"
     )
     fault, security, cli = outcomes.of_suite("suite", file)
     assert (fault.name, fault.never_retried, fault.reason) == ("suite: Fault.runs", False, "no pod")
     assert security.never_retried
     assert cli.status is Status.CUT
-    file.write_text("scenario\tstep\tstatus\tseconds\tretry\treason\nFault\truns\tGREEN\t1\tyes\t\n")
-    with pytest.raises(outcomes.ReportError, match="line 2"):
+    file.write_text("Fault\truns\tGREEN\t1\t\tyes\n")
+    with pytest.raises(outcomes.ReportError, match="line 1"):
         outcomes.of_suite("suite", file)
 
 
@@ -193,14 +192,39 @@ def test_every_module_with_tests_is_a_part() -> None:
     assert with_tests == set(parts.MODULES)
 
 
-def test_nightly_parts_take_turns_and_come_at_once_when_their_packages_change(tmp_path: pathlib.Path) -> None:
-    def never() -> parts.Part:
-        raise AssertionError
-
-    found = [plan.Nightly(name, (f"{name}/src/main/",), never, ()) for name in ("a", "b", "c")]
+def test_nightly_parts_take_turns_and_come_at_once_when_their_packages_change() -> None:
+    found = [plan.Nightly(name, (f"{name}/src/main/",)) for name in ("a", "b", "c")]
     assert [[part.name for part in plan.chosen(found, [], turn)] for turn in range(4)] == [["a"], ["b"], ["c"], ["a"]]
     assert [part.name for part in plan.chosen(found, ["c/src/main/X.java"], 0)] == ["a", "c"]
     assert [part.name for part in plan.chosen(found, ["c/src/test/XTest.java"], 1)] == ["b"]
+
+
+def test_what_the_watcher_saw_is_never_retried(tmp_path: pathlib.Path) -> None:
+    assert not plan.violations("suite", tmp_path)
+    (tmp_path / "violations").write_text("a GPU was given twice\n")
+    (found,) = plan.violations("suite", tmp_path)
+    assert (found.status, found.never_retried) == (Status.FAILED, True)
+    assert found.name == "suite: watcher.a GPU was given twice"
+
+
+def test_scenarios_of_which_not_all_steps_are_in_each_gate_take_turns() -> None:
+    sources = (ROOT / "e2e" / "src" / "main").rglob("*Scenario.java")
+    tagged = {file.name.removesuffix("Scenario.java") for file in sources if '@Tag("nightly")' in file.read_text()}
+    assert tagged == set(plan.SCENARIOS)
+    for paths in plan.SCENARIOS.values():
+        assert all((ROOT / path).exists() for path in paths), paths
+
+
+def test_chosen_parts_bring_what_they_wait_for(tmp_path: pathlib.Path) -> None:
+    found = [
+        planned(tmp_path, "build", ""),
+        planned(tmp_path, "a", "", "build"),
+        planned(tmp_path, "b", "", "build"),
+        planned(tmp_path, "c", "", "b"),
+    ]
+    assert [part.name for part in plan.only(found, ["c"])] == ["build", "b", "c"]
+    with pytest.raises(SystemExit, match="there is no part d"):
+        plan.only(found, ["d"])
 
 
 def test_changed_files_are_those_of_commits_and_of_the_tree(tmp_path: pathlib.Path) -> None:
