@@ -114,7 +114,7 @@ final class ServersScenario {
     double throttled;
     try (var _ = new Throttle(pid(slow))) {
       // Until shares that it had are done by others.
-      Thread.sleep(Duration.ofSeconds(2));
+      nextStep(BACKUP);
       throttled = stepSeconds(BACKUP);
     }
     // Few cores have more time for the others meanwhile, so that a step may even be shorter.

@@ -17,8 +17,10 @@ import org.junit.platform.engine.TestTag;
  *     that each gate runs
  * @param also names of scenarios, separated by commas, that are added with all their steps
  * @param all whether all steps of all scenarios are run
+ * @param gate whether of the scenarios that {@code only} names no steps but those of each gate are
+ *     run
  */
-record Choice(String only, String also, boolean all) {
+record Choice(String only, String also, boolean all, boolean gate) {
   /** Tag of scenarios and steps that a gate leaves to nightly runs. */
   static final String NIGHTLY = "nightly";
 
@@ -27,7 +29,10 @@ record Choice(String only, String also, boolean all) {
   /** Choice that the options of {@code ./kastor e2e} made. */
   static Choice given(String only) {
     return new Choice(
-        only, System.getProperty("kastor.e2e.also", ""), Boolean.getBoolean("kastor.e2e.all"));
+        only,
+        System.getProperty("kastor.e2e.also", ""),
+        Boolean.getBoolean("kastor.e2e.all"),
+        Boolean.getBoolean("kastor.e2e.gate"));
   }
 
   /** The name of the scenario that a test belongs to, such as {@code Training}. */
@@ -38,10 +43,9 @@ record Choice(String only, String also, boolean all) {
 
   /** Whether a class, or a step of it with these tags, is to be run. */
   boolean takes(String className, Set<String> tags) {
-    if (!only.isEmpty()) {
-      return named(only, className) || added(className);
-    }
-    return all || !tags.contains(NIGHTLY) || added(className);
+    boolean chosen = only.isEmpty() || named(only, className);
+    boolean whole = all || (!only.isEmpty() && !gate);
+    return (chosen && (whole || !tags.contains(NIGHTLY))) || added(className);
   }
 
   FilterResult filter(TestDescriptor test) {

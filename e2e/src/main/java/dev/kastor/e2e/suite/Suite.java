@@ -47,7 +47,7 @@ public final class Suite {
    */
   public static void main(String[] args) throws IOException {
     if (args[0].equals("--list")) {
-      Listing.write(discover(new Choice("", "", true)));
+      Listing.write(discover(new Choice("", "", true, false)));
       return;
     }
     Path logs = Path.of(System.getenv().getOrDefault("KASTOR_E2E_LOGS", "."));
