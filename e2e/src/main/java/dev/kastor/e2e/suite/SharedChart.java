@@ -52,14 +52,19 @@ public final class SharedChart implements BeforeAllCallback {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
-      chart.uninstall();
+    public void close() throws IOException {
+      try {
+        chart.uninstall();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted while the chart was removed", e);
+      }
       Progress.say("the chart that scenarios share is removed");
     }
   }
 
   @Override
-  public void beforeAll(ExtensionContext scenario) throws IOException, InterruptedException {
+  public void beforeAll(ExtensionContext scenario) throws IOException {
     if (AnnotationSupport.isAnnotated(scenario.getRequiredTestClass(), SharesChart.class)) {
       store(scenario)
           .computeIfAbsent(Installation.class, _ -> Installation.make(), Installation.class);
@@ -69,7 +74,7 @@ public final class SharedChart implements BeforeAllCallback {
   }
 
   /** Removes the installation, if there is one. */
-  static void remove(ExtensionContext scenario) throws IOException, InterruptedException {
+  static void remove(ExtensionContext scenario) throws IOException {
     Installation installed = store(scenario).remove(Installation.class, Installation.class);
     if (installed != null) {
       installed.close();
