@@ -10,8 +10,10 @@ cgroup_folders() {
   fi
 }
 
-# Pods on all nodes are to get as much of busy processors as that many other processes would.
-weight=8
+# Pods on all nodes are to get as much of busy processors as that many other processes would. Where the kernel groups
+# processes by session, all of a session count as one: who runs tests beside the suite sets a smaller weight.
+weight=${KASTOR_E2E_WEIGHT:-8}
+[[ $weight =~ ^[1-9][0-9]?$ ]] || die "KASTOR_E2E_WEIGHT takes a number from 1 to 99, and is '$weight'."
 
 make_cgroups() {
   local folder parent

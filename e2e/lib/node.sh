@@ -65,6 +65,7 @@ CONFIG
   daemon kube-proxy "$kube/kube-proxy" --config "$place/proxy.yaml"
 }
 
+# A pod gets a changed Secret when the kubelet next looks at it: within syncFrequency, which is a minute unless said.
 start_kubelet() {
   local pki=$state/pki
   cat >"$place/kubelet.yaml" <<CONFIG
@@ -88,6 +89,7 @@ evictionHard: {memory.available: 100Mi}
 imageGCHighThresholdPercent: 100
 maxPods: 200
 nodeStatusUpdateFrequency: 2s
+syncFrequency: 10s
 podLogsDir: $logs/.pods-$machine_name
 CONFIG
   daemon kubelet "$kube/kubelet" --config "$place/kubelet.yaml" --kubeconfig "$state/$machine_name.kubeconfig" \

@@ -10,6 +10,7 @@ import dev.kastor.e2e.cluster.Checkpoint;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Leader;
 import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.InvariantViolation;
 import dev.kastor.e2e.suite.Measurements;
 import dev.kastor.e2e.suite.Progress;
 import dev.kastor.e2e.watch.WatcherProcess;
@@ -95,7 +96,8 @@ final class FaultRun {
         until(name + " succeeds", () -> ended(name));
         assertThat(jobs.get(name).getStatus().phase()).as(name).isEqualTo(Phase.Succeeded);
         TrainingStatus end = jobs.training(name).orElseThrow();
-        assertThat(end.lostOrRepeatedExamples()).as("audit of " + name).isZero();
+        InvariantViolation.unless(
+            () -> assertThat(end.lostOrRepeatedExamples()).as("audit of " + name).isZero());
       }
       note(names);
     } finally {
@@ -106,7 +108,10 @@ final class FaultRun {
     }
     until("all pods are gone and all nodes are there", this::isWhole);
     List<String> violations = watcher.violations();
-    assertThat(violations.subList(before, violations.size())).as("what the watcher saw").isEmpty();
+    InvariantViolation.unless(() ->
+        assertThat(violations.subList(before, violations.size()))
+            .as("what the watcher saw")
+            .isEmpty());
   }
 
   private void suffer(Fault fault, Ground ground, List<String> names) throws Exception {

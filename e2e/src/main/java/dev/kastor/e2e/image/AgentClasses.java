@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -24,12 +25,13 @@ import java.util.stream.Stream;
  * @param staged folder in which the agent is rehearsed with the files as the image has them
  */
 record AgentClasses(Path jre, SequencedMap<String, Path> files, Path staged) {
+  private static final int KEPT = 4;
   private static final FileTime NO_TIME = FileTime.fromMillis(0);
 
   /**
    * The cache of the classes; made when a file or the rehearsal changed.
    *
-   * @param caches folder of caches, of which the newest is kept
+   * @param caches folder of caches, of which the newest are kept
    * @param command what starts the staged agent
    */
   Path cached(Path caches, List<String> command) throws IOException, InterruptedException {
@@ -38,12 +40,7 @@ record AgentClasses(Path jre, SequencedMap<String, Path> files, Path staged) {
       return cache;
     }
     Files.createDirectories(caches);
-    try (Stream<Path> old = Files.list(caches)) {
-      for (Path file :
-          old.filter(each -> String.valueOf(each.getFileName()).startsWith("agent-")).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
+    deleteOld(caches);
     stage();
     // In a folder of its own: others may be rehearsing too.
     Path fresh = Files.createTempDirectory(caches, "fresh-");
@@ -54,6 +51,20 @@ record AgentClasses(Path jre, SequencedMap<String, Path> files, Path staged) {
     } finally {
       PrivateFiles.delete(staged);
       PrivateFiles.delete(fresh);
+    }
+  }
+
+  /** Other checkouts of this machine have caches of their own here. */
+  private static void deleteOld(Path caches) throws IOException {
+    try (Stream<Path> all = Files.list(caches)) {
+      List<Path> old =
+          all.filter(each -> String.valueOf(each.getFileName()).startsWith("agent-"))
+              .sorted(Comparator.comparingLong((Path each) -> each.toFile().lastModified()))
+              .toList()
+              .reversed();
+      for (Path file : old.subList(Math.min(KEPT - 1, old.size()), old.size())) {
+        Files.deleteIfExists(file);
+      }
     }
   }
 

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
-import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.cluster.Shell;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Progress;
+import dev.kastor.e2e.suite.SharesChart;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -37,21 +37,20 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * refuses them with the name of the field; what it cannot know is wrong gets a condition.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(8)
+@SharesChart
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class BadInputScenario {
-  private static final String SYSTEM = "bad-input-system";
   private static final String TEAM = "bad-input";
   private static final Path FOLDER = Shell.ROOT.resolve("crds/src/test/resources");
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=5s");
 
   @BeforeAll
   void makeNamespaces() {
     Namespaces namespaces = new Namespaces(client);
-    namespaces.restricted(SYSTEM);
     namespaces.restricted(TEAM);
   }
 
@@ -64,7 +63,6 @@ final class BadInputScenario {
   @Order(1)
   @DisplayName("the API server refuses what is wrong and names the field")
   void refusesByField() throws Exception {
-    chart.install();
     assertThat(create(FOLDER.resolve("good.yaml")).status()).isZero();
     List<String> wrong = new ArrayList<>();
     for (Path file : files("schema", "reader")) {
@@ -145,7 +143,6 @@ final class BadInputScenario {
             pod.getMetadata().getOwnerReferences().stream()
                 .anyMatch(owner -> wrong.contains(owner.getName())));
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
-    chart.uninstall();
   }
 
   private static Shell.Result create(Path file) throws Exception {

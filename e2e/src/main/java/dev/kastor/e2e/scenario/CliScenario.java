@@ -29,6 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -37,6 +38,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A researcher works with the command {@code kastor}, and a person who helps gets a bundle. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(12)
+@Tag("nightly")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class CliScenario {

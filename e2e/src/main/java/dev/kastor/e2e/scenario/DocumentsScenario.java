@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
  * them that is marked {@code sh}, in the order in which it stands there.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(13)
+@Tag("nightly")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class DocumentsScenario {

@@ -6,11 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.profile.ClusterTrainingProfile;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
-import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Names;
 import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.SharedChart;
+import dev.kastor.e2e.suite.SharesChart;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
 import dev.kastor.e2e.watch.Pods;
@@ -39,31 +40,29 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Gangs of any container, profiles, deadlines and a time to live, with real pods. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(7)
+@SharesChart
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class LifecycleScenario {
-  private static final String SYSTEM = "life-system";
+  private static final String SYSTEM = SharedChart.NAMESPACE;
   private static final String TEAM = "life-team";
   private static final String PAUSE = "kastor.dev/e2e/pause:1";
   private static final Duration SOON = Duration.ofMinutes(3);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=5s", "replicas=1");
 
   @BeforeAll
   void install() throws Exception {
     Namespaces namespaces = new Namespaces(client);
-    namespaces.restricted(SYSTEM);
     namespaces.restricted(TEAM);
-    chart.install();
   }
 
   @AfterAll
   void remove() throws Exception {
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
     client.resources(ClusterTrainingProfile.class).delete();
-    chart.uninstall();
     client.close();
   }
 

@@ -7,10 +7,10 @@ import dev.kastor.crds.queue.Queue;
 import dev.kastor.crds.queue.QueueStatus;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
-import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
 import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.SharesChart;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -27,6 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -34,23 +35,22 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Two teams share eight GPUs: what one lends, it gets back as soon as it wants it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(6)
+@Tag("never-retried")
+@SharesChart
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class QueueScenario {
-  private static final String SYSTEM = "queue-system";
   private static final String TEAM = "queue-team";
   private static final Duration SOON = Duration.ofMinutes(2);
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=2s", "replicas=1");
 
   @BeforeAll
   void install() throws Exception {
     Namespaces namespaces = new Namespaces(client);
-    namespaces.restricted(SYSTEM);
     namespaces.restricted(TEAM);
-    chart.install();
     queue("vision", "{cohort: lab, quota: {gpus: 4, borrowingLimit: 2}}");
     queue("speech", "{cohort: lab, quota: {gpus: 4}}");
     queue("elsewhere", "{quota: {gpus: 4}, namespaces: [another-team]}");
@@ -60,7 +60,6 @@ final class QueueScenario {
   void remove() throws Exception {
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
     client.resources(Queue.class).delete();
-    chart.uninstall();
     client.close();
   }
 

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.TrainingStatus;
-import dev.kastor.e2e.cluster.Chart;
 import dev.kastor.e2e.cluster.Jobs;
 import dev.kastor.e2e.cluster.Namespaces;
+import dev.kastor.e2e.cluster.Operator;
 import dev.kastor.e2e.cluster.Shell;
 import dev.kastor.e2e.suite.Await;
 import dev.kastor.e2e.suite.Progress;
+import dev.kastor.e2e.suite.SharedChart;
+import dev.kastor.e2e.suite.SharesChart;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
 import io.fabric8.kubernetes.api.model.Event;
@@ -35,6 +37,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -46,10 +49,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * their pods have.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(10)
+@SharesChart
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class RestartScenario {
-  private static final String SYSTEM = "restart-system";
   private static final String TEAM = "restart-team";
   private static final String SCALES = "scales";
   private static final String SLOWS = "slows";
@@ -62,29 +66,28 @@ final class RestartScenario {
 
   private static final Duration SOON = Duration.ofMinutes(6);
 
-  /** Several rounds. */
-  private static final Duration WHILE = Duration.ofSeconds(20);
+  /** Rounds of the scheduler in which nothing may change. */
+  private static final int ROUNDS = 5;
+
+  private static final Pattern DECISIONS =
+      Pattern.compile("(?m)^kastor_decision_seconds_count ([0-9.E]+)$");
 
   private static final Pattern BEGAN =
       Pattern.compile("rank (\\d+) of (\\d+) goes on at step (\\d+)");
 
   private final KubernetesClient client = new KubernetesClientBuilder().build();
   private final Jobs jobs = new Jobs(client, TEAM);
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=2s", "replicas=1");
 
   @BeforeAll
   void install() throws Exception {
     Namespaces namespaces = new Namespaces(client);
-    namespaces.restricted(SYSTEM);
     namespaces.restricted(TEAM);
     namespaces.shared(TEAM, "checkpoints");
-    chart.install();
   }
 
   @AfterAll
   void remove() throws Exception {
     client.resources(TrainingJob.class).inNamespace(TEAM).delete();
-    chart.uninstall();
     client.close();
     Files.deleteIfExists(finish());
   }
@@ -117,6 +120,7 @@ final class RestartScenario {
 
   @Test
   @Order(2)
+  @Tag("nightly")
   @DisplayName("its speed at each size is what its steps took")
   void measuresSpeed() throws Exception {
     submit(SLOWS, "0.2 + 0.2 * pods", 1);
@@ -132,6 +136,7 @@ final class RestartScenario {
 
   @Test
   @Order(3)
+  @Tag("nightly")
   @DisplayName("what they counted says which of them is worth more pods")
   void sizesByWhatWasCounted() throws Exception {
     bounds(SLOWS, 1, MOST);
@@ -139,9 +144,16 @@ final class RestartScenario {
     until(
         "the one that gains has a node or more, the other one GPU at the most",
         () -> jobs.running(SCALES).size() >= MOST / 2 && jobs.allocated(SLOWS) <= 1);
-    Thread.sleep(WHILE);
-    assertThat(jobs.allocated(SCALES)).isGreaterThanOrEqualTo(MOST / 2);
-    assertThat(jobs.allocated(SLOWS)).as("its steps are longer with more").isLessThanOrEqualTo(1);
+    double begun = rounds();
+    until(
+        "so it is for %d rounds".formatted(ROUNDS),
+        () -> {
+          assertThat(jobs.allocated(SCALES)).isGreaterThanOrEqualTo(MOST / 2);
+          assertThat(jobs.allocated(SLOWS))
+              .as("its steps are longer with more")
+              .isLessThanOrEqualTo(1);
+          return rounds() >= begun + ROUNDS;
+        });
     Progress.say(
         "%s: %d replicas, %s: %d replicas"
             .formatted(SCALES, jobs.allocated(SCALES), SLOWS, jobs.allocated(SLOWS)));
@@ -149,6 +161,7 @@ final class RestartScenario {
 
   @Test
   @Order(4)
+  @Tag("nightly")
   @DisplayName("both succeed, and no pod failed")
   void succeeds() throws Exception {
     Files.createFile(finish());
@@ -207,6 +220,16 @@ final class RestartScenario {
 
   private String log(Pod pod) {
     return client.pods().resource(pod).getLog();
+  }
+
+  private double rounds() throws IOException, InterruptedException {
+    String metrics = new Operator(client, SharedChart.NAMESPACE).get("/metrics");
+    return DECISIONS
+        .matcher(metrics)
+        .results()
+        .mapToDouble(count -> Double.parseDouble(count.group(1)))
+        .findFirst()
+        .orElseThrow();
   }
 
   private List<String> reasons(String name) {

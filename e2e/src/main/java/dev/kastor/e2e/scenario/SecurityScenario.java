@@ -13,6 +13,8 @@ import dev.kastor.e2e.cluster.Operator;
 import dev.kastor.e2e.cluster.Rights;
 import dev.kastor.e2e.cluster.Shell;
 import dev.kastor.e2e.suite.Await;
+import dev.kastor.e2e.suite.SharedChart;
+import dev.kastor.e2e.suite.SharesChart;
 import dev.kastor.e2e.suite.StopAtFailure;
 import dev.kastor.e2e.suite.Tidy;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -47,10 +50,13 @@ import org.junit.jupiter.api.io.TempDir;
  * open, and what the operator may do there.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(5)
+@Tag("never-retried")
+@SharesChart
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith({StopAtFailure.class, Tidy.class})
 final class SecurityScenario {
-  private static final String SYSTEM = "security-system";
+  private static final String SYSTEM = SharedChart.NAMESPACE;
   private static final String BLUE = "blue";
   private static final String RED = "red";
   private static final String JOB = "trains";
@@ -60,16 +66,15 @@ final class SecurityScenario {
   private final Credentials credentials = new Credentials(client);
   private final Jobs jobs = new Jobs(client, BLUE);
   private final Operator operator = new Operator(client, SYSTEM);
-  private final Chart chart = new Chart(SYSTEM, "roundInterval=5s");
 
   @TempDir Path folder;
 
   @BeforeAll
   void makeNamespaces() {
     Namespaces namespaces = new Namespaces(client);
-    namespaces.restricted(SYSTEM);
     for (String tenant : List.of(BLUE, RED)) {
       namespaces.restricted(tenant);
+      namespaces.shared(tenant, "checkpoints");
       account(tenant);
     }
   }
@@ -83,7 +88,6 @@ final class SecurityScenario {
   @Order(1)
   @DisplayName("the operator may do what its documentation says, no more and no less")
   void operatorHasTheDocumentedRights() throws Exception {
-    chart.install();
     String account = "kastor-kastor";
     assertThat(Rights.of(account, SYSTEM, SYSTEM))
         .isEqualTo(Rights.documented(SYSTEM, true, true, "kastor-kastor"));
@@ -227,7 +231,6 @@ final class SecurityScenario {
     client.resources(TrainingJob.class).inNamespace(BLUE).delete();
     client.resources(TrainingJob.class).inNamespace(RED).delete();
     until("nothing trains", () -> jobs.pods(JOB).isEmpty());
-    chart.uninstall();
   }
 
   private String log(Pod pod) {

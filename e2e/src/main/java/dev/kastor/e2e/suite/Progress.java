@@ -7,7 +7,8 @@ import java.time.Instant;
 /** Lines for the person who waits, with the seconds since {@code ./kastor e2e} was called. */
 public final class Progress {
   private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-  private static final long STARTED = started();
+  private static final long STARTED = started("KASTOR_E2E_STARTED");
+  private static final long CLUSTER_STARTED = started("KASTOR_E2E_CLUSTER_STARTED");
 
   private Progress() {}
 
@@ -17,12 +18,17 @@ public final class Progress {
   }
 
   /** Seconds since {@code ./kastor e2e} was called. */
-  static long seconds() {
+  private static long seconds() {
     return Instant.now().getEpochSecond() - STARTED;
   }
 
-  private static long started() {
-    String given = System.getenv("KASTOR_E2E_STARTED");
+  /** Seconds since all that the cluster is made of was there, and the cluster was started. */
+  static long sinceCluster() {
+    return Instant.now().getEpochSecond() - CLUSTER_STARTED;
+  }
+
+  private static long started(String variable) {
+    String given = System.getenv(variable);
     return given == null ? Instant.now().getEpochSecond() : Long.parseLong(given);
   }
 }

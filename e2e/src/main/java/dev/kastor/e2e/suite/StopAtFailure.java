@@ -29,6 +29,12 @@ public final class StopAtFailure implements ExecutionCondition, TestExecutionExc
         : ConditionEvaluationResult.disabled("step failed: " + failed);
   }
 
+  /** Whether the set-up or a step of a scenario has failed. */
+  static boolean failed(ExtensionContext scenario) {
+    return scenario.getExecutionException().isPresent()
+        || scenario.getStore(HERE).get(FAILED) != null;
+  }
+
   private static ExtensionContext.Store scenario(ExtensionContext step) {
     return step.getParent().orElseThrow().getStore(HERE);
   }

@@ -23,10 +23,13 @@ public final class Tidy implements AfterAllCallback {
           "--ignore-not-found",
           "--timeout=60s");
     }
+    if (StopAtFailure.failed(scenario)) {
+      SharedChart.remove(scenario);
+    }
     String releases = helm("list", "--all", "--all-namespaces", "--no-headers");
     for (String line : releases.lines().toList()) {
       String[] release = line.split("\\s+", -1);
-      if (release.length > 1) {
+      if (release.length > 1 && !SharedChart.has(scenario, release[1])) {
         Progress.say("removing what is left of %s in %s".formatted(release[0], release[1]));
         helm("uninstall", release[0], "--namespace", release[1], "--wait");
       }

@@ -50,6 +50,11 @@ public final class WatcherProcess implements AutoCloseable {
 
   /** What it has seen so far that must not be. */
   public List<String> violations() throws IOException {
+    return seen();
+  }
+
+  /** What watchers have seen so far in this run that must not be. */
+  public static List<String> seen() throws IOException {
     return lines().stream().filter(line -> line.contains(" " + Watcher.VIOLATION + " ")).toList();
   }
 
