@@ -15,11 +15,11 @@ import dev.kastor.engine.nn.Mlp;
 import dev.kastor.engine.nn.Network;
 import dev.kastor.engine.tensor.Shape;
 import dev.kastor.engine.train.Model;
+import dev.kastor.testkit.GoldenFile;
 import java.io.ByteArrayInputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -123,12 +123,7 @@ final class WritersTest {
   @EnumSource(ExportFormat.class)
   void filesStayAsTheyAre(ExportFormat format) throws Exception {
     byte[] bytes = Trained.bytes(format, tiny());
-    Path golden = GOLDEN.resolve("tiny." + format.name().toLowerCase(Locale.ROOT));
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.createDirectories(GOLDEN);
-      Files.write(golden, bytes);
-    }
-    assertThat(golden).hasBinaryContent(bytes);
+    GoldenFile.at(GOLDEN.resolve("tiny." + format.name().toLowerCase(Locale.ROOT))).holds(bytes);
   }
 
   @Test
