@@ -3,7 +3,6 @@ package dev.kastor.simulator.event;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
@@ -393,10 +392,14 @@ final class EventSimulationTest {
     }
   }
 
+  /** Pollux knows one GPU type for all of a job. */
+  static Stream<String> policiesOfGpuTypes() {
+    return policies().filter(policy -> !policy.equals("pollux"));
+  }
+
   @ParameterizedTest
-  @MethodSource("policies")
+  @MethodSource("policiesOfGpuTypes")
   void runsOnNodesOfTheTypesThatAnApplicationKnows(String policy) {
-    assumeFalse(policy.equals("pollux"), "pollux knows one GPU type for all of a job");
     Map<String, Application> typed =
         Map.of("linear", PlainApplication.linear(1000).on(List.of("b", "c")));
     Replay replay =

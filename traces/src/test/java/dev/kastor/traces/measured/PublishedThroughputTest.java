@@ -3,6 +3,7 @@ package dev.kastor.traces.measured;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.CsvRow;
 import dev.kastor.traces.StepTime;
