@@ -15,11 +15,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** The agent as a pod runs it: a process of its own. */
 final class AgentProcess {
   static final JobId JOB = new JobId("team", "job");
+
+  /** For processes that hang. */
+  private static final Duration LIMIT = Duration.ofMinutes(10);
 
   private final String pod;
   private final Path folder;
@@ -64,6 +66,9 @@ final class AgentProcess {
         Map.entry("KASTOR_CHECKPOINT_DIR", folder.resolve("checkpoints").toString()),
         Map.entry("KASTOR_JOB_SPEC", spec),
         Map.entry("KASTOR_TERMINATION_LOG", terminationLog(folder, pod).toString()),
+        // Whoever is asked to end waits for the others, and all share the processors of this
+        // machine.
+        Map.entry("KASTOR_TERMINATION_GRACE_SECONDS", "600"),
         Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));
   }
 
@@ -125,8 +130,8 @@ final class AgentProcess {
 
   /** Waits for its end. */
   int exitCode() throws InterruptedException, IOException {
-    if (!process.waitFor(Duration.ofSeconds(60).toMillis(), TimeUnit.MILLISECONDS)) {
-      throw new AssertionError(pod + " still runs: " + log());
+    if (!process.waitFor(LIMIT)) {
+      throw new AssertionError(pod + " still runs after " + LIMIT + ": " + log());
     }
     return process.exitValue();
   }
