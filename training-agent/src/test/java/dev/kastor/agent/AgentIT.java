@@ -17,12 +17,11 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Real processes, killed with kill -9. */
-@Timeout(180)
 class AgentIT {
   private static final BatchPlan PLAN = new BatchPlan(16, 0);
 
@@ -66,6 +65,7 @@ class AgentIT {
   }
 
   @Test
+  @Tag("never-retried")
   void survivesKillsLeavesStopsAndResumes() throws Exception {
     String endless = small(1L << 40);
     AgentProcess first = start("job-0", endless);
@@ -117,6 +117,7 @@ class AgentIT {
   }
 
   @Test
+  @Tag("never-retried")
   void serversAndWorkersAreKilledAndLoseNothing() throws Exception {
     String endless =
         small(1L << 40)

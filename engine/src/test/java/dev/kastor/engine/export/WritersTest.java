@@ -29,6 +29,7 @@ import java.util.Locale;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -98,6 +99,7 @@ final class WritersTest {
 
   @ParameterizedTest
   @EnumSource(ExportFormat.class)
+  @Tag("never-retried")
   void equalModelsAreEqualFiles(ExportFormat format) throws Exception {
     assertThat(Trained.bytes(format, Trained.random(CONV, 5)))
         .isEqualTo(Trained.bytes(format, Trained.random(CONV, 5)))
@@ -121,6 +123,7 @@ final class WritersTest {
 
   @ParameterizedTest
   @EnumSource(ExportFormat.class)
+  @Tag("never-retried")
   void filesStayAsTheyAre(ExportFormat format) throws Exception {
     byte[] bytes = Trained.bytes(format, tiny());
     GoldenFile.at(GOLDEN.resolve("tiny." + format.name().toLowerCase(Locale.ROOT))).holds(bytes);

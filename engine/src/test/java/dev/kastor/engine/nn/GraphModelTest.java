@@ -157,6 +157,7 @@ class GraphModelTest {
 
   @ParameterizedTest
   @MethodSource("networks")
+  @Tag("never-retried")
   void equalSeedsGiveEqualBits(Network network) {
     Batch batch = batch(network, 5, 3);
     try (GraphModel one = new GraphModel(network, cpu(), 9);

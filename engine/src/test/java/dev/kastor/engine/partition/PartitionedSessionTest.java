@@ -68,6 +68,7 @@ class PartitionedSessionTest {
   }
 
   @TestFactory
+  @Tag("never-retried")
   Stream<DynamicTest> isTheSameBitForBitOnAnyDevices() {
     ControlCases cases = new ControlCases();
     return cases.all().entrySet().stream()

@@ -80,6 +80,7 @@ final class EventSimulationTest {
 
   @ParameterizedTest
   @MethodSource("policies")
+  @Tag("never-retried")
   void finishesEveryJobAndHoldsNoMoreGpusThanThereAre(String policy) {
     Workload workload = burst();
     Replay replay = replay(EventSettings.defaults(), "2x4", workload, policy, 1);
@@ -137,6 +138,7 @@ final class EventSimulationTest {
 
   @ParameterizedTest
   @MethodSource("policies")
+  @Tag("never-retried")
   void sameSeedGivesTheSameReplay(String policy) {
     EventSettings rough =
         EventSettings.defaults()

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * must complete at the published second (Pollux, OSDI 2021, artifact).
  */
 @Tag("slow")
+@Tag("never-retried")
 final class PublishedCompletionTimesTest {
   @ParameterizedTest
   @CsvSource({

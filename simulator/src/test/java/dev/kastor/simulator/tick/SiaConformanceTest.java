@@ -79,6 +79,7 @@ final class SiaConformanceTest {
 
   /** Gavel depends on no fit, and its linear program has one central answer. */
   @Test
+  @Tag("never-retried")
   void everyPublishedDigitOfGavelAgrees() throws Exception {
     everyDigitAgrees(measured("gavel", true));
   }

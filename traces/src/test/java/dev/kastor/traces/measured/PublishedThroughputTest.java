@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** Step times that the reference simulator of Pollux's artifact looks up in the same profiles. */
 @Tag("slow")
+@Tag("never-retried")
 final class PublishedThroughputTest {
   private static final double TOLERANCE = 1e-9;
 

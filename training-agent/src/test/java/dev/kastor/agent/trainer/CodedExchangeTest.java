@@ -31,14 +31,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Exchange of codes over real rings, with Kastor's codecs and the example's. */
-@Timeout(120)
 @Tag("slow")
 final class CodedExchangeTest {
   /** Two chunks for codes of 16 bits a parameter. */
@@ -159,6 +157,7 @@ final class CodedExchangeTest {
 
   @ParameterizedTest(name = "{0}, {2} members")
   @MethodSource("codecsAndSizes")
+  @Tag("never-retried")
   void allMembersComeToTheSameBits(String name, GradientCodecPlugin plugin, int size)
       throws Exception {
     listen(size);
@@ -189,6 +188,7 @@ final class CodedExchangeTest {
 
   @ParameterizedTest(name = "{0}, {2} members")
   @MethodSource("codecsAndSizes")
+  @Tag("never-retried")
   void aStepThatBreaksAtAnyFrameIsTakenAgainWithTheSameBits(
       String name, GradientCodecPlugin plugin, int size) throws Exception {
     listen(size);

@@ -28,13 +28,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Contract of collectives, those of Kastor and one of a test, over real connections. */
-@Timeout(180)
 @Tag("slow")
 final class CollectiveContractTest {
   /** Nodes of the members, a letter each. */
@@ -169,6 +167,7 @@ final class CollectiveContractTest {
 
   @ParameterizedTest(name = "{0} on {2}")
   @MethodSource("collectivesAndPlaces")
+  @Tag("never-retried")
   void allMembersComeToTheSumOfTheRing(String name, TrainingMethod method, String place)
       throws Exception {
     int size = place.length();
@@ -273,6 +272,7 @@ final class CollectiveContractTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("methods")
+  @Tag("never-retried")
   void aStepThatBreaksAtAnyFrameIsTakenAgainWithTheSameBits(String name, TrainingMethod method)
       throws Exception {
     for (String place : List.of("aabb", "aab")) {

@@ -25,11 +25,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(180)
 @Tag("slow")
+@Tag("never-retried")
 class ElasticTrainerTest {
   private static final BatchPlan SMALL = new BatchPlan(8, 0);
 

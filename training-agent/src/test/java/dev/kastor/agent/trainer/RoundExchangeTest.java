@@ -34,13 +34,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Exchange of rounds over real rings. */
-@Timeout(180)
 @Tag("slow")
 final class RoundExchangeTest {
   private static final BatchPlan PLAN = new BatchPlan(4, 1);
@@ -187,6 +185,7 @@ final class RoundExchangeTest {
 
   @ParameterizedTest(name = "{0} members, codec {1}")
   @MethodSource("sizesAndCodecs")
+  @Tag("never-retried")
   void aRoundThatBreaksAtAnyFrameIsTakenAgainWithTheSameBits(
       int size, Optional<Chosen<GradientCodecPlugin>> codec) throws Exception {
     listen(size);

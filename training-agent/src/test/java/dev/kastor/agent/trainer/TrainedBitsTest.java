@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Bits that shipped programs train to, computed by plain loops: a change that shall change nothing
  * keeps them. They are rewritten by {@code -Dkastor.golden.write=true}.
  */
+@Tag("never-retried")
 class TrainedBitsTest {
   private static final Path GOLDEN = Path.of("src/test/resources/trained-bits.txt");
   private static final int STEPS = 50;
