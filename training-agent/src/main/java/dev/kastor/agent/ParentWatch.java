@@ -18,7 +18,7 @@ final class ParentWatch {
   private static final Duration PAUSE = Duration.ofMillis(50);
 
   /** How long a signal may be behind the end of the pipe, while its sender lives. */
-  static final Duration LIVING = Duration.ofSeconds(10);
+  static final Duration LIVING = Duration.ofSeconds(5);
 
   /** The same for one that was sent just before its sender ended. */
   static final Duration GONE = Duration.ofMillis(200);

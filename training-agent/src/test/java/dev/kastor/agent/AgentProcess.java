@@ -42,13 +42,20 @@ final class AgentProcess {
   /** A parameter server. */
   static AgentProcess startServer(
       String pod, FakeOperator operator, String spec, Path folder, int index) throws IOException {
+    return start(pod, folder, serverEnvironment(pod, operator, spec, folder, index));
+  }
+
+  /** The environment of a parameter server. */
+  static Map<String, String> serverEnvironment(
+      String pod, FakeOperator operator, String spec, Path folder, int index) throws IOException {
     Map<String, String> environment = new HashMap<>(environment(pod, operator, spec, folder));
     environment.put("KASTOR_ROLE", "server");
     environment.put("KASTOR_SERVER_INDEX", Integer.toString(index));
-    return start(pod, folder, environment);
+    return environment;
   }
 
-  private static Map<String, String> environment(
+  /** The environment that the operator gives a replica. */
+  static Map<String, String> environment(
       String pod, FakeOperator operator, String spec, Path folder) throws IOException {
     Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
     Path secret = Files.write(folder.resolve("secret"), new byte[RingKey.MIN_BYTES]);

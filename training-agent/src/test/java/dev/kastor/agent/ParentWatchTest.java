@@ -31,8 +31,8 @@ final class ParentWatchTest {
 
   @Test
   void aSignalMayBeSecondsBehindTheEndOfThePipe() throws Exception {
-    assertThat(endsUnattended(ended(), Duration.ofSeconds(9), NEVER)).isFalse();
-    assertThat(now.get()).isEqualTo(Duration.ofSeconds(9));
+    assertThat(endsUnattended(ended(), Duration.ofSeconds(4), NEVER)).isFalse();
+    assertThat(now.get()).isEqualTo(Duration.ofSeconds(4));
   }
 
   @Test
