@@ -227,14 +227,25 @@ class ServerTrainingTest {
     assertSame(states.get(0), states.get(1));
   }
 
-  /** Its links are cut after so many bytes, in each message of a share and before the first. */
   @Test
   @Tag("never-retried")
+  void aWorkerThatIsLostChangesNoBit() throws Exception {
+    changesNoBit(4 * 76);
+  }
+
+  @Test
+  @Tag("nightly")
+  @Tag("never-retried")
   void aWorkerThatIsLostAtAnyFrameChangesNoBit() throws Exception {
+    changesNoBit(76);
+  }
+
+  /** Cuts its links before the first message of a share and after so many bytes more each time. */
+  private void changesNoBit(int stride) throws Exception {
     Work work = new Work.Steps(12);
     TrainingState expected = withoutServers(2, work);
     List<Integer> points = new ArrayList<>();
-    for (int bytes = 60; bytes < 1200; bytes += 76) {
+    for (int bytes = 60; bytes < 1200; bytes += stride) {
       points.add(bytes);
     }
     for (int bytes : points) {
@@ -260,11 +271,22 @@ class ServerTrainingTest {
     }
   }
 
-  /** Links between servers, and of all workers to one of them, are cut again and again. */
   @Test
   @Tag("never-retried")
   void serversThatLoseEachOtherLoseNoExample() throws Exception {
-    for (int bytes : List.of(3000, 4001, 5500, 9000)) {
+    loseNoExample(List.of(3000, 9000));
+  }
+
+  @Test
+  @Tag("nightly")
+  @Tag("never-retried")
+  void serversThatLoseEachOtherElsewhereLoseNoExampleEither() throws Exception {
+    loseNoExample(List.of(4001, 5500));
+  }
+
+  /** Links between servers, and of all workers to one of them, are cut again and again. */
+  private void loseNoExample(List<Integer> points) throws Exception {
+    for (int bytes : points) {
       folder = folder.resolve("cut");
       Files.createDirectory(folder);
       Map<String, Relay> relays = new HashMap<>();
