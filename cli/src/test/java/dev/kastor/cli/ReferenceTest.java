@@ -1,15 +1,11 @@
 package dev.kastor.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.kastor.cli.plugin.KnownPolicies;
 import dev.kastor.cli.trace.TraceSource;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.testkit.GoldenFile;
 import dev.kastor.traces.format.TraceFormats;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -29,21 +25,12 @@ import picocli.CommandLine.Model.PositionalParamSpec;
  * <p>Run with {@code -Dkastor.golden.write=true} to rewrite it after changing a command.
  */
 final class ReferenceTest {
-  private static final Path FILE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("docs/cli.md");
   private static final String BEGIN =
-      "<!-- Below is generated from the commands by ReferenceTest; do not edit. -->\n";
+      "<!-- Below is generated from the commands by ReferenceTest; do not edit. -->";
 
   @Test
   void theReferenceIsWhatTheCommandsSay() throws IOException {
-    String written = Files.readString(FILE);
-    int begin = written.indexOf(BEGIN);
-    assertThat(begin).as("%s has no line '%s'", FILE, BEGIN.strip()).isPositive();
-    String wanted = written.substring(0, begin) + BEGIN + reference();
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.writeString(FILE, wanted);
-    }
-    assertThat(FILE).usingCharset(UTF_8).hasContent(wanted);
+    GoldenFile.ofRepository("docs/cli.md").holdsBelow(BEGIN, reference());
   }
 
   private static String reference() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kastor.crds.profile.ClusterTrainingProfile;
 import dev.kastor.crds.queue.Queue;
 import dev.kastor.crds.trainingjob.TrainingJob;
+import dev.kastor.testkit.GoldenFile;
 import io.fabric8.crdv2.generator.CRDGenerator;
 import io.fabric8.crdv2.generator.CRDPostProcessor;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -67,11 +68,7 @@ class CrdGoldenTest {
     for (var kind : KINDS.entrySet()) {
       String generated = generate(kind.getKey(), kind.getValue());
       for (Path copy : List.of(RESOURCES.resolve(kind.getKey()), CHART.resolve(kind.getKey()))) {
-        if (Boolean.getBoolean("kastor.golden.write")) {
-          Files.createDirectories(copy.getParent());
-          Files.writeString(copy, generated);
-        }
-        assertThat(copy).usingCharset(UTF_8).hasContent(generated);
+        GoldenFile.at(copy).holds(generated);
       }
     }
   }

@@ -1,8 +1,8 @@
 package dev.kastor.crds;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.testkit.GoldenFile;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
@@ -54,13 +54,7 @@ final class CrdReferenceTest {
   }
 
   private static void check(CustomResourceDefinition crd) throws IOException {
-    Path page = REFERENCE.resolve(page(crd));
-    String wanted = new CrdPage(crd).text();
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.createDirectories(REFERENCE);
-      Files.writeString(page, wanted);
-    }
-    assertThat(page).usingCharset(UTF_8).hasContent(wanted);
+    GoldenFile.at(REFERENCE.resolve(page(crd))).holds(new CrdPage(crd).text());
   }
 
   private static String page(CustomResourceDefinition crd) {

@@ -1,13 +1,11 @@
 package dev.kastor.operator;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.operator.metrics.Families.Family;
 import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.testkit.GoldenFile;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -17,21 +15,12 @@ import org.junit.jupiter.api.Test;
  * <p>Run with {@code -Dkastor.golden.write=true} to rewrite it after changing a metric.
  */
 final class MetricsReferenceTest {
-  private static final Path FILE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("docs/metrics.md");
   private static final String BEGIN =
-      "<!-- Below is generated from Metrics.java by MetricsReferenceTest; do not edit. -->\n";
+      "<!-- Below is generated from Metrics.java by MetricsReferenceTest; do not edit. -->";
 
   @Test
   void theTableIsWhatTheOperatorCounts() throws IOException {
-    String written = Files.readString(FILE);
-    int begin = written.indexOf(BEGIN);
-    assertThat(begin).as("%s has no line '%s'", FILE, BEGIN.strip()).isPositive();
-    String wanted = written.substring(0, begin) + BEGIN + table();
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.writeString(FILE, wanted);
-    }
-    assertThat(FILE).usingCharset(UTF_8).hasContent(wanted);
+    GoldenFile.ofRepository("docs/metrics.md").holdsBelow(BEGIN, table());
   }
 
   @Test

@@ -22,6 +22,7 @@ import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.protocol.Membership;
 import dev.kastor.scheduler.model.Allocation;
 import dev.kastor.scheduler.model.Reason;
+import dev.kastor.testkit.GoldenFile;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Event;
@@ -40,8 +41,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -487,12 +486,8 @@ class OperatorIT {
             .send(
                 HttpRequest.newBuilder(plain.resolve("/q/openapi?format=" + format)).build(),
                 HttpResponse.BodyHandlers.ofString());
-    Path copy = Path.of(System.getProperty("kastor.root", "..")).resolve(file);
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.writeString(copy, served.body());
-    }
     assertThat(served.body()).contains("/v1/jobs/{namespace}/{name}/membership");
-    assertThat(copy).usingCharset(UTF_8).hasContent(served.body());
+    GoldenFile.ofRepository(file).holds(served.body());
   }
 
   private AgentClient api() {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Finder of programs of Kubernetes: on PATH, else in the cache of {@code ./kastor e2e}. */
+/** Finder of programs: on PATH, those of Kubernetes else in the cache of {@code ./kastor e2e}. */
 public final class Programs {
   private Programs() {}
 
@@ -22,6 +22,13 @@ public final class Programs {
         .map(folder -> folder.resolve(name))
         .filter(Files::isExecutable)
         .findFirst();
+  }
+
+  /** A compiler of C; where there is none, as {@link Requirement#GCC} says. */
+  public static Path compilerOfC() {
+    return Requirement.GCC.of(
+        find("cc").or(() -> find("gcc")),
+        "there is neither cc nor gcc on PATH; install one, for example with: apt-get install gcc");
   }
 
   private static List<Path> cached() {

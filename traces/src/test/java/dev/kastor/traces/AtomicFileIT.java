@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -87,8 +86,7 @@ final class AtomicFileIT {
     Process process = builder.start();
     try {
       String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-      return new Result(process.exitValue(), out, Files.readString(err));
+      return new Result(process.waitFor(), out, Files.readString(err));
     } finally {
       process.destroyForcibly();
       Files.deleteIfExists(err);

@@ -96,7 +96,7 @@ final class AtomicFileTest {
     AtomicFile.check(pipe);
     AtomicFile.write(pipe, "through");
 
-    assertThat(read.get(20, TimeUnit.SECONDS)).isEqualTo("through");
+    assertThat(read.get(10, TimeUnit.MINUTES)).isEqualTo("through");
     assertThat(Files.readAttributes(pipe, "*", LinkOption.NOFOLLOW_LINKS))
         .containsEntry("isRegularFile", false);
   }

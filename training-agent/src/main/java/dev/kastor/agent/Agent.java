@@ -25,7 +25,6 @@ public final class Agent {
   private static final int EXIT_TERMINATED = 143;
   private static final int MAX_MESSAGE_CHARS = 2048;
   private static final long CHECK_MILLIS = 50;
-  private static final long SIGNAL_MILLIS = 200;
 
   /** What is left of the grace period between asking and killing when we give up. */
   private static final Duration TERMINATION_RESERVE = Duration.ofSeconds(2);
@@ -45,7 +44,8 @@ public final class Agent {
       return;
     }
     if (config.exitWithParent()) {
-      Thread.ofPlatform().name("parent").daemon().start(() -> haltWhenInputEnds(terminating));
+      ParentWatch watch = ParentWatch.ofThisProcess(terminating::get);
+      Thread.ofPlatform().name("parent").daemon().start(() -> haltWhenUnattended(watch));
     }
     System.exit(run(config, terminating));
   }
@@ -126,29 +126,14 @@ public final class Agent {
     return text.toString();
   }
 
-  /**
-   * Whoever started us holds the other end; when it is gone, nobody looks after us.
-   *
-   * @param terminating whether we were asked to end: then the pipe may be closed as well, and we
-   *     end within the grace period
-   */
-  private static void haltWhenInputEnds(AtomicBoolean terminating) {
+  /** Ends the process when nobody looks after it. */
+  private static void haltWhenUnattended(ParentWatch watch) {
     try {
-      byte[] ignored = new byte[64];
-      while (System.in.read(ignored) >= 0) {
-        // What is written there means nothing.
+      if (watch.endsUnattended()) {
+        Runtime.getRuntime().halt(EXIT_TERMINATED);
       }
-    } catch (IOException e) {
-      // A broken pipe is an end as well.
-    }
-    try {
-      // The signal may be a moment behind the end of the pipe.
-      Thread.sleep(SIGNAL_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-    if (!terminating.get()) {
-      Runtime.getRuntime().halt(EXIT_TERMINATED);
     }
   }
 

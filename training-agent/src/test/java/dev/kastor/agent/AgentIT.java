@@ -17,12 +17,11 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Real processes, killed with kill -9. */
-@Timeout(180)
 class AgentIT {
   private static final BatchPlan PLAN = new BatchPlan(16, 0);
 
@@ -43,7 +42,7 @@ class AgentIT {
     operator.close();
   }
 
-  private static String spec(long steps, String parameters) {
+  static String spec(long steps, String parameters) {
     return """
     {"program": {"name": "glyph-mlp", "parameters": {%s}},
      "goodput": {"batchSize": {"initial": 16, "perDevice": {"min": 1, "max": 64}},
@@ -54,7 +53,7 @@ class AgentIT {
         .formatted(parameters, steps);
   }
 
-  private static String small(long steps) {
+  static String small(long steps) {
     return spec(
         steps, "\"trainingExamples\": \"600\", \"heldOutExamples\": \"100\", \"hidden\": \"16\"");
   }
@@ -66,6 +65,7 @@ class AgentIT {
   }
 
   @Test
+  @Tag("never-retried")
   void survivesKillsLeavesStopsAndResumes() throws Exception {
     String endless = small(1L << 40);
     AgentProcess first = start("job-0", endless);
@@ -117,6 +117,7 @@ class AgentIT {
   }
 
   @Test
+  @Tag("never-retried")
   void serversAndWorkersAreKilledAndLoseNothing() throws Exception {
     String endless =
         small(1L << 40)
@@ -157,69 +158,11 @@ class AgentIT {
   }
 
   @Test
-  void aServerOfAJobWithoutServersFailsForGood() throws Exception {
-    AgentProcess agent = AgentProcess.startServer("job-0", operator, small(10), folder, 0);
-    agents.add(agent);
-    assertThat(agent.exitCode()).isEqualTo(64);
-    assertThat(agent.outcome().message()).contains("KASTOR_ROLE");
-  }
-
-  @Test
   void failsForGoodOnAWrongProgramParameter() throws Exception {
     AgentProcess agent = start("job-0", spec(10, "\"hidden\": \"many\""));
     assertThat(agent.exitCode()).isEqualTo(64);
     assertThat(agent.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
     assertThat(agent.outcome().message()).contains("hidden").contains("many");
-  }
-
-  @Test
-  void failsForGoodOnABatchAboveItsExamples() throws Exception {
-    AgentProcess agent =
-        start("job-0", spec(10, "\"trainingExamples\": \"15\", \"heldOutExamples\": \"5\""));
-    assertThat(agent.exitCode()).isEqualTo(64);
-    assertThat(agent.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
-    assertThat(agent.outcome().message())
-        .contains("goodput.batchSize.initial (16) is above the 15 training examples");
-  }
-
-  /** A job whose replicas have so many slots, and whose model is split with this cap. */
-  private static String split(int slots, int memoryMebibytes, long steps) {
-    return """
-    {"program": {"name": "glyph-mlp", "parameters": {"trainingExamples": "600",
-                 "heldOutExamples": "100", "hidden": "512,512,512"}},
-     "elastic": {"slotsPerReplica": %d},
-     "goodput": {"batchSize": {"initial": 16, "perDevice": {"min": 1, "max": 64}},
-                 "learningRate": {"base": "0.02", "scaling": "AdaScale"},
-                 "work": {"steps": %d}},
-     "training": {"devices": {"split": {"memoryMiB": %d}}},
-     "checkpoint": {"intervalSeconds": 1, "keepLast": 2}}
-    """
-        .formatted(slots, steps, memoryMebibytes);
-  }
-
-  /** Parameters and gradients take 7 MiB. */
-  @Test
-  void replicasOfTwoSlotsTrainWhatOneDeviceHasNoMemoryFor() throws Exception {
-    AgentProcess first = start("job-0", split(2, 6, 12));
-    AgentProcess second = start("job-1", split(2, 6, 12));
-    operator.want(PLAN, List.of("job-0", "job-1"));
-    assertThat(first.exitCode()).isZero();
-    assertThat(second.exitCode()).isZero();
-    assertThat(first.outcome().kind()).isEqualTo(Outcome.Kind.COMPLETED);
-    assertThat(first.outcome().lostOrRepeatedExamples()).isZero();
-  }
-
-  @Test
-  void failsForGoodWhereASplitHasTooLittleMemoryOrOneSlot() throws Exception {
-    AgentProcess tight = start("job-0", split(2, 2, 12));
-    AgentProcess alone = start("job-1", split(1, 6, 12));
-    assertThat(tight.exitCode()).isEqualTo(64);
-    assertThat(tight.outcome().kind()).isEqualTo(Outcome.Kind.FAILED_PERMANENTLY);
-    assertThat(tight.outcome().message())
-        .contains("of the cap of 2,097,152 bytes")
-        .contains("split the model over more slots");
-    assertThat(alone.exitCode()).isEqualTo(64);
-    assertThat(alone.outcome().message()).contains("elastic.slotsPerReplica is 1");
   }
 
   @Test

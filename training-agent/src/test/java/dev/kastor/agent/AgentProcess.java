@@ -15,11 +15,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** The agent as a pod runs it: a process of its own. */
 final class AgentProcess {
   static final JobId JOB = new JobId("team", "job");
+
+  /** For processes that hang. */
+  private static final Duration LIMIT = Duration.ofMinutes(10);
 
   private final String pod;
   private final Path folder;
@@ -40,13 +42,20 @@ final class AgentProcess {
   /** A parameter server. */
   static AgentProcess startServer(
       String pod, FakeOperator operator, String spec, Path folder, int index) throws IOException {
+    return start(pod, folder, serverEnvironment(pod, operator, spec, folder, index));
+  }
+
+  /** The environment of a parameter server. */
+  static Map<String, String> serverEnvironment(
+      String pod, FakeOperator operator, String spec, Path folder, int index) throws IOException {
     Map<String, String> environment = new HashMap<>(environment(pod, operator, spec, folder));
     environment.put("KASTOR_ROLE", "server");
     environment.put("KASTOR_SERVER_INDEX", Integer.toString(index));
-    return start(pod, folder, environment);
+    return environment;
   }
 
-  private static Map<String, String> environment(
+  /** The environment that the operator gives a replica. */
+  static Map<String, String> environment(
       String pod, FakeOperator operator, String spec, Path folder) throws IOException {
     Path token = Files.writeString(folder.resolve(pod + ".token"), FakeOperator.token(pod));
     Path secret = Files.write(folder.resolve("secret"), new byte[RingKey.MIN_BYTES]);
@@ -64,6 +73,9 @@ final class AgentProcess {
         Map.entry("KASTOR_CHECKPOINT_DIR", folder.resolve("checkpoints").toString()),
         Map.entry("KASTOR_JOB_SPEC", spec),
         Map.entry("KASTOR_TERMINATION_LOG", terminationLog(folder, pod).toString()),
+        // Whoever is asked to end waits for the others, and all share the processors of this
+        // machine.
+        Map.entry("KASTOR_TERMINATION_GRACE_SECONDS", "600"),
         Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));
   }
 
@@ -125,8 +137,8 @@ final class AgentProcess {
 
   /** Waits for its end. */
   int exitCode() throws InterruptedException, IOException {
-    if (!process.waitFor(Duration.ofSeconds(60).toMillis(), TimeUnit.MILLISECONDS)) {
-      throw new AssertionError(pod + " still runs: " + log());
+    if (!process.waitFor(LIMIT)) {
+      throw new AssertionError(pod + " still runs after " + LIMIT + ": " + log());
     }
     return process.exitValue();
   }

@@ -13,11 +13,9 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The example of a gradient stage, in a jar, named in {@code spec.training}, in an agent. */
-@Timeout(180)
 class GradientStageIT {
   @TempDir Path folder;
   private Path jars;

@@ -12,11 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The example of a program of one's own, in a jar of its own, trained by an agent. */
-@Timeout(180)
 class OwnProgramIT {
   @TempDir Path folder;
 

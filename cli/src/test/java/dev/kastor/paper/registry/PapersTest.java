@@ -1,14 +1,12 @@
 package dev.kastor.paper.registry;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.paper.Claim;
 import dev.kastor.paper.Paper;
 import dev.kastor.paper.Threshold;
+import dev.kastor.testkit.GoldenFile;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,10 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>Run with {@code -Dkastor.golden.write=true} to rewrite the page after changing a paper.
  */
 final class PapersTest {
-  private static final Path FILE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("docs/papers.md");
   private static final String BEGIN =
-      "<!-- Below is generated from the papers by PapersTest; do not edit. -->\n";
+      "<!-- Below is generated from the papers by PapersTest; do not edit. -->";
 
   static List<Paper> papers() {
     return Papers.ALL.all();
@@ -58,19 +54,10 @@ final class PapersTest {
 
   @Test
   void thePageIsWhatThePapersSay() throws IOException {
-    String written = Files.readString(FILE);
-    int begin = written.indexOf(BEGIN);
-    assertThat(begin).as("%s has no line '%s'", FILE, BEGIN.strip()).isPositive();
-    String wanted = written.substring(0, begin) + BEGIN + page();
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.writeString(FILE, wanted);
-    }
-    assertThat(FILE).usingCharset(UTF_8).hasContent(wanted);
+    String above = GoldenFile.ofRepository("docs/papers.md").holdsBelow(BEGIN, page());
     for (Paper paper : papers()) {
       if (paper.reproduction().isPresent()) {
-        assertThat(written.substring(0, begin))
-            .as("figures")
-            .contains("`%s`".formatted(paper.name()));
+        assertThat(above).as("figures").contains("`%s`".formatted(paper.name()));
       }
     }
   }

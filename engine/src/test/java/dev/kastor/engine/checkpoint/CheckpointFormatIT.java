@@ -11,15 +11,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The format as {@code docs/programs.md} describes it, without the code that reads it in Kastor.
  */
+@Tag("never-retried")
 class CheckpointFormatIT {
   private static final Path PAGE =
       Path.of(System.getProperty("kastor.root", "..")).resolve("docs/programs.md");
@@ -48,7 +49,7 @@ class CheckpointFormatIT {
             .redirectErrorStream(true)
             .start();
     String told = new String(python.getInputStream().readAllBytes(), UTF_8);
-    assertThat(python.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    python.waitFor();
     assertThat(told.strip()).isEqualTo("an-üid 40 12.5 4 15.5 optimizer.sgd.velocity");
   }
 

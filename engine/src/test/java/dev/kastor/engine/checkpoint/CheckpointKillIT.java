@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Kills a real writer process with SIGKILL at any moment of a save; more often with {@code
  * -Dkastor.kills=200}.
  */
+@Tag("never-retried")
 class CheckpointKillIT {
   private static final int KILLS = Integer.getInteger("kastor.kills", 6);
   private static final int SPREAD_MICROS = 20_000;
@@ -46,7 +48,7 @@ class CheckpointKillIT {
       // It saves all the time; the law must hold at every moment.
       LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(SPREAD_MICROS)));
       writer.destroyForcibly();
-      assertThat(writer.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      writer.waitFor();
       long reported = wholeLines(output);
 
       CheckpointStore store = new CheckpointStore(place, "uid-1", 3, InstantSource.system());
@@ -62,7 +64,7 @@ class CheckpointKillIT {
   }
 
   private static void awaitSaves(Path output, Process writer, long saves) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(10);
     while (wholeLines(output) < saves) {
       assertThat(writer.isAlive()).as(Files.readString(output)).isTrue();
       assertThat(System.nanoTime()).isLessThan(deadline);

@@ -12,10 +12,12 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Reads a file of version 1 as the code of that version wrote it. */
+@Tag("never-retried")
 class FirstVersionTest {
   private static final Path WRITTEN = Path.of("src/test/resources/checkpoint/version-1.ckpt");
   private static final String UID = "an-üid";

@@ -14,11 +14,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(30)
 class OtherCheckpointsTest {
   /** More than one piece of a file, and no whole number of them. */
   private static final int PARAMETERS = 300_001;
@@ -41,6 +40,7 @@ class OtherCheckpointsTest {
   }
 
   @Test
+  @Tag("never-retried")
   void theNewestOrThatOfAStepHasTheBitsThatWereSaved() throws IOException {
     assertSame(other.newest(PARAMETERS, STATISTICS), 20);
     assertSame(other.of(10, PARAMETERS, STATISTICS), 10);

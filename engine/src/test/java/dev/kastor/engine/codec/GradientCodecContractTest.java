@@ -17,6 +17,7 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -122,6 +123,7 @@ class GradientCodecContractTest {
   /** Whatever each member has left out before. */
   @ParameterizedTest
   @MethodSource("codecs")
+  @Tag("never-retried")
   void allMembersReadTheSameBits(GradientCodecPlugin plugin) {
     for (Vector vector : VECTORS) {
       List<GradientCodec> members =

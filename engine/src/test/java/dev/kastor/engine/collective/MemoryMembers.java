@@ -58,7 +58,7 @@ final class MemoryMembers {
 
   private void await() {
     try {
-      barrier.await(1, TimeUnit.MINUTES);
+      barrier.await(10, TimeUnit.MINUTES);
     } catch (BrokenBarrierException | TimeoutException | InterruptedException e) {
       throw new AssertionError("a member did not come", e);
     }
@@ -89,7 +89,7 @@ final class MemoryMembers {
 
     @Override
     public Duration limit() {
-      return Duration.ofSeconds(20);
+      return Duration.ofMinutes(10);
     }
 
     @Override

@@ -17,10 +17,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Agreement of members on NCCL; the library itself is tested beside its binding. */
-@Timeout(120)
 final class NcclCollectiveTest {
   private static final int SIZE = 3;
   private static final int LENGTH = 25;

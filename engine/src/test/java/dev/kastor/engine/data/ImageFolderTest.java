@@ -18,10 +18,8 @@ import javax.imageio.ImageIO;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class ImageFolderTest {
   private static final Rules AS_THEY_ARE = new Rules(10, 0, Colours.AUTO);
 

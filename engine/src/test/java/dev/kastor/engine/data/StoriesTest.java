@@ -2,20 +2,18 @@ package dev.kastor.engine.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kastor.testkit.GoldenFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class StoriesTest {
-  /** {@code -Dkastor.rewrite-golden=true} writes the resource anew. */
+  /** {@code -Dkastor.golden.write=true} writes the resource anew. */
   @Test
   void shipsWhatTheGeneratorWrites() throws IOException {
     String written = new StoryGenerator(Stories.SEED).write(Stories.CHARACTERS);
-    if (Boolean.getBoolean("kastor.rewrite-golden")) {
-      Files.writeString(Path.of("src/main/resources/dev/kastor/engine/data/stories.txt"), written);
-    }
+    GoldenFile.at(Path.of("src/main/resources/dev/kastor/engine/data/stories.txt")).holds(written);
     Text text = Stories.load();
 
     assertThat(

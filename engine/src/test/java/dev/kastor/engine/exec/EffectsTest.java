@@ -18,10 +18,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Effects take place once where their nodes are needed, and end with their run. */
-@Timeout(60)
 class EffectsTest {
   private static final long CAP = 1 << 24;
 

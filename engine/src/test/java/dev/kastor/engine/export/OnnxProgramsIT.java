@@ -2,7 +2,6 @@ package dev.kastor.engine.export;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.kastor.engine.backend.registry.Backends;
 import dev.kastor.engine.data.Buckets;
@@ -23,6 +22,7 @@ import dev.kastor.engine.train.Optimizer;
 import dev.kastor.engine.train.Program;
 import dev.kastor.engine.train.Trainable;
 import dev.kastor.engine.train.Update;
+import dev.kastor.testkit.Requirement;
 import java.awt.image.BufferedImage;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -280,7 +280,7 @@ final class OnnxProgramsIT {
   private Map<String, String> agrees(
       String name, Map<String, String> given, double learningRate, Case each) throws Exception {
     var choice = Backends.fastest(1);
-    assumeThat(choice.backend().name()).as(choice.reason()).isEqualTo("cpu");
+    Requirement.ONEDNN.check(choice.backend().name().equals("cpu"), choice.reason());
     TrainedModel model = trained(name, given, learningRate);
     try (OnnxSession session = new OnnxSession(model)) {
       OnnxSession.Agreement agreement =

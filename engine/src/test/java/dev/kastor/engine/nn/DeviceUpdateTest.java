@@ -167,6 +167,7 @@ class DeviceUpdateTest {
 
   @ParameterizedTest
   @MethodSource("optimizers")
+  @Tag("never-retried")
   void updatesHaveTheBitsOfTheHost(Optimizer optimizer) {
     InterpretedGpu gpu = InterpretedGpu.open();
     for (Network network : List.of(MLP, CONV)) {
@@ -277,6 +278,7 @@ class DeviceUpdateTest {
   /** Whatever happens in whatever order, neither the host's nor the device's newest are lost. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4})
+  @Tag("never-retried")
   void noOrderOfStepsReadsAndRestoresLosesValues(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     InterpretedGpu gpu = InterpretedGpu.open();

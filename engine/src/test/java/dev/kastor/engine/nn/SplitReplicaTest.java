@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -93,6 +94,7 @@ final class SplitReplicaTest {
 
   @ParameterizedTest
   @MethodSource("networks")
+  @Tag("never-retried")
   void hasTheBitsOfOneDevice(Network network) {
     Backend backend = Backends.fastest(1).backend();
     Trained one = Trained.of(network, new Session(backend, PLENTY, 1), 6);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.engine.autodiff.Gradients;
 import dev.kastor.engine.backend.Backend;
-import dev.kastor.engine.backend.cpu.CpuBackend;
+import dev.kastor.engine.backend.cpu.LoadedCpu;
 import dev.kastor.engine.backend.reference.ReferenceBackend;
 import dev.kastor.engine.exec.ControlCases;
 import dev.kastor.engine.exec.JavaCall;
@@ -38,10 +38,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
 
 /** A graph on several devices gives, bit for bit, what it gives on one. */
-@Timeout(120)
 @Tag("slow")
 class PartitionedSessionTest {
   private static final long CAP = 1 << 24;
@@ -69,13 +67,8 @@ class PartitionedSessionTest {
     return session(new Placer(DEVICES, RoughCosts.TYPICAL), new ReferenceBackend());
   }
 
-  private static Backend fastest() {
-    return CpuBackend.load(1) instanceof CpuBackend.Availability.Available available
-        ? available.backend()
-        : new ReferenceBackend();
-  }
-
   @TestFactory
+  @Tag("never-retried")
   Stream<DynamicTest> isTheSameBitForBitOnAnyDevices() {
     ControlCases cases = new ControlCases();
     return cases.all().entrySet().stream()
@@ -89,7 +82,7 @@ class PartitionedSessionTest {
     fetches.addAll(Gradients.of(loss, cases.leaves()));
     Map<Node, Tensor> feeds = cases.feeds(arena);
     List<float[]> expected = new ArrayList<>();
-    try (Session whole = new Session(fastest(), CAP, 1);
+    try (Session whole = new Session(LoadedCpu.backend(1), CAP, 1);
         Results results = whole.run(feeds, fetches)) {
       for (int i = 0; i < fetches.size(); i++) {
         expected.add(results.get(i).floats());
@@ -97,7 +90,7 @@ class PartitionedSessionTest {
     }
     for (int seed = 0; seed < PLACEMENTS; seed++) {
       Placer placer = new Placer(DEVICES, new RandomCosts(seed));
-      try (PartitionedSession parts = session(placer, fastest())) {
+      try (PartitionedSession parts = session(placer, LoadedCpu.backend(1))) {
         for (int round = 0; round < 2; round++) {
           try (Results results = parts.run(feeds, fetches)) {
             for (int i = 0; i < fetches.size(); i++) {
@@ -176,7 +169,7 @@ class PartitionedSessionTest {
                 "slow",
                 List.of(),
                 operands -> {
-                  happened.add(elsewhere.await(1, TimeUnit.MINUTES) ? "slow" : "not begun");
+                  happened.add(elsewhere.await(10, TimeUnit.MINUTES) ? "slow" : "not begun");
                   return operands;
                 })
             .call(List.of())

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,6 +94,7 @@ class ProgramsTest {
 
   @ParameterizedTest
   @MethodSource("programs")
+  @Tag("never-retried")
   void startsFromIdenticalParameters(Program program) throws Exception {
     Map<String, String> small = small(program);
     Map<String, String> reseeded = new HashMap<>(small);

@@ -8,8 +8,10 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("never-retried")
 class ElasticSamplerTest {
   @Test
   void coversEveryPositionOnceOverRandomResizes() {

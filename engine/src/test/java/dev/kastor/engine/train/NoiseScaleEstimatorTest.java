@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kastor.protocol.GradientStats;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -103,6 +104,7 @@ class NoiseScaleEstimatorTest {
   }
 
   @Test
+  @Tag("never-retried")
   void continuesBitForBitFromItsState() {
     NoiseScaleEstimator first = new NoiseScaleEstimator(INITIAL_BATCH, 0.99);
     for (int step = 0; step < 20; step++) {

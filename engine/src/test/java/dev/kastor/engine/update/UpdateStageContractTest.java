@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -56,6 +57,7 @@ class UpdateStageContractTest {
   /** Whatever it was called with before: a replica that joins has seen none of it. */
   @ParameterizedTest
   @MethodSource("stages")
+  @Tag("never-retried")
   void theSameUpdateBecomesTheSameBitsOnAllReplicas(UpdateStagePlugin plugin) {
     UpdateStage member = create(plugin);
     for (long step = 0; step < 20; step++) {

@@ -1,6 +1,5 @@
 package dev.kastor.operator.pods;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +13,7 @@ import dev.kastor.crds.trainingjob.TrainingJobSpec;
 import dev.kastor.crds.trainingjob.WarmStartSpec;
 import dev.kastor.operator.TestJobs;
 import dev.kastor.operator.config.OperatorConfig;
+import dev.kastor.testkit.GoldenFile;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
@@ -23,7 +23,6 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.smallrye.config.SmallRyeConfigBuilder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,16 +34,10 @@ import org.junit.jupiter.api.Test;
 
 /** Run with {@code -Dkastor.golden.write=true} to rewrite the golden pod. */
 class PodTemplateTest {
-  private static final Path GOLDEN = Path.of("src/test/resources/golden/pod.yaml");
-
   @Test
   void makesTheGoldenPod() throws Exception {
     String made = Serialization.asYaml(pod(Map.of("kastor.agent.checkpoint-host-path", "/state")));
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.createDirectories(GOLDEN.getParent());
-      Files.writeString(GOLDEN, made);
-    }
-    assertThat(GOLDEN).usingCharset(UTF_8).hasContent(made);
+    GoldenFile.at(Path.of("src/test/resources/golden/pod.yaml")).holds(made);
   }
 
   /** The golden pod with another name, the labels and variables of its role, and no slot. */

@@ -1,7 +1,6 @@
 package dev.kastor.scheduler.estimate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -12,12 +11,10 @@ import dev.kastor.scheduler.goodput.BestBatch;
 import dev.kastor.scheduler.goodput.GoodputModel;
 import dev.kastor.scheduler.goodput.PlacementShape;
 import dev.kastor.scheduler.goodput.ThroughputParams;
+import dev.kastor.testkit.PublishedTraces;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,21 +28,8 @@ final class ThroughputFitterConformanceTest {
 
   @BeforeEach
   void readCases() throws IOException {
-    Path root = Path.of(System.getProperty("kastor.root", "..")).toAbsolutePath().normalize();
-    Path folder =
-        Optional.ofNullable(System.getenv("KASTOR_TRACES"))
-            .map(Path::of)
-            .orElse(root.resolve("../shared/traces"))
-            .normalize();
-    Path file = folder.resolve("pollux/checks/perf-fits.json");
-    if (!Files.exists(file)) {
-      String message =
-          "conformance was not run: %s is absent; set KASTOR_TRACES to the traces folder"
-              .formatted(file);
-      assertThat(System.getenv("KASTOR_REQUIRE_TRACES")).as(message).isNotEqualTo("true");
-      assumeTrue(false, message);
-    }
-    cases = new ObjectMapper().readTree(file.toFile());
+    cases =
+        new ObjectMapper().readTree(PublishedTraces.path("pollux/checks/perf-fits.json").toFile());
     assertThat(cases).hasSize(40);
   }
 

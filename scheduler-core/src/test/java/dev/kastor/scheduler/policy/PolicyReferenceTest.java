@@ -1,14 +1,10 @@
 package dev.kastor.scheduler.policy;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.kastor.plugin.Option;
 import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.policy.registry.Policies;
+import dev.kastor.testkit.GoldenFile;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,9 +13,6 @@ import org.junit.jupiter.api.Test;
  * <p>Run with {@code -Dkastor.golden.write=true} to rewrite it after changing a policy's options.
  */
 final class PolicyReferenceTest {
-  private static final Path FILE =
-      Path.of(System.getProperty("kastor.root", "..")).resolve("docs/reference/policies.md");
-
   private static final String HEAD =
       """
       # Policies
@@ -36,11 +29,7 @@ final class PolicyReferenceTest {
 
   @Test
   void theReferenceIsWhatThePoliciesSay() throws IOException {
-    String wanted = reference();
-    if (Boolean.getBoolean("kastor.golden.write")) {
-      Files.writeString(FILE, wanted);
-    }
-    assertThat(FILE).usingCharset(UTF_8).hasContent(wanted);
+    GoldenFile.ofRepository("docs/reference/policies.md").holds(reference());
   }
 
   private static String reference() {

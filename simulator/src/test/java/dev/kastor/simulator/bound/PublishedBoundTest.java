@@ -3,8 +3,8 @@ package dev.kastor.simulator.bound;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import dev.kastor.simulator.PublishedTraces;
 import dev.kastor.simulator.replay.ClusterShape;
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.format.TraceFormats;

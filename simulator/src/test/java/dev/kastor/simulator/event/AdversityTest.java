@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a scheduler does not know, or knows wrongly. */
@@ -211,6 +212,7 @@ final class AdversityTest {
   }
 
   @Test
+  @Tag("never-retried")
   void sameSeedSameAdversity() {
     Adversity all =
         new Adversity(

@@ -3,7 +3,6 @@ package dev.kastor.simulator.event;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
@@ -81,6 +80,7 @@ final class EventSimulationTest {
 
   @ParameterizedTest
   @MethodSource("policies")
+  @Tag("never-retried")
   void finishesEveryJobAndHoldsNoMoreGpusThanThereAre(String policy) {
     Workload workload = burst();
     Replay replay = replay(EventSettings.defaults(), "2x4", workload, policy, 1);
@@ -138,6 +138,7 @@ final class EventSimulationTest {
 
   @ParameterizedTest
   @MethodSource("policies")
+  @Tag("never-retried")
   void sameSeedGivesTheSameReplay(String policy) {
     EventSettings rough =
         EventSettings.defaults()
@@ -393,10 +394,14 @@ final class EventSimulationTest {
     }
   }
 
+  /** Pollux knows one GPU type for all of a job. */
+  static Stream<String> policiesOfGpuTypes() {
+    return policies().filter(policy -> !policy.equals("pollux"));
+  }
+
   @ParameterizedTest
-  @MethodSource("policies")
+  @MethodSource("policiesOfGpuTypes")
   void runsOnNodesOfTheTypesThatAnApplicationKnows(String policy) {
-    assumeFalse(policy.equals("pollux"), "pollux knows one GPU type for all of a job");
     Map<String, Application> typed =
         Map.of("linear", PlainApplication.linear(1000).on(List.of("b", "c")));
     Replay replay =

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.PublishedTraces;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
 import dev.kastor.simulator.tick.TickSettings;
 import dev.kastor.simulator.tick.TickSimulation;
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.Workload;

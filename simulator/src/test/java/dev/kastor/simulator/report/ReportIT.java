@@ -22,11 +22,9 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The report in a real browser. */
-@Timeout(180)
 final class ReportIT {
   private static final Pattern POLICIES =
       Pattern.compile("<ul class=\"[^\"]*policies[^\"]*\">(.*?)</ul>", Pattern.DOTALL);

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -60,6 +61,7 @@ final class SimulateTest {
   }
 
   @Test
+  @Tag("never-retried")
   void sameSeedGivesTheSameBytesOnAnyNumberOfThreads() throws Exception {
     Run[] runs = {
       run(burst(), "pollux", 1),

@@ -2,39 +2,34 @@ package dev.kastor.simulator.tick;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Percentage.withPercentage;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.PublishedTraces;
+import dev.kastor.simulator.TracesJson;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.format.TraceFormats;
 import dev.kastor.traces.measured.PolluxApplications;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Pollux's search draws random numbers, so its average completion times can only agree with the
  * published ones (Pollux, OSDI 2021, artifact) within the spread of seeds: about 2 % of a workload.
  *
- * <p>The suite replays three workloads once. All 24 open ones with three seeds take some twenty
- * minutes of one core; they run, and print a table, with {@code -Dkastor.conformance=full}:
- *
- * <pre>{@code
- * mvn test -pl simulator -am -Dtest=PolluxConformanceTest -Dkastor.conformance=full \
- *     -Dsurefire.failIfNoSpecifiedTests=false
- * }</pre>
- *
- * <p>One set of workloads alone: {@code -Dkastor.conformance.set=workloads-0.5} besides.
+ * <p>The gate replays three workloads once. All 24 open ones with three seeds take some twenty
+ * minutes of one core and print a table; they are tagged {@code nightly}. One set of workloads
+ * alone: {@code -Dkastor.conformance.set=workloads-0.5}.
  */
 @Tag("slow")
 final class PolluxConformanceTest {
@@ -52,7 +47,7 @@ final class PolluxConformanceTest {
   @Tag("timing")
   void replaysInAHundredthOfTheMeasuredProcessorTime() throws Exception {
     double measured = Double.NaN;
-    for (JsonNode row : PublishedTraces.json("pollux/results/baselines.json").get("records")) {
+    for (JsonNode row : TracesJson.read("pollux/results/baselines.json").get("records")) {
       if (row.get("policy").asText().equals("pollux")
           && row.get("workload_set").asText().equals("workloads")
           && row.get("workload").asText().equals("workload-1")
@@ -65,13 +60,15 @@ final class PolluxConformanceTest {
     assertThat(replay.cpuSeconds()).isLessThan(measured / 100);
   }
 
+  static Stream<String> sets() {
+    return Stream.of("workloads-0.5", "workloads", "workloads-1.5", "workloads-2.0")
+        .filter(set -> System.getProperty("kastor.conformance.set", set).equals(set));
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"workloads-0.5", "workloads", "workloads-1.5", "workloads-2.0"})
+  @MethodSource("sets")
+  @Tag("nightly")
   void reachesThePublishedMeans(String set) throws Exception {
-    assumeTrue(
-        System.getProperty("kastor.conformance", "").equals("full")
-            && System.getProperty("kastor.conformance.set", set).equals(set),
-        "takes minutes: asked for by -Dkastor.conformance=full");
     SoftAssertions softly = new SoftAssertions();
     double ours = 0;
     double theirs = 0;
@@ -119,7 +116,7 @@ final class PolluxConformanceTest {
   private static double published(String set, int workload) throws Exception {
     double sum = 0;
     JsonNode jobs =
-        PublishedTraces.json("pollux/results/jcts.json")
+        TracesJson.read("pollux/results/jcts.json")
             .get("published/" + set + "/pollux")
             .get("workload-" + workload);
     for (JsonNode seconds : jobs) {

@@ -5,10 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kastor.scheduler.policy.PolicyContext;
 import dev.kastor.scheduler.policy.registry.Policies;
-import dev.kastor.simulator.PublishedTraces;
+import dev.kastor.simulator.TracesJson;
 import dev.kastor.simulator.replay.ClusterShape;
 import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.replay.Replay;
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.Workload;
 import dev.kastor.traces.format.TraceFormats;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * must complete at the published second (Pollux, OSDI 2021, artifact).
  */
 @Tag("slow")
+@Tag("never-retried")
 final class PublishedCompletionTimesTest {
   @ParameterizedTest
   @CsvSource({
@@ -33,7 +35,7 @@ final class PublishedCompletionTimesTest {
   })
   void everyJobCompletesAtThePublishedSecond(String policy, String set) throws Exception {
     JsonNode published =
-        PublishedTraces.json("pollux/results/jcts.json").get("published/" + set + "/" + policy);
+        TracesJson.read("pollux/results/jcts.json").get("published/" + set + "/" + policy);
     Map<String, Application> applications =
         PolluxApplications.read(PublishedTraces.path("pollux/applications"));
     for (int w = 1; w <= 6; w++) {

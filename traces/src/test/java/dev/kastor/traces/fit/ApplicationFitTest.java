@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kastor.scheduler.goodput.BatchLimits;
 import dev.kastor.scheduler.goodput.ThroughputParams;
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.NoiseCurve;
 import dev.kastor.traces.NoiseCurve.Point;
@@ -13,7 +14,6 @@ import dev.kastor.traces.ParametricApplication;
 import dev.kastor.traces.ParametricApplication.OnGpu;
 import dev.kastor.traces.TraceException;
 import dev.kastor.traces.measured.PolluxApplications;
-import dev.kastor.traces.measured.PublishedTraces;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;

@@ -3,10 +3,10 @@ package dev.kastor.traces.fit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.scheduler.goodput.BatchLimits;
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.StepTime;
 import dev.kastor.traces.TraceException;
-import dev.kastor.traces.measured.PublishedTraces;
 import dev.kastor.traces.profile.Applications;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package dev.kastor.traces.measured;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.CsvRow;
 import dev.kastor.traces.StepTime;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** Step times that the reference simulator of Pollux's artifact looks up in the same profiles. */
 @Tag("slow")
+@Tag("never-retried")
 final class PublishedThroughputTest {
   private static final double TOLERANCE = 1e-9;
 

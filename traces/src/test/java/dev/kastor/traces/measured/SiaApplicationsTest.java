@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.testkit.PublishedTraces;
 import dev.kastor.traces.Application;
 import dev.kastor.traces.CsvRow;
 import dev.kastor.traces.StepTime;

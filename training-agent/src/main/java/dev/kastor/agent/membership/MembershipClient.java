@@ -37,7 +37,8 @@ public final class MembershipClient implements AutoCloseable {
   /** Short, so that a connection whose other end vanished without a word is found out soon. */
   private static final Duration WAIT = Duration.ofSeconds(10);
 
-  private static final Duration ANSWER_LIMIT = WAIT.plusSeconds(5);
+  /** How much later than that an answer may come. */
+  private static final Duration LATE = Duration.ofSeconds(5);
 
   /** A replica that starts expects no news, and is ready at any moment. */
   private static final Duration STARTING_PAUSE = Duration.ofSeconds(1);
@@ -49,23 +50,36 @@ public final class MembershipClient implements AutoCloseable {
   private final OperatorConnection operator;
   private final JobId job;
   private final LocalReplica replica;
+  private final Duration wait;
   private final Thread poller;
   private @Nullable Membership newest;
   private boolean again;
   private boolean closed;
   private volatile boolean jobGone;
 
-  private MembershipClient(OperatorConnection operator, JobId job, LocalReplica replica) {
+  private MembershipClient(
+      OperatorConnection operator, JobId job, LocalReplica replica, Duration wait) {
     this.operator = operator;
     this.job = job;
     this.replica = replica;
+    this.wait = wait;
     this.poller = Thread.ofVirtual().name("membership").unstarted(this::poll);
   }
 
   /** Starts to poll. */
   public static MembershipClient start(
       OperatorConnection operator, JobId job, LocalReplica replica) {
-    MembershipClient client = new MembershipClient(operator, job, replica);
+    return start(operator, job, replica, WAIT);
+  }
+
+  /**
+   * The same.
+   *
+   * @param wait how long the operator may keep a question that it has no news for
+   */
+  static MembershipClient start(
+      OperatorConnection operator, JobId job, LocalReplica replica, Duration wait) {
+    MembershipClient client = new MembershipClient(operator, job, replica, wait);
     client.poller.start();
     return client;
   }
@@ -183,7 +197,7 @@ public final class MembershipClient implements AutoCloseable {
     ReplicaState state = replica.state();
     ReplicaStart start = state.start();
     // One who starts keeps no connection busy: what it says next needs no new one.
-    long wait = asked.phase() == Phase.STARTING ? 0 : WAIT.toSeconds();
+    long waitSeconds = asked.phase() == Phase.STARTING ? 0 : wait.toSeconds();
     String query =
         "membership?pod=%s&address=%s&generation=%d&phase=%s&step=%d&waiting=%s&doing=%s&client=%s&wait=%d%s"
             .formatted(
@@ -195,9 +209,9 @@ public final class MembershipClient implements AutoCloseable {
                 state.waiting(),
                 state.doing(),
                 encoded(state.client()),
-                wait,
+                waitSeconds,
                 start == null ? "" : "&start=" + encoded(start.text()));
-    CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, ANSWER_LIMIT);
+    CompletableFuture<HttpResponse<byte[]>> answer = operator.get(query, wait.plus(LATE));
     var _ = answer.whenComplete((done, failure) -> wake());
     if (!outdated(asked, answer)) {
       try {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +19,16 @@ final class FrameReader {
   private final int tagBytes;
   private final ByteBuffer buffer;
   private final byte[] opened;
+  private final LongSupplier nanoTime;
   private volatile long waitingSinceNanos = NOT_WAITING;
 
   FrameReader(Connection connection) {
+    this(connection, System::nanoTime);
+  }
+
+  /** A reader with a clock of its own, in the terms of {@link System#nanoTime}. */
+  FrameReader(Connection connection, LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
     channel = connection.channel();
     seal = connection.seal();
     tagBytes = seal == null ? 0 : Seal.TAG_BYTES;
@@ -58,7 +66,7 @@ final class FrameReader {
   /** Nanoseconds for which a read has waited without getting a byte; 0 while none waits. */
   long silentNanos() {
     long since = waitingSinceNanos;
-    return since == NOT_WAITING ? 0 : System.nanoTime() - since;
+    return since == NOT_WAITING ? 0 : nanoTime.getAsLong() - since;
   }
 
   /** The payload of the next frame; good until the next is asked for. */
@@ -102,7 +110,7 @@ final class FrameReader {
     buffer.compact();
     try {
       while (buffer.position() < bytes) {
-        waitingSinceNanos = System.nanoTime();
+        waitingSinceNanos = nanoTime.getAsLong();
         if (channel.read(buffer) < 0) {
           throw new EOFException("the sender closed the connection");
         }

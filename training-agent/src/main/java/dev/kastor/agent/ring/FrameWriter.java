@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,9 +17,17 @@ final class FrameWriter {
   private final @Nullable Seal seal;
   private final ReentrantLock lock = new ReentrantLock();
   private final ByteBuffer buffer;
-  private volatile long lastWriteNanos = System.nanoTime();
+  private final LongSupplier nanoTime;
+  private volatile long lastWriteNanos;
 
   FrameWriter(Connection connection) {
+    this(connection, System::nanoTime);
+  }
+
+  /** A writer with a clock of its own, in the terms of {@link System#nanoTime}. */
+  FrameWriter(Connection connection, LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+    lastWriteNanos = nanoTime.getAsLong();
     channel = connection.channel();
     seal = connection.seal();
     int bytes = Frame.HEADER_BYTES + Frame.MAX_PAYLOAD;
@@ -71,7 +80,7 @@ final class FrameWriter {
 
   /** Says that we live unless something was written within {@code idleNanos}. */
   void pingIfIdle(long idleNanos) throws IOException {
-    if (System.nanoTime() - lastWriteNanos < idleNanos || !lock.tryLock()) {
+    if (nanoTime.getAsLong() - lastWriteNanos < idleNanos || !lock.tryLock()) {
       return;
     }
     try {
@@ -90,6 +99,6 @@ final class FrameWriter {
     while (buffer.hasRemaining()) {
       channel.write(buffer);
     }
-    lastWriteNanos = System.nanoTime();
+    lastWriteNanos = nanoTime.getAsLong();
   }
 }

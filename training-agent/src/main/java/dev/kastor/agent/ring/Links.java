@@ -2,6 +2,7 @@ package dev.kastor.agent.ring;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,14 +25,21 @@ final class Links {
   private volatile boolean closed;
   private @Nullable Throwable cause;
 
-  Links(Connection left, Connection right, Duration silence) {
+  /** Links that nobody watches: {@link #look} is called by whoever moves the clock. */
+  Links(Connection left, Connection right, Duration silence, LongSupplier nanoTime) {
     this.left = left;
     this.right = right;
     this.silence = silence;
-    this.reader = new FrameReader(left);
-    this.writer = new FrameWriter(right);
+    this.reader = new FrameReader(left, nanoTime);
+    this.writer = new FrameWriter(right, nanoTime);
     this.watch = Thread.ofVirtual().name("ring-watch").unstarted(this::watch);
-    watch.start();
+  }
+
+  /** Links with a thread that watches them. */
+  static Links watched(Connection left, Connection right, Duration silence) {
+    Links links = new Links(left, right, silence, System::nanoTime);
+    links.watch.start();
+    return links;
   }
 
   FrameReader reader() {
@@ -78,18 +86,22 @@ final class Links {
   }
 
   private void watch() {
-    long limit = silence.toNanos();
     try {
       while (!closed) {
-        Thread.sleep(Duration.ofNanos(limit / CHECKS_PER_LIMIT));
-        if (reader.silentNanos() > limit) {
-          close(new RingBrokenException("the left neighbour was silent for " + silence));
-        } else {
-          ping(limit / PINGS_PER_LIMIT);
-        }
+        Thread.sleep(silence.dividedBy(CHECKS_PER_LIMIT));
+        look();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Closes the links when the left neighbour was silent too long, else pings the right one. */
+  void look() {
+    if (reader.silentNanos() > silence.toNanos()) {
+      close(new RingBrokenException("the left neighbour was silent for " + silence));
+    } else {
+      ping(silence.dividedBy(PINGS_PER_LIMIT).toNanos());
     }
   }
 

@@ -103,7 +103,7 @@ public final class PeerLink implements AutoCloseable {
   }
 
   private static PeerLink joined(Connection incoming, Connection outgoing, Place place) {
-    return new PeerLink(new Links(incoming, outgoing, place.limits.silence()));
+    return new PeerLink(Links.watched(incoming, outgoing, place.limits.silence()));
   }
 
   /** Sends a message of at most {@link #MOST_BYTES}. */

@@ -68,7 +68,7 @@ public final class Ring implements AutoCloseable {
     try {
       incoming = peers.take(Hello.Purpose.RING, left);
       Connection outgoing = connecting.get();
-      return new Ring(peers, new Links(incoming, outgoing, limits.silence()));
+      return new Ring(peers, Links.watched(incoming, outgoing, limits.silence()));
     } catch (IOException | ExecutionException e) {
       if (incoming != null) {
         incoming.close();

@@ -57,7 +57,7 @@ public final class RingGroup {
         Links links = null;
         if (group.size() > 1) {
           Connection incoming = peers.take(Hello.Purpose.GROUP, neighbour(group, ring.rank(), -1));
-          links = new Links(incoming, opened.remove(), ring.silence());
+          links = Links.watched(incoming, opened.remove(), ring.silence());
         }
         RingGroup part = new RingGroup(ring, group.indexOf(ring.rank()), group.size(), links);
         ring.add(part);

@@ -17,15 +17,15 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class MembershipClientTest {
   private static final JobId JOB = new JobId("team", "job");
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(4);
+
+  /** A poll that does not end by itself while a test waits for something. */
+  private static final Duration LONG_POLL = PATIENCE.multipliedBy(2);
 
   @TempDir Path folder;
   private FakeOperator operator;
@@ -49,20 +49,22 @@ class MembershipClientTest {
     return MembershipClient.start(connection, JOB, new LocalReplica("job-0", "127.0.0.1:7"));
   }
 
+  private MembershipClient startWithLongPolls() {
+    return MembershipClient.start(
+        connection, JOB, new LocalReplica("job-0", "127.0.0.1:7"), LONG_POLL);
+  }
+
   @Test
-  @Tag("timing")
   void becomesAMemberAsSoonAsItIsReady() throws Exception {
     operator.want(new BatchPlan(8, 1), List.of("job-0"));
-    try (MembershipClient memberships = start()) {
+    try (MembershipClient memberships = startWithLongPolls()) {
       operator.await("the first poll", () -> operator.heardOf("job-0"));
       assertThat(operator.current().generation()).isZero();
       assertThat(operator.client("job-0")).matches("kastor-java/\\S+ protocol/2 java/\\d+");
-      // The long poll of the earlier phase must not delay this by its 10 seconds.
-      long before = System.nanoTime();
+      // A poll of the earlier phase must not delay this.
       memberships.moved(0, Phase.READY);
       Membership membership =
           memberships.await(m -> m.action() == Action.RUN, PATIENCE).orElseThrow();
-      assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(10));
       assertThat(membership.members())
           .containsExactly(new Member("job-0", 0, "127.0.0.1:7", "node-job-0"));
       assertThat(membership.batchPlan()).isEqualTo(new BatchPlan(8, 1));
@@ -87,17 +89,13 @@ class MembershipClientTest {
   }
 
   @Test
-  @Tag("timing")
   void asksAtOnceWhenToldTo() throws Exception {
-    try (MembershipClient memberships = start()) {
+    try (MembershipClient memberships = startWithLongPolls()) {
       memberships.moved(0, Phase.READY);
-      operator.await("the first poll", () -> operator.polls("job-0") > 0);
+      operator.await("a poll that is kept", () -> operator.keeps("job-0", Phase.READY));
       int before = operator.polls("job-0");
       memberships.askNow();
-      // Long before a poll ends by itself.
-      long begun = System.nanoTime();
       operator.await("another poll", () -> operator.polls("job-0") > before);
-      assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(9));
     }
   }
 
@@ -138,7 +136,7 @@ class MembershipClientTest {
       long end = System.nanoTime() + PATIENCE.toNanos();
       while (!memberships.jobGone()) {
         assertThat(System.nanoTime()).as("within %s", PATIENCE).isLessThan(end);
-        Thread.onSpinWait();
+        Thread.sleep(1);
       }
       assertThat(memberships.newest()).isEmpty();
     }

@@ -50,6 +50,7 @@ public final class FakeOperator implements AutoCloseable {
 
   private final Map<String, ReplicaState> states = new HashMap<>();
   private final Map<String, Integer> polls = new HashMap<>();
+  private final Set<String> kept = new HashSet<>();
   private final Set<InetSocketAddress> connections = new HashSet<>();
   private final Set<String> onceMembers = new HashSet<>();
   private final List<TelemetryReport> reports = new ArrayList<>();
@@ -225,6 +226,12 @@ public final class FakeOperator implements AutoCloseable {
     return polls.getOrDefault(pod, 0);
   }
 
+  /** Whether a pod polled last in this phase and waits for the answer. */
+  public synchronized boolean keeps(String pod, Phase phase) {
+    ReplicaState said = states.get(pod);
+    return said != null && said.phase() == phase && kept.contains(pod);
+  }
+
   /** How many connections its clients have opened to poll. */
   public synchronized int connections() {
     return connections.size();
@@ -340,6 +347,7 @@ public final class FakeOperator implements AutoCloseable {
         states.put(pod, state);
         connections.add(exchange.getRemoteAddress());
         int poll = polls.merge(pod, 1, Integer::sum);
+        kept.remove(pod);
         advance();
         answer = answer(pod);
         // A newer poll of the same replica ends this one.
@@ -351,6 +359,9 @@ public final class FakeOperator implements AutoCloseable {
           if (leftMillis <= 0) {
             break;
           }
+          if (kept.add(pod)) {
+            notifyAll();
+          }
           try {
             wait(leftMillis);
           } catch (InterruptedException e) {
@@ -358,6 +369,9 @@ public final class FakeOperator implements AutoCloseable {
             return;
           }
           answer = answer(pod);
+        }
+        if (polls(pod) == poll) {
+          kept.remove(pod);
         }
         if (away) {
           return;

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Party on the path between replicas that reads nothing and changes nothing unnoticed. */
-@Timeout(60)
+@Tag("never-retried")
 class EavesdropperTest {
   /** Behind the handshake, within the first payload. */
   private static final long WITHIN_PAYLOAD = 400;

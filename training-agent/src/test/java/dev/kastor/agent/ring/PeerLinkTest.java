@@ -3,13 +3,10 @@ package dev.kastor.agent.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 @Tag("slow")
 class PeerLinkTest {
   private static final PeerLink.End SERVER = new PeerLink.End(true, 0);
@@ -27,7 +24,7 @@ class PeerLinkTest {
         RingListener worker = Crew.listen()) {
       try (SocketChannel stale = SocketChannel.open(Crew.address(worker))) {
         Handshake.connect(
-            stale, Crew.KEY, new Hello.Key(Hello.Purpose.SERVER, 7, 0, 0), Duration.ofSeconds(10));
+            stale, Crew.KEY, new Hello.Key(Hello.Purpose.SERVER, 7, 0, 0), Crew.LIMITS.handshake());
       }
       List<byte[]> got =
           crew.together(
@@ -39,7 +36,7 @@ class PeerLinkTest {
                           place(server, SERVER),
                           WORKER,
                           Crew.address(worker),
-                          Duration.ofSeconds(20))) {
+                          Crew.LIMITS.connect())) {
                     link.send(link.receive());
                     return link.receive();
                   }

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import javax.crypto.spec.HKDFParameterSpec;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@Tag("never-retried")
 class SealTest {
   private static final int BYTES = 100;
   private static final HKDFParameterSpec KEY =

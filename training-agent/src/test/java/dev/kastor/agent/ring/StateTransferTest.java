@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class StateTransferTest {
   private final Crew crew = new Crew();
   private final List<RingListener> listeners = new ArrayList<>();

@@ -19,13 +19,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whoever is no replica of the generation is turned away, and the ring carries on. */
-@Timeout(60)
 @Tag("slow")
+@Tag("never-retried")
 class StrangersTest {
   private final Crew crew = new Crew();
   private final List<RingListener> listeners = new ArrayList<>();
@@ -67,7 +66,7 @@ class StrangersTest {
           channel,
           key,
           new Hello.Key(Hello.Purpose.RING, generation, 1, 0),
-          Duration.ofSeconds(10));
+          Crew.LIMITS.handshake());
     }
   }
 
@@ -124,7 +123,7 @@ class StrangersTest {
   @Test
   void dropsAConnectionThatSaysNothingInTime() throws Exception {
     RingLimits hasty =
-        Crew.limits(Duration.ofSeconds(20), Duration.ofMillis(100), Duration.ofSeconds(20));
+        Crew.limits(Crew.LIMITS.silence(), Duration.ofMillis(100), Crew.LIMITS.connect());
     try (RingListener listener =
             RingListener.open(Crew.KEY, hasty, Crew.address(listeners.getFirst()).getAddress());
         Socket idle = new Socket(Crew.address(listener).getAddress(), listener.port())) {
@@ -137,7 +136,7 @@ class StrangersTest {
   @ValueSource(strings = {"127.0.0.1", "127.0.0.2"})
   void membersGetInWhileStrangersHoldEveryPlace(String from) throws Exception {
     RingLimits patient =
-        Crew.limits(Duration.ofSeconds(20), Duration.ofHours(1), Duration.ofSeconds(5));
+        Crew.limits(Crew.LIMITS.silence(), Duration.ofHours(1), Crew.LIMITS.connect());
     List<RingListener> besieged = new ArrayList<>();
     List<Socket> strangers = new ArrayList<>();
     try {
@@ -175,7 +174,7 @@ class StrangersTest {
                   channel,
                   Crew.KEY,
                   new Hello.Key(Hello.Purpose.RING, 7, 0, 1),
-                  Duration.ofSeconds(10)))
+                  Crew.LIMITS.handshake()))
           .isInstanceOf(IOException.class);
     }
   }

@@ -19,6 +19,7 @@ import java.util.SequencedMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -89,6 +90,7 @@ class ShardTest {
   /** Zero rows are not sent; signs of zeros are where two shares cancel, and where one has none. */
   @ParameterizedTest
   @CsvSource({"1, 0.9, 0", "2, 0.9, 0", "3, 0, 0", "5, 0, 0", "2, 0, 0.1"})
+  @Tag("never-retried")
   void slicesOfRowsHaveTheBitsOfWholeSlices(int servers, double momentum, double decay) {
     Optimizer sgd = new Sgd(momentum, decay);
     ShardPlan plan = ShardPlan.of(LAYOUT, sgd, servers);
@@ -204,6 +206,7 @@ class ShardTest {
   /** LAMB scales by the norms of tensors, and must not see a part of one. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 5, 7})
+  @Tag("never-retried")
   void anUpdateOnShardsHasTheBitsOfOneOnTheWhole(int servers) {
     Optimizer optimizer = LAMB;
     float[] whole = random(LAYOUT.elements());

@@ -20,13 +20,12 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class TelemetryClientTest {
+  private static final Duration PATIENCE = Duration.ofMinutes(4);
   private static final JobId JOB = new JobId("team", "job");
   private static final Outcome DONE =
       new Outcome(Outcome.Kind.COMPLETED, null, "accuracy", 0.9, 0, "done");
@@ -68,7 +67,7 @@ class TelemetryClientTest {
       telemetry.switched(change(2));
       telemetry.stepped(StepProfilerTest.sample(2, 8, 0.2, 0.1));
       operator.away(false);
-      assertThat(telemetry.finish(DONE, Duration.ofSeconds(30))).isTrue();
+      assertThat(telemetry.finish(DONE, PATIENCE)).isTrue();
     }
     List<TelemetryReport> reports = operator.reports();
     assertThat(reports.stream().flatMap(report -> report.switches().stream()))
@@ -92,7 +91,7 @@ class TelemetryClientTest {
       telemetry.stale(1);
       telemetry.dropped(1);
       telemetry.stepped(StepProfilerTest.sample(2, 8, 0.2, 0.1));
-      telemetry.finish(DONE, Duration.ofSeconds(30));
+      telemetry.finish(DONE, PATIENCE);
     }
     TelemetryReport report = operator.reports().getLast();
     assertThat(report.scalars() != null).isEqualTo(protocol > 1);
@@ -136,7 +135,7 @@ class TelemetryClientTest {
         telemetry.switched(change(generation));
         telemetry.stepped(StepProfilerTest.sample(2, generation, 0.2, 0.1));
       }
-      assertThat(telemetry.finish(DONE, Duration.ofSeconds(30))).isTrue();
+      assertThat(telemetry.finish(DONE, PATIENCE)).isTrue();
     }
     TelemetryReport report = operator.reports().getFirst();
     assertThat(report.switches()).hasSize(TelemetryReport.MAX_ENTRIES);
@@ -152,14 +151,14 @@ class TelemetryClientTest {
       assertThat(telemetry.finish(DONE, Duration.ZERO)).isFalse();
       assertThat(operator.refused()).containsExactly("Bearer expired");
       Files.writeString(token, FakeOperator.token("job-0"));
-      assertThat(telemetry.finish(DONE, Duration.ofSeconds(30))).isTrue();
+      assertThat(telemetry.finish(DONE, PATIENCE)).isTrue();
     }
   }
 
   @Test
   void saysNothingUntilThereIsAStatus() throws Exception {
     try (TelemetryClient telemetry = start(Duration.ofMillis(1))) {
-      assertThat(telemetry.finish(DONE, Duration.ofSeconds(30))).isTrue();
+      assertThat(telemetry.finish(DONE, PATIENCE)).isTrue();
     }
     assertThat(operator.reports()).isEmpty();
   }

@@ -20,11 +20,9 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Training whose replicas exchange codes of their gradients. */
-@Timeout(180)
 @Tag("slow")
 class CodedTrainingTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
@@ -61,6 +59,7 @@ class CodedTrainingTest {
   }
 
   @Test
+  @Tag("never-retried")
   void membersComeGoAndDieAndAllKeepTheSameBits() throws Exception {
     try (TestJob job = new TestJob(folder)) {
       job.membersComeGoAndDie(ENDLESS, PLAN);

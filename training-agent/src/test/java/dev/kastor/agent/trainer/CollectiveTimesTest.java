@@ -16,12 +16,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Times of sums between nodes whose links carry 100 Mbit/s each way. */
-@Timeout(180)
 @Tag("soak") // a benchmark of wall-clock time: CollectiveContractTest counts the bytes
 @Tag("timing")
 final class CollectiveTimesTest {

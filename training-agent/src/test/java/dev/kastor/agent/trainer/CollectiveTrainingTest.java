@@ -17,11 +17,9 @@ import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Training whose gradients are summed node by node, on two nodes of two replicas each. */
-@Timeout(180)
 @Tag("slow")
 class CollectiveTrainingTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
@@ -70,6 +68,7 @@ class CollectiveTrainingTest {
 
   /** After the first kill a node has one replica, after the second only one node is left. */
   @Test
+  @Tag("never-retried")
   void killsCostTheStepInProgressAndNothingElse() throws Exception {
     try (TestJob job = job()) {
       job.start(4, settings(ENDLESS, HIERARCHICAL), true);
@@ -90,6 +89,7 @@ class CollectiveTrainingTest {
   }
 
   @Test
+  @Tag("never-retried")
   void membersComeGoAndDieBesideOtherFeaturesToo() throws Exception {
     try (TestJob job = job()) {
       job.membersComeGoAndDie(settings(ENDLESS, ALL), PLAN);

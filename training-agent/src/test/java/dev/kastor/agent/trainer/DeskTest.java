@@ -14,14 +14,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
 class DeskTest {
   private static final BatchPlan BATCH = new BatchPlan(4, 0);
   private static final Set<Thread.State> WAITS =
       EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
-  private static final Duration ANY = Duration.ofSeconds(20);
+  private static final Duration ANY = Duration.ofMinutes(5);
 
   private final Desk desk =
       new Desk(new ServerPlan(1, true, 0, 0), 2, BATCH, 0, 0, System::nanoTime);
@@ -44,9 +42,9 @@ class DeskTest {
         });
   }
 
-  private static void assertWaits(Thread thread) {
+  private static void assertWaits(Thread thread) throws InterruptedException {
     while (!WAITS.contains(thread.getState()) && thread.isAlive()) {
-      Thread.onSpinWait();
+      Thread.sleep(1);
     }
     assertThat(thread.getState()).isIn(WAITS);
   }

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -197,6 +198,7 @@ class DeviceTrainingTest {
   /** Whatever happens in whatever order, neither the host's nor the device's newest are lost. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  @Tag("never-retried")
   void noOrderOfStepsReadsAndRestoresLosesValues(long seed) throws Exception {
     SplittableRandom random = new SplittableRandom(seed);
     Pair pair = new Pair(random.nextBoolean() ? adam() : new Sgd(0.9, 0.1), TrainingMethod.USUAL);
@@ -231,6 +233,7 @@ class DeviceTrainingTest {
 
   /** Joiners, deaths and a stop, where every second replica has a device. */
   @Test
+  @Tag("never-retried")
   void replicasOfBothKindsKeepTheSameBits() throws Exception {
     AtomicInteger made = new AtomicInteger();
     try (TestJob job =

@@ -25,11 +25,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(180)
 @Tag("slow")
+@Tag("never-retried")
 class ElasticTrainerTest {
   private static final BatchPlan SMALL = new BatchPlan(8, 0);
 
@@ -278,14 +277,24 @@ class ElasticTrainerTest {
   }
 
   @Test
+  void replicasStayIdenticalThroughFortyChanges() throws Exception {
+    stayIdentical(40);
+  }
+
+  @Test
+  @Tag("nightly")
   void replicasStayIdenticalThroughTwoHundredChanges() throws Exception {
+    stayIdentical(200);
+  }
+
+  private void stayIdentical(int changes) throws Exception {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(2026);
     start(2, ENDLESS);
     want(SMALL);
     awaitSettled();
     List<TestReplica> gone = new ArrayList<>();
     int kills = 0;
-    for (int change = 0; change < 200; change++) {
+    for (int change = 0; change < changes; change++) {
       BatchPlan plan = new BatchPlan(1 << random.nextInt(2, 5), random.nextInt(2));
       int kind = random.nextInt(3);
       if (kind == 0 && replicas.size() < 5) {
@@ -313,7 +322,7 @@ class ElasticTrainerTest {
     awaitSteps(3);
     operator.stop();
     Outcome outcome = assertSameEnd(Outcome.Kind.STOPPED);
-    assertThat(kills).isGreaterThan(30);
+    assertThat(kills).isGreaterThan(changes / 7);
     assertThat(Objects.requireNonNull(outcome.progress()).examples()).isPositive();
     for (TestReplica leaver : gone) {
       leaver.kill();

@@ -27,14 +27,14 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Training of chosen examples: what is chosen, what becomes of it, and the audit. */
-@Timeout(120)
+@Tag("never-retried")
 class ExampleStreamTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 1);
   private static final double RATE = 0.02;

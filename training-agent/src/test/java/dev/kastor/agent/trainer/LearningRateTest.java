@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -149,6 +150,7 @@ class LearningRateTest {
   }
 
   @Test
+  @Tag("never-retried")
   void aJoinerGoesOnWithTheSameBits() throws Exception {
     String tuner = "plateau:patience=3:threshold=0.5";
     Replica first = replica(tuner);
@@ -178,6 +180,7 @@ class LearningRateTest {
   }
 
   @Test
+  @Tag("never-retried")
   void aTunerThatGivesOneLeavesTheSameBits() throws Exception {
     Replica tuned = replica("phases:decay=none");
     Replica plain = replica(new LinearModel(), Optional.empty());

@@ -17,11 +17,9 @@ import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Training in rounds of local steps by members that come, go and die. */
-@Timeout(180)
 @Tag("slow")
 class LocalTrainingTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
@@ -66,6 +64,7 @@ class LocalTrainingTest {
   }
 
   @Test
+  @Tag("never-retried")
   void membersComeGoAndDieAndAllKeepTheSameBits() throws Exception {
     try (TestJob job = new TestJob(folder)) {
       job.membersComeGoAndDie(settings(ENDLESS, LOCAL), PLAN);
@@ -73,6 +72,7 @@ class LocalTrainingTest {
   }
 
   @Test
+  @Tag("never-retried")
   void soTheyDoWithACodecASelectorAndAPolicyThatChanges() throws Exception {
     try (TestJob job = new TestJob(folder)) {
       job.membersComeGoAndDie(settings(ENDLESS, ALL), PLAN);
@@ -81,6 +81,7 @@ class LocalTrainingTest {
 
   /** Killed in their rounds, one after another, none of which is at the end of one by chance. */
   @Test
+  @Tag("never-retried")
   void killsWithinRoundsLoseAndRepeatNothing() throws Exception {
     try (TestJob job = new TestJob(folder)) {
       job.start(4, settings(ENDLESS, LOCAL), true);

@@ -17,11 +17,9 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Gradients that are not finite: of one member, of all of them, once and again. */
-@Timeout(120)
 class NotFiniteTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
   private static final TrainingSettings ENDLESS =

@@ -17,9 +17,11 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Laws of the sections of a replica's state. */
+@Tag("never-retried")
 class ReplicaStateTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 1);
 

@@ -34,13 +34,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Exchange of rounds over real rings. */
-@Timeout(180)
 @Tag("slow")
 final class RoundExchangeTest {
   private static final BatchPlan PLAN = new BatchPlan(4, 1);
@@ -187,8 +185,24 @@ final class RoundExchangeTest {
 
   @ParameterizedTest(name = "{0} members, codec {1}")
   @MethodSource("sizesAndCodecs")
+  @Tag("never-retried")
+  void aRoundThatBreaksIsTakenAgainWithTheSameBits(
+      int size, Optional<Chosen<GradientCodecPlugin>> codec) throws Exception {
+    isTakenAgain(size, codec, 5 * STRIDE);
+  }
+
+  @ParameterizedTest(name = "{0} members, codec {1}")
+  @MethodSource("sizesAndCodecs")
+  @Tag("nightly")
+  @Tag("never-retried")
   void aRoundThatBreaksAtAnyFrameIsTakenAgainWithTheSameBits(
       int size, Optional<Chosen<GradientCodecPlugin>> codec) throws Exception {
+    isTakenAgain(size, codec, STRIDE);
+  }
+
+  /** Breaks a round after so many bytes, and so many more, until its end. */
+  private void isTakenAgain(int size, Optional<Chosen<GradientCodecPlugin>> codec, int stride)
+      throws Exception {
     listen(size);
     List<Member> undisturbed = members(size, codec);
     List<Long> expected = new ArrayList<>();
@@ -207,7 +221,7 @@ final class RoundExchangeTest {
       take(members(size, codec), 1, false, Optional.of(relay));
       end = relay.seen().length;
     }
-    for (int cut = handshake; cut < end; cut += STRIDE) {
+    for (int cut = handshake; cut < end; cut += stride) {
       List<Member> disturbed = members(size, codec);
       for (int round = 0; round < ROUNDS; round++) {
         if (round == 1) {

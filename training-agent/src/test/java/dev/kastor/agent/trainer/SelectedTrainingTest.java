@@ -12,11 +12,9 @@ import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Training of chosen examples by members that come, go and die. */
-@Timeout(180)
 @Tag("slow")
 class SelectedTrainingTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
@@ -36,6 +34,7 @@ class SelectedTrainingTest {
   }
 
   @Test
+  @Tag("never-retried")
   void membersComeGoAndDieAndAllKeepTheSameBits() throws Exception {
     try (TestJob job = new TestJob(folder)) {
       job.membersComeGoAndDie(settings(new Work.Steps(1L << 40), "backprop:wholeEpochs=0"), PLAN);

@@ -16,13 +16,11 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Training with parameter servers that are drained, ends, or hangs. */
-@Timeout(180)
 @Tag("slow")
 class ServerEndingTest {
   private static final Work ENDLESS = new Work.Steps(1L << 40);

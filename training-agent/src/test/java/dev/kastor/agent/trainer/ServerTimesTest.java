@@ -12,11 +12,9 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Times of steps with one of three workers ten times slower, whose passes only wait. */
-@Timeout(180)
 @Tag("soak") // a benchmark of wall-clock time: DealsTest has the same in simulated time
 @Tag("timing")
 final class ServerTimesTest {
@@ -33,7 +31,8 @@ final class ServerTimesTest {
     String told =
         String.format(
             Locale.ROOT,
-            "seconds of a step: %.4f with a backup worker and none slow, %.4f with one slow, %.4f without a backup worker",
+            "seconds of a step: %.4f with a backup worker and none slow, %.4f with one slow, %.4f"
+                + " without a backup worker",
             usual,
             hidden,
             waited);

@@ -29,14 +29,12 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Training with parameter servers whose workers, and which themselves, come, go and die. */
-@Timeout(180)
 @Tag("slow")
 class ServerTrainingTest {
   private static final BatchPlan PLAN = ServerJob.PLAN;
@@ -166,6 +164,7 @@ class ServerTrainingTest {
   /** All sections of the checkpoint, so that a job may go on with another sync. */
   @ParameterizedTest
   @CsvSource({"1, 0", "2, 0", "3, 1", "4, 2"})
+  @Tag("never-retried")
   void stepsOnOneServerHaveTheBitsOfARing(int workers, int backup) throws Exception {
     Work work = new Work.Steps(60);
     try (ServerJob job =
@@ -178,6 +177,7 @@ class ServerTrainingTest {
 
   /** With a rule that does not follow the noise, whose sums have an order. */
   @Test
+  @Tag("never-retried")
   void bitsDoNotDependOnTheNumberOfServersNorOnWhoIsSlow() throws Exception {
     List<float[]> parameters = new ArrayList<>();
     for (String sync : List.of("", ":servers=2", ":servers=3:backup=1")) {
@@ -209,6 +209,7 @@ class ServerTrainingTest {
   /** A worker that read a row too few would compute with an old one, and change other bits. */
   @ParameterizedTest
   @ValueSource(strings = {"parameter-server", "parameter-server:servers=3"})
+  @Tag("never-retried")
   void rowsOfTablesHaveTheBitsOfWholeTables(String sync) throws Exception {
     TrainingSettings settings = settings(new Work.Steps(60), sync);
     int servers = settings.method().servers().orElseThrow().servers();
@@ -226,13 +227,25 @@ class ServerTrainingTest {
     assertSame(states.get(0), states.get(1));
   }
 
-  /** Its links are cut after so many bytes, in each message of a share and before the first. */
   @Test
+  @Tag("never-retried")
+  void aWorkerThatIsLostChangesNoBit() throws Exception {
+    changesNoBit(4 * 76);
+  }
+
+  @Test
+  @Tag("nightly")
+  @Tag("never-retried")
   void aWorkerThatIsLostAtAnyFrameChangesNoBit() throws Exception {
+    changesNoBit(76);
+  }
+
+  /** Cuts its links before the first message of a share and after so many bytes more each time. */
+  private void changesNoBit(int stride) throws Exception {
     Work work = new Work.Steps(12);
     TrainingState expected = withoutServers(2, work);
     List<Integer> points = new ArrayList<>();
-    for (int bytes = 60; bytes < 1200; bytes += 76) {
+    for (int bytes = 60; bytes < 1200; bytes += stride) {
       points.add(bytes);
     }
     for (int bytes : points) {
@@ -258,10 +271,22 @@ class ServerTrainingTest {
     }
   }
 
-  /** Links between servers, and of all workers to one of them, are cut again and again. */
   @Test
+  @Tag("never-retried")
   void serversThatLoseEachOtherLoseNoExample() throws Exception {
-    for (int bytes : List.of(3000, 4001, 5500, 9000)) {
+    loseNoExample(List.of(3000, 9000));
+  }
+
+  @Test
+  @Tag("nightly")
+  @Tag("never-retried")
+  void serversThatLoseEachOtherElsewhereLoseNoExampleEither() throws Exception {
+    loseNoExample(List.of(4001, 5500));
+  }
+
+  /** Links between servers, and of all workers to one of them, are cut again and again. */
+  private void loseNoExample(List<Integer> points) throws Exception {
+    for (int bytes : points) {
       folder = folder.resolve("cut");
       Files.createDirectory(folder);
       Map<String, Relay> relays = new HashMap<>();

@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Training with a tuned learning rate by members that come, go and die. */
-@Timeout(180)
 @Tag("slow")
 class TunedTrainingTest {
   /** The same batch of the same two passes by one replica and by two. */
@@ -44,6 +42,7 @@ class TunedTrainingTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"plateau:patience=20:threshold=0.05", "phases:warmUp=100:decay=linear"})
+  @Tag("never-retried")
   void aJobWhoseMembersChangeHasTheBitsOfOneThatTrainsAlone(String tuner) throws Exception {
     TrainingSettings settings = settings(tuner);
     Outcome outcome;

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Update stages in a step: when they are called, and what becomes of what they change. */
@@ -124,6 +125,7 @@ class UpdateStagesTest {
   }
 
   @Test
+  @Tag("never-retried")
   void replicasKeepTheSameBitsAndAJoinerGoesOnWithThem() throws Exception {
     Replica first = replica(CLAMP);
     Replica second = replica(CLAMP);
@@ -148,6 +150,7 @@ class UpdateStagesTest {
   }
 
   @Test
+  @Tag("never-retried")
   void aStageThatChangesNothingLeavesTheSameBits() throws Exception {
     Replica staged = replica(update -> {});
     Replica plain = replica();

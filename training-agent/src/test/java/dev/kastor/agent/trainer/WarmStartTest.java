@@ -29,10 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(180)
 @Tag("slow")
 class WarmStartTest {
   private static final BatchPlan PLAN = new BatchPlan(8, 0);
@@ -70,6 +68,7 @@ class WarmStartTest {
   }
 
   @Test
+  @Tag("never-retried")
   void theFirstStepIsThatOfTheOtherJobsParametersAndAllCountersBeginAtZero() throws Exception {
     save(5_000, 1);
     start(2, new Work.Steps(30), NEVER, readable(OptionalLong.empty()));

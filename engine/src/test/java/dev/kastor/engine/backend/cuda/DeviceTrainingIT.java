@@ -39,7 +39,6 @@ final class DeviceTrainingIT {
 
   @BeforeAll
   void install(@TempDir Path folder) throws Exception {
-    assumeThat(Path.of("/usr/bin/gcc")).as("a compiler of C").exists();
     assumeThat(Path.of("/proc/driver/nvidia")).as("a driver of NVIDIA's").doesNotExist();
     driver = FakeDriver.install(folder);
   }

@@ -3,6 +3,7 @@ package dev.kastor.engine.backend.cuda;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import dev.kastor.testkit.Programs;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -55,7 +56,7 @@ final class FakeDriverLibrary {
 
   private FakeDriverLibrary() {}
 
-  /** Compiles and loads it. */
+  /** Compiles and loads it; where there is no compiler, as {@link Programs#compilerOfC} says. */
   static void load(Path folder, FakeDriver driver, FakeLibrary.Access access)
       throws IOException, InterruptedException {
     Path source = folder.resolve("driver.c");
@@ -65,7 +66,7 @@ final class FakeDriverLibrary {
     Path library = folder.resolve("libcuda.so.1");
     Process compiler =
         new ProcessBuilder(
-                "gcc",
+                Programs.compilerOfC().toString(),
                 "-shared",
                 "-fPIC",
                 "-Wl,-soname,libcuda.so.1",
