@@ -11,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What somebody sees whom the API server refuses. */
+@Tag("never-retried")
 final class ForbiddenTest {
   private static final List<List<String>> COMMANDS =
       List.of(

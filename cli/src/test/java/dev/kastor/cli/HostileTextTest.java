@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Text of tenants in messages, and the terminal of the person who reads them. */
 @Tag("slow")
+@Tag("never-retried")
 final class HostileTextTest {
   private static final String FORGED = "kastor: all is well";
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class KastorProcess implements AutoCloseable {
   private static final Path ROOT =
       Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   /** Conditions may be commands, each of which takes a second of a core. */
   private static final Duration POLL = Duration.ofMillis(500);

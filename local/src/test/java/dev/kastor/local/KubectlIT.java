@@ -67,7 +67,7 @@ final class KubectlIT {
     builder.environment().put("KUBECONFIG", folder.resolve("kubeconfig").toString());
     builder.environment().put("HOME", folder.toString());
     Process process = builder.start();
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("%s ends", command).isTrue();
+    assertThat(process.waitFor(10, TimeUnit.MINUTES)).as("%s ends", command).isTrue();
     String said = Files.readString(out, UTF_8);
     assertThat(process.exitValue()).as("%s: %s", command, said).isZero();
     return said;

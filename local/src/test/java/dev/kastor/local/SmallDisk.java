@@ -80,7 +80,7 @@ public final class SmallDisk {
     } catch (IOException e) {
       return -1;
     }
-    if (!process.waitFor(3, TimeUnit.MINUTES)) {
+    if (!process.waitFor(12, TimeUnit.MINUTES)) {
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly().waitFor();
       return -2;

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("slow")
+@Tag("never-retried")
 final class TlsRenewalTest {
   @TempDir Path folder;
 

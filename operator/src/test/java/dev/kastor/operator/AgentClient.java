@@ -94,7 +94,7 @@ final class AgentClient implements AutoCloseable {
 
   private HttpRequest.Builder request(String path, String token) {
     HttpRequest.Builder builder =
-        HttpRequest.newBuilder(URI.create(base + path)).timeout(Duration.ofSeconds(60));
+        HttpRequest.newBuilder(URI.create(base + path)).timeout(Duration.ofMinutes(10));
     return token.isEmpty() ? builder : builder.header("Authorization", "Bearer " + token);
   }
 }

@@ -219,7 +219,7 @@ class ApiOutageIT {
 
   private static void await(String what, BooleanSupplier condition) {
     // Retries wait longer each time, and a machine may have much else to do.
-    long end = System.nanoTime() + 180_000_000_000L;
+    long end = System.nanoTime() + 600_000_000_000L;
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime()).as(what).isLessThan(end);
       try {

@@ -14,10 +14,11 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import jakarta.enterprise.inject.spi.CDI;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.http.HttpResponse;
-import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,10 @@ final class FakeAgents implements AutoCloseable {
 
   private final KubernetesClient client;
   private final AgentClient api;
+
+  /** The operator's, which compares what a kubelet writes with it. */
+  private final InstantSource clock = CDI.current().select(InstantSource.class).get();
+
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
   private final Map<String, Membership> memberships = new ConcurrentHashMap<>();
   private final Map<String, String> ends = new ConcurrentHashMap<>();
@@ -453,7 +458,7 @@ final class FakeAgents implements AutoCloseable {
                 .withStatus("False")
                 .withReason("Unschedulable")
                 .withMessage("0/2 nodes are available: 2 Insufficient memory.")
-                .withLastTransitionTime(Instant.now().minusSeconds(60).toString())
+                .withLastTransitionTime(clock.instant().minusSeconds(60).toString())
                 .endCondition()
                 .endStatus()
                 .build())
@@ -478,7 +483,7 @@ final class FakeAgents implements AutoCloseable {
                 .withNewState()
                 .withNewTerminated()
                 .withExitCode(exitCode)
-                .withFinishedAt(Instant.now().toString())
+                .withFinishedAt(clock.instant().toString())
                 .withMessage(json(outcome))
                 .endTerminated()
                 .endState()

@@ -250,8 +250,13 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
           Map.entry("kastor.round-interval", "1s"),
           Map.entry("kastor.round-delay", "50ms"),
           Map.entry("kastor.summary-interval", "200ms"),
-          Map.entry("kastor.agent.leave-grace", "3s"),
-          Map.entry("kastor.agent.broken-grace", "1s"),
+          // An agent of a test that polls late on a busy machine is none that is gone: what is about
+          // silence moves the clock.
+          Map.entry("kastor.agent.leave-grace", "10m"),
+          Map.entry("kastor.agent.broken-grace", "10m"),
+          Map.entry("kastor.agent.silence", "3h"),
+          Map.entry("kastor.agent.bind-patience", "10m"),
+          Map.entry("kastor.agent.migration-patience", "10m"),
           Map.entry("kastor.agent.checkpoint-host-path", folder.resolve("checkpoints").toString()),
           Map.entry("quarkus.http.test-port", "0"),
           Map.entry("quarkus.http.test-ssl-port", "0"));

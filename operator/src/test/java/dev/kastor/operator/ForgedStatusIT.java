@@ -14,6 +14,7 @@ import java.time.Instant;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
+@Tag("never-retried")
 class ForgedStatusIT {
   private static final String TWO = "\"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 2}";
 

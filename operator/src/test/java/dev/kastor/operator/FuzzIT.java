@@ -23,6 +23,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
 @TestProfile(FuzzIT.Unlimited.class)
+@Tag("never-retried")
 class FuzzIT {
   private static final long BODIES = Long.getLong("kastor.fuzz.bodies", 1_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);

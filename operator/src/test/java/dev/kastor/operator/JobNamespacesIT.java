@@ -14,6 +14,7 @@ import io.quarkus.test.junit.TestProfile;
 import java.net.URI;
 import java.util.Map;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An operator that runs the jobs of one namespace alone. */
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 @TestProfile(JobNamespacesIT.OneNamespace.class)
 @QuarkusTestResource(FakeApiServer.class)
+@Tag("never-retried")
 class JobNamespacesIT {
   /** Settings of the operator. */
   public static class OneNamespace implements QuarkusTestProfile {

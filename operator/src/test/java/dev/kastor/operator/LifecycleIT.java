@@ -4,6 +4,9 @@ import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
+import dev.kastor.operator.leader.Awake;
+import dev.kastor.operator.signal.Signals;
+import dev.kastor.scheduler.model.JobId;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
@@ -11,6 +14,7 @@ import jakarta.inject.Inject;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,6 +30,8 @@ class LifecycleIT {
   URI base;
 
   @Inject MovableClock clock;
+  @Inject Awake awake;
+  @Inject Signals signals;
 
   private final TestBench bench = new TestBench();
   private FakeAgents agents;
@@ -48,11 +54,12 @@ class LifecycleIT {
 
   @Test
   void failsWhenItWasActiveForTooLong() {
-    bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 2}");
+    bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 600}");
     await("it runs", () -> bench.in(Phase.Running));
-    await("it fails", () -> bench.in(Phase.Failed));
+    clock.advance(Duration.ofSeconds(600));
+    awaitLooking("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getReason()).isEqualTo("ActiveDeadlineExceeded");
-    assertThat(bench.condition("Failed").getMessage()).contains("activeDeadlineSeconds (2)");
+    assertThat(bench.condition("Failed").getMessage()).contains("activeDeadlineSeconds (600)");
     await("its slots are free", () -> bench.allocated() == 0);
     await("its pods are gone", () -> bench.pods().isEmpty());
   }
@@ -74,15 +81,16 @@ class LifecycleIT {
 
   @Test
   void suspensionStopsTheClock() {
-    bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 4}");
+    bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 600}");
     await("it runs", () -> bench.in(Phase.Running));
     bench.suspend(true);
     await("it is suspended", () -> bench.in(Phase.Suspended));
-    clock.advance(Duration.ofSeconds(60));
+    clock.advance(Duration.ofSeconds(1200));
     bench.suspend(false);
     await("it runs again", () -> bench.in(Phase.Running));
-    assertThat(bench.status().orElseThrow().suspendedSeconds()).isGreaterThanOrEqualTo(60);
-    await("it fails", () -> bench.in(Phase.Failed));
+    assertThat(bench.status().orElseThrow().suspendedSeconds()).isGreaterThanOrEqualTo(1200);
+    clock.advance(Duration.ofSeconds(600));
+    awaitLooking("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getReason()).isEqualTo("ActiveDeadlineExceeded");
   }
 
@@ -90,9 +98,11 @@ class LifecycleIT {
   void failsWhenItWaitedForTooLong() {
     bench.program(
         """
-        "elastic": {"minReplicas": 5, "maxReplicas": 5}, "lifecycle": {"queueDeadlineSeconds": 1}
+        "elastic": {"minReplicas": 5, "maxReplicas": 5}, "lifecycle": {"queueDeadlineSeconds": 600}
         """);
-    await("it fails", () -> bench.in(Phase.Failed));
+    await("it waits", () -> bench.in(Phase.Queued));
+    clock.advance(Duration.ofSeconds(601));
+    awaitLooking("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getReason()).isEqualTo("QueueDeadlineExceeded");
     assertThat(bench.pods()).isEmpty();
   }
@@ -100,15 +110,16 @@ class LifecycleIT {
   @Test
   void triesToStartAgainAndGivesUpWithThePodsOwnReason() {
     agents.refuse(bench.name);
-    bench.program("\"lifecycle\": {\"startDeadlineSeconds\": 1, \"startAttempts\": 2}");
-    await(
+    bench.program("\"lifecycle\": {\"startDeadlineSeconds\": 60, \"startAttempts\": 2}");
+    await("it has slots, and a pod that cannot start", () -> bench.pods().size() == 1);
+    passUntil(
         "the first start is given up",
         () ->
             bench
                 .status()
                 .filter(status -> Integer.valueOf(1).equals(status.failedStarts()))
                 .isPresent());
-    await("it fails", () -> bench.in(Phase.Failed));
+    passUntil("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getReason()).isEqualTo("StartDeadlineExceeded");
     assertThat(bench.condition("Failed").getMessage())
         .contains("attempt 2 of 2")
@@ -118,13 +129,21 @@ class LifecycleIT {
 
   @Test
   void isDeletedAfterItsTimeToLive() {
-    bench.program("\"lifecycle\": {\"ttlSecondsAfterFinished\": 2}");
+    bench.program("\"lifecycle\": {\"ttlSecondsAfterFinished\": 600}");
     await("it runs", () -> bench.in(Phase.Running));
     agents.complete(bench.name);
     await("it succeeds", () -> bench.in(Phase.Succeeded));
-    Instant end = Instant.parse(bench.status().orElseThrow().completionTime());
-    await("it is gone", () -> bench.resource().get() == null);
-    assertThat(Duration.between(end, clock.instant())).isGreaterThan(Duration.ofSeconds(2));
+    try (MovableClock.Stop _ = clock.stop()) {
+      clock.advance(
+          Duration.between(
+              clock.instant(),
+              Instant.parse(bench.status().orElseThrow().completionTime()).plusSeconds(599)));
+      look();
+      runsOneThatCameLater();
+      assertThat(bench.resource().get()).as("before its time").isNotNull();
+      clock.advance(Duration.ofSeconds(1));
+      awaitLooking("it is gone", () -> bench.resource().get() == null);
+    }
     await("its pods are gone", () -> bench.pods().isEmpty());
   }
 
@@ -162,6 +181,30 @@ class LifecycleIT {
     await("it runs", () -> bench.in(Phase.Running));
     bench.suspend(true);
     await("an eviction stops it", () -> bench.in(Phase.Suspended) && bench.pods().isEmpty());
+  }
+
+  /** Waits, and has the operator look at the job, which a clock that was moved does not. */
+  private void awaitLooking(String what, BooleanSupplier condition) {
+    await(
+        what,
+        () -> {
+          look();
+          return condition.getAsBoolean();
+        });
+  }
+
+  /** Time goes by until it is so; starts count no time in which the operator stood still. */
+  private void passUntil(String what, BooleanSupplier condition) {
+    awaitLooking(
+        what,
+        () -> {
+          clock.pass(Duration.ofSeconds(1), awake);
+          return condition.getAsBoolean();
+        });
+  }
+
+  private void look() {
+    signals.job(new JobId(TestBench.NAMESPACE, bench.name));
   }
 
   /** The operator has decided on all jobs that there were, and done what it decided. */

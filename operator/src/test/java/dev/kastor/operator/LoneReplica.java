@@ -25,7 +25,7 @@ import org.jspecify.annotations.NullUnmarked;
 final class LoneReplica implements AutoCloseable {
   static final String NAMESPACE = "team";
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final long PATIENCE_NANOS = 60_000_000_000L;
+  private static final long PATIENCE_NANOS = 600_000_000_000L;
 
   final String job;
   final String pod;

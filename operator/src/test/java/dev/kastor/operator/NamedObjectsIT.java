@@ -18,6 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Jobs whose Secret or Service has a name that is somebody else's. */
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
+@Tag("never-retried")
 class NamedObjectsIT {
   private static final String GANG =
       """

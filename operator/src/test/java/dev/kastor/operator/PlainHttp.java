@@ -17,7 +17,7 @@ final class PlainHttp {
   /** The status of a GET. */
   static int get(URI base, String path) throws IOException {
     try (Socket socket = new Socket(base.getHost(), base.getPort())) {
-      socket.setSoTimeout(30_000);
+      socket.setSoTimeout(600_000);
       socket
           .getOutputStream()
           .write(

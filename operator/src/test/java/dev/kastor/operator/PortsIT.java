@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Each route on each port: agents' on the TLS port, all others on the plain one. */
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
+@Tag("never-retried")
 class PortsIT {
   @TestHTTPResource(value = "/", tls = true)
   URI tls;

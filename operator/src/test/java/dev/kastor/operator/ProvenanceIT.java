@@ -23,6 +23,7 @@ import java.util.Set;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pods that say of themselves what only the operator may say. */
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
+@Tag("never-retried")
 class ProvenanceIT {
   private static final String HOSTILE = "hostile";
   private static final String TWO = "\"elastic\": {\"minReplicas\": 2, \"maxReplicas\": 2}";

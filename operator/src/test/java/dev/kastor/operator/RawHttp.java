@@ -15,7 +15,7 @@ import javax.net.ssl.SSLSocket;
 
 /** A kept-alive HTTP/1.1 connection, over TLS or in the clear, that sends whatever it is given. */
 final class RawHttp implements AutoCloseable {
-  private static final int PATIENCE_MILLIS = 30_000;
+  private static final int PATIENCE_MILLIS = 120_000;
 
   private final Socket socket;
   private final InputStream in;

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
 @TestProfile(FuzzIT.Unlimited.class)
+@Tag("never-retried")
 class RouteFuzzIT {
   private static final long REQUESTS = Long.getLong("kastor.fuzz.requests", 2_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);

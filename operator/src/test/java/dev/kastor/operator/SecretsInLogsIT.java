@@ -13,6 +13,7 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.logging.Level;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The operator at its most talkative, while a job comes, is reported of, attacked and goes. */
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
 @TestProfile(SecretsInLogsIT.Talkative.class)
+@Tag("never-retried")
 class SecretsInLogsIT {
   /** Everything is logged. */
   public static final class Talkative implements QuarkusTestProfile {

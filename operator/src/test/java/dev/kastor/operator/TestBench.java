@@ -128,10 +128,10 @@ final class TestBench {
   }
 
   static void await(String what, BooleanSupplier condition) {
-    long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    long deadline = System.nanoTime() + Duration.ofMinutes(10).toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
-        throw new AssertionError("after 60 s it is still not so that " + what);
+        throw new AssertionError("after ten minutes it is still not so that " + what);
       }
       try {
         Thread.sleep(20);

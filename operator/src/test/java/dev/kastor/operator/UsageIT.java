@@ -3,6 +3,7 @@ package dev.kastor.operator;
 import static dev.kastor.operator.TestBench.NAMESPACE;
 import static dev.kastor.operator.TestBench.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -22,7 +23,6 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.NullUnmarked;
@@ -39,8 +39,7 @@ class UsageIT {
   private static final List<String> PARTS =
       List.of("useful", "inefficient", "starting", "rescaling", "failures", "unknown");
 
-  /** Other tests may have moved it. */
-  @Inject InstantSource clock;
+  @Inject MovableClock clock;
 
   @Inject AllocationWriter allocations;
 
@@ -91,11 +90,11 @@ class UsageIT {
     await("what is done again is counted", () -> part("failures") > 0);
     allocate(2);
     await("it shrinks", () -> trains() == 2);
-    assertSumIsWhatWasHeld(held());
+    assertSumIsWhatWasHeld();
 
     job.suspend(true);
     await("it is suspended", () -> job.in(Phase.Suspended) && job.allocated() == 0);
-    JsonNode row = assertSumIsWhatWasHeld(held());
+    JsonNode row = assertSumIsWhatWasHeld();
     assertThat(row.path("starting").asLong()).isPositive();
     assertThat(row.path("rescaling").asLong()).isPositive();
     assertThat(job.status().orElseThrow().usage()).startsWith("1 ");
@@ -130,13 +129,17 @@ class UsageIT {
     return before.plus(Duration.between(since, clock.instant()).multipliedBy(allocation.slots()));
   }
 
-  private JsonNode assertSumIsWhatWasHeld(Duration held) {
-    JsonNode row = row();
+  private JsonNode assertSumIsWhatWasHeld() {
+    Duration held;
+    JsonNode row;
+    // While it holds slots, no time may go by between both questions.
+    try (MovableClock.Stop _ = clock.stop()) {
+      held = held();
+      row = row();
+    }
     long sum = PARTS.stream().mapToLong(part -> row.path(part).asLong()).sum();
     assertThat(sum).isEqualTo(row.path("held").asLong());
-    // While it holds slots, some time goes by between both questions.
-    long more = job.allocated() == 0 ? 0 : Duration.ofSeconds(1).toMillis();
-    assertThat(sum).isBetween(held.toMillis(), held.toMillis() + more);
+    assertThat(sum).as("but for fractions of milliseconds").isCloseTo(held.toMillis(), within(9L));
     assertThat(row.path("costMicros").asLong())
         .as("half a millionth for each GPU-millisecond")
         .isBetween(sum / 2, (sum + 1) / 2);

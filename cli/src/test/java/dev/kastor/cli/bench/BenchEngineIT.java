@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class BenchEngineIT {
   private static final Path ROOT =
       Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir private Path folder;
 

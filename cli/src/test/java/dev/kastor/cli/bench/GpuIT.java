@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class GpuIT {
   private static final Path ROOT =
       Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir private Path folder;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Checkpoints of a job that trained under a real {@code kastor up}. */
 final class CheckpointsIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final String JOB =
       """
       apiVersion: kastor.dev/v1alpha1

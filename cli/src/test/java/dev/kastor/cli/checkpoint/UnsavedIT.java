@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A job under a real {@code kastor up} whose folder of checkpoints cannot be written for a while.
  */
 final class UnsavedIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final String JOB =
       """
       apiVersion: kastor.dev/v1alpha1

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs that begin with the parameters of another one, under a real {@code kastor up}. */
 final class WarmStartIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @TempDir Path folder;

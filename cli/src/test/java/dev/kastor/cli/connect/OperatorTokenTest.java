@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An operator that wants to know who asks. */
+@Tag("never-retried")
 final class OperatorTokenTest {
   @TempDir Path home;
   private Terminal terminal;

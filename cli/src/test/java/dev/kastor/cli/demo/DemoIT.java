@@ -88,9 +88,9 @@ final class DemoIT {
     List<ProcessHandle> children = demo.descendants().toList();
     assertThat(children).hasSizeGreaterThanOrEqualTo(2);
     demo.destroy();
-    assertThat(demo.waitFor(2, TimeUnit.MINUTES)).isTrue();
+    assertThat(demo.waitFor(10, TimeUnit.MINUTES)).isTrue();
     for (ProcessHandle child : children) {
-      child.onExit().get(1, TimeUnit.MINUTES);
+      child.onExit().get(10, TimeUnit.MINUTES);
     }
     assertNothingIsLeft();
   }

@@ -168,7 +168,7 @@ final class EventsTest {
     event("default", "TrainingJob", "digits", "Grown", 12);
     await(out, "Grown");
     watching.interrupt();
-    assertThat(watching.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(watching.join(Duration.ofMinutes(10))).isTrue();
     assertThat(out.toString().lines().map(EventsTest::reason)).containsExactly("Started", "Grown");
     assertThat(out.toString()).contains("what Grown means: für mich, 日本, 😀");
   }
@@ -182,7 +182,7 @@ final class EventsTest {
   }
 
   private static void await(StringWriter out, String text) throws InterruptedException {
-    long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+    long end = System.nanoTime() + Duration.ofMinutes(10).toNanos();
     while (!out.toString().contains(text)) {
       assertThat(System.nanoTime()).as(out.toString()).isLessThan(end);
       Thread.sleep(Duration.ofMillis(20));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Features of training, of Kastor's own and of the examples' jars, under a real {@code kastor up}.
  */
 final class TrainingFeaturesIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @TempDir Path folder;

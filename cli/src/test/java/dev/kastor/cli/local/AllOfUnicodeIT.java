@@ -34,7 +34,7 @@ final class AllOfUnicodeIT {
   private static final String LAST = "job-" + (JOBS - 1);
   private static final int IN_A_FILE = 100;
   private static final int SLOTS = 200;
-  private static final Duration SILENCE = Duration.ofMinutes(2);
+  private static final Duration SILENCE = Duration.ofMinutes(10);
 
   private static final Duration POLL = Duration.ofSeconds(1);
 

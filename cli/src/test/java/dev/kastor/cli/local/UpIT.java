@@ -21,12 +21,13 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A real {@code kastor up} that is stopped, killed, and given too little to run with. */
 final class UpIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final Duration POLL = Duration.ofMillis(50);
   private static final Duration SILENCE = Duration.ofSeconds(6);
 
@@ -107,6 +108,16 @@ final class UpIT {
     assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
   }
 
+  /** State of a process as in proc(5), such as T while it is stopped. */
+  private static char state(Process process) {
+    try {
+      String stat = Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"));
+      return stat.charAt(stat.lastIndexOf(')') + 2);
+    } catch (IOException e) {
+      return ' ';
+    }
+  }
+
   /** Pods that are not being deleted, by uid, with their restarts. */
   private static Map<String, Integer> pods(KubernetesClient client) {
     return client.pods().inNamespace("default").list().getItems().stream()
@@ -140,7 +151,9 @@ final class UpIT {
             .toList();
   }
 
+  /** Replicas that wake last have to be heard within the time that they may be silent for. */
   @Test
+  @Tag("timing")
   void aMachineThatSleptFindsItsReplicasAlive() throws Exception {
     Path output = folder.resolve("output");
     Process up = awaitUp(output, up(output, ""));
@@ -210,7 +223,7 @@ final class UpIT {
       await("the pod's processes", () -> sleeps().size() == 2);
       List<ProcessHandle> left = sleeps();
       signal("STOP", List.of(first.toHandle()));
-      Thread.sleep(Duration.ofSeconds(2));
+      await("it is stopped", () -> state(first) == 'T');
       signal("CONT", List.of(first.toHandle()));
       assertThat(client.pods().inNamespace("default").list().getItems()).hasSize(1);
       assertThat(sleeps()).isEqualTo(left);

@@ -3,16 +3,23 @@ package dev.kastor.cli.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.cli.KastorProcess;
+import dev.kastor.crds.trainingjob.TrainingJob;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Curves of jobs after a {@code kastor up} that is ended and started again. */
 final class KeptCurvesIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir Path folder;
 
@@ -23,14 +30,18 @@ final class KeptCurvesIT {
         KastorProcess kastor = new KastorProcess(folder.resolve("home"))) {
       assertThat(run(kastor, submit("ended", 1500, "--wait"))).isZero();
       assertThat(run(kastor, submit("lives", 1_000_000))).isZero();
-      long end = System.nanoTime() + PATIENCE.toNanos();
-      while (loss(kastor, "lives").size() < 8) {
-        assertThat(System.nanoTime()).as(up.said()).isLessThan(end);
-        Thread.sleep(Duration.ofSeconds(2));
+      List<String> shown = new ArrayList<>();
+      up.await(
+          "it has a curve",
+          () -> {
+            shown.clear();
+            shown.addAll(loss(kastor, "lives"));
+            return shown.size() >= 8;
+          });
+      begun = step(shown.getFirst());
+      try (KubernetesClient client = client()) {
+        up.await("its status has as much", () -> stored(client) >= step(shown.getLast()));
       }
-      // The summary in the status is some seconds old at most.
-      Thread.sleep(Duration.ofSeconds(4));
-      begun = Long.parseLong(loss(kastor, "lives").getFirst().split(",", -1)[1]);
       up.interrupt();
       up.waitFor(PATIENCE);
     }
@@ -39,7 +50,7 @@ final class KeptCurvesIT {
       assertThat(loss(kastor, "ended")).as(up.said()).isNotEmpty();
       List<String> lives = loss(kastor, "lives");
       assertThat(lives).hasSizeGreaterThan(3);
-      assertThat(Long.parseLong(lives.getFirst().split(",", -1)[1])).isEqualTo(begun);
+      assertThat(step(lives.getFirst())).isEqualTo(begun);
       assertThat(run(kastor, "rm", "lives")).isZero();
     }
   }
@@ -73,12 +84,37 @@ final class KeptCurvesIT {
   }
 
   /** Lines of the loss, as CSV. */
-  private List<String> loss(KastorProcess kastor, String job) throws Exception {
-    assertThat(run(kastor, "metrics", job, "-o", "csv")).as(kastor.said()).isZero();
+  private List<String> loss(KastorProcess kastor, String job) {
+    try {
+      assertThat(run(kastor, "metrics", job, "-o", "csv")).as(kastor.said()).isZero();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
     return kastor.said().lines().filter(line -> line.contains("loss")).toList();
   }
 
-  private int run(KastorProcess kastor, String... arguments) throws Exception {
+  private static long step(String line) {
+    return Long.parseLong(line.split(",", -1)[1]);
+  }
+
+  private KubernetesClient client() throws IOException {
+    String kubeconfig = Files.readString(folder.resolve("home").resolve("kubeconfig"));
+    return new KubernetesClientBuilder().withConfig(Config.fromKubeconfig(kubeconfig)).build();
+  }
+
+  /** The step of the summary with which the curve of the job that lives is stored. */
+  private static long stored(KubernetesClient client) {
+    TrainingJob job =
+        client.resources(TrainingJob.class).inNamespace("default").withName("lives").get();
+    return job.getStatus() == null || job.getStatus().training() == null
+        ? 0
+        : job.getStatus().training().step();
+  }
+
+  private int run(KastorProcess kastor, String... arguments)
+      throws IOException, InterruptedException {
     kastor.start(folder.resolve("said"), arguments);
     return kastor.waitFor(PATIENCE);
   }

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 final class MetricsTest {
@@ -187,7 +186,6 @@ final class MetricsTest {
 
   @Test
   @Tag("slow")
-  @Timeout(60)
   void watchesUntilTheJobEnds() throws Exception {
     operator.answer(PATH, TWO);
     String runs = folder.resolve("runs").toString();

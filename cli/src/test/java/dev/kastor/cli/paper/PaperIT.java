@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A paper measured with the built engine, at a reduced size. */
 final class PaperIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir private Path folder;
   @TempDir private Path temporary;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real {@code kastor up} whose jobs are recorded and replayed. */
 final class RecordIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(5);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final int JOBS = 5;
 
   private static final Pattern LIKENESS =

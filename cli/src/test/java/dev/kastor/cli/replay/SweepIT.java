@@ -75,15 +75,15 @@ final class SweepIT {
     long done = 0;
     for (int kill = 0; kill < 3; kill++) {
       Process process = start(killed);
-      long end = System.nanoTime() + Duration.ofMinutes(2).toNanos();
+      long end = System.nanoTime() + Duration.ofMinutes(10).toNanos();
       // The first line says which sweep it is; wait for at least one more run than before.
       while (lines(journal) < done + 2 && process.isAlive()) {
-        assertThat(System.nanoTime()).as("a run ends within two minutes").isLessThan(end);
+        assertThat(System.nanoTime()).as("a run ends").isLessThan(end);
         Thread.sleep(5);
       }
       assertThat(process.isAlive()).as("killed before its end").isTrue();
       process.destroyForcibly();
-      assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.waitFor(10, TimeUnit.MINUTES)).isTrue();
       assertThat(process.exitValue()).as("ended by SIGKILL").isEqualTo(128 + 9);
       assertThat(killed).doesNotExist();
       long now = lines(journal) - 1;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real {@code kastor up} with eight live jobs that is asked. */
 final class WhatIfIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final int JOBS = 8;
 
   @TempDir Path folder;

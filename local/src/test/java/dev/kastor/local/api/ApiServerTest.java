@@ -137,14 +137,14 @@ final class ApiServerTest {
                     seen.add(Action.DELETED + " " + map.getMetadata().getName());
                   }
                 })) {
-      assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("ADDED early");
+      assertThat(seen.poll(10, TimeUnit.MINUTES)).isEqualTo("ADDED early");
       api.client.resource(configMap("late", "red")).create();
-      assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("ADDED late");
+      assertThat(seen.poll(10, TimeUnit.MINUTES)).isEqualTo("ADDED late");
       api.client
           .configMaps()
           .withName("late")
           .edit(m -> new ConfigMapBuilder(m).addToData("k", "v").build());
-      assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("MODIFIED late");
+      assertThat(seen.poll(10, TimeUnit.MINUTES)).isEqualTo("MODIFIED late");
       // A change of label takes it out of sight of this watch.
       api.client
           .configMaps()
@@ -155,9 +155,9 @@ final class ApiServerTest {
                   .addToLabels("colour", "blue")
                   .endMetadata()
                   .build());
-      assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("DELETED late");
+      assertThat(seen.poll(10, TimeUnit.MINUTES)).isEqualTo("DELETED late");
       api.client.configMaps().withName("early").delete();
-      assertThat(seen.poll(20, TimeUnit.SECONDS)).isEqualTo("DELETED early");
+      assertThat(seen.poll(10, TimeUnit.MINUTES)).isEqualTo("DELETED early");
       assertThat(informer.getStore().list()).isEmpty();
     }
   }

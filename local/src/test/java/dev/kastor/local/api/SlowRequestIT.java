@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Requests that never end, beside a watch that is meant to last. */
 final class SlowRequestIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir Path folder;
 

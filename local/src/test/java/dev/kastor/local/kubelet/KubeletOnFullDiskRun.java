@@ -15,7 +15,7 @@ import java.util.List;
 
 /** Program that fills the disk while a pod ends, and makes room again. */
 final class KubeletOnFullDiskRun {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private KubeletOnFullDiskRun() {}
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Tag("slow")
 final class KubeletTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @TempDir Path folder;
   private ApiServer server;
@@ -136,7 +136,7 @@ final class KubeletTest {
         containers:
         - name: main
           image: x
-          command: [sh, -c, 'echo $POD $NODE $(cat $RING) $FILE $JOB; echo "$PLAIN"; cat $TOKEN; sleep 60']
+          command: [sh, -c, 'echo $POD $NODE $(cat $RING) $FILE $JOB; echo "$PLAIN"; cat $TOKEN; sleep 3600']
           env:
           - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
           - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
@@ -189,7 +189,7 @@ final class KubeletTest {
   @Test
   void respectsAffinityAndRoom() throws Exception {
     String onA =
-        script("sleep 60")
+        script("sleep 3600")
             + """
             affinity:
               nodeAffinity:
@@ -214,10 +214,10 @@ final class KubeletTest {
 
   @Test
   void aPodOfSeveralSlotsNeedsThemAllOnOneNode() throws Exception {
-    String two = script("sleep 60").replace("slot: \"1\"", "slot: \"2\"");
+    String two = script("sleep 3600").replace("slot: \"1\"", "slot: \"2\"");
     create("wide", two);
     assertThat(await("wide", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("b");
-    create("narrow", script("sleep 60"));
+    create("narrow", script("sleep 3600"));
     assertThat(await("narrow", phase("Running")).at("/spec/nodeName").asText()).isEqualTo("a");
     create("second", two);
     ObjectNode waits = await("second", pod -> !pod.at("/status/conditions").isEmpty());
@@ -238,7 +238,7 @@ final class KubeletTest {
 
   @Test
   void eachPodOfANodeWithGpusHasItsOwn() throws Exception {
-    String onB = script("echo gpu $CUDA_VISIBLE_DEVICES; sleep 60") + "nodeName: b\n";
+    String onB = script("echo gpu $CUDA_VISIBLE_DEVICES; sleep 3600") + "nodeName: b\n";
     create("first", onB);
     create("second", onB);
     assertThat(List.of(said("first"), said("second"))).containsExactlyInAnyOrder("gpu 5", "gpu 7");
@@ -261,7 +261,7 @@ final class KubeletTest {
         containers:
         - name: main
           image: x
-          command: [sh, -c, 'echo $MASTER_ADDR $MASTER_PORT $COORDINATOR $OTHER; sleep 60']
+          command: [sh, -c, 'echo $MASTER_ADDR $MASTER_PORT $COORDINATOR $OTHER; sleep 3600']
           env:
           - {name: MASTER_ADDR, value: a-0.%s.default.svc}
           - {name: MASTER_PORT, value: "29500"}
@@ -298,7 +298,7 @@ final class KubeletTest {
 
   @Test
   void endsAllProcessesWhenClosed() throws Exception {
-    create("p", script("exec sleep 600"));
+    create("p", script("exec sleep 36000"));
     ObjectNode pod = await("p", phase("Running"));
     long pid =
         Long.parseLong(
@@ -368,11 +368,15 @@ final class KubeletTest {
   void endsAllThatAPodStarted() throws Exception {
     for (String end : List.of("wait", "exit 3")) {
       String name = "p" + end.length();
+      Path go = folder.resolve("go-" + name);
+      assertThat(new ProcessBuilder("mkfifo", go.toString()).start().waitFor()).isZero();
       create(
           name,
           script(
-              "sleep 7777 & setsid sleep 7778 & echo $! >pids; echo $$ >>pids; sleep 1; " + end));
+              "sleep 7777 & setsid sleep 7778 & echo $! >pids; echo $$ >>pids; read go <%s; %s"
+                  .formatted(go, end)));
       List<ProcessHandle> started = marked(name, 3);
+      Files.writeString(go, "now\n");
       if (end.equals("wait")) {
         resources.delete(ResourceTypes.POD, "default", name, new Deletion(1L, false, null, null));
         awaitGone(name);

@@ -9,8 +9,10 @@ import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("never-retried")
 class ConnectionLimitTest {
   private static final long SMALL_HEAP = 64 << 20;
   private static final long LIMIT_NANOS = OpenConnection.LIMIT.toNanos();

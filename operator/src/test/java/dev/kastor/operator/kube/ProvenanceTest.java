@@ -14,10 +14,12 @@ import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("never-retried")
 class ProvenanceTest {
   private final TrainingJob job = TestJobs.job("bert", 1, 4, GoodputSpec.Mode.Adaptive);
   private final KubernetesMockServer server = CrudServer.start();

@@ -18,9 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A job with two replicas on n1 that is to move to n2, which has four slots. */
+@Tag("never-retried")
 class MoveRoomTest {
   private static final String SLOT = "kastor.dev/slot";
   private static final Instant BEGUN = Instant.parse("2026-01-01T00:00:00Z");

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Budgets over rounds of a clock that is played. */
 // As in the operator's other tests.
 @NullUnmarked
+@Tag("never-retried")
 class QueueBudgetsTest {
   private static final Instant BEGIN = Instant.parse("2026-03-04T22:00:00Z");
   private static final Duration ROUND = Duration.ofSeconds(30);

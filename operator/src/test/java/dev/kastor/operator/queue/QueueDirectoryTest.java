@@ -10,9 +10,11 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Queues that jobs ask for, are in, and the priorities that count there. */
+@Tag("never-retried")
 final class QueueDirectoryTest {
   private static final QueueDirectory DIRECTORY =
       QueueDirectory.of(

@@ -7,8 +7,10 @@ import dev.kastor.scheduler.model.Quota;
 import dev.kastor.scheduler.model.StopPolicy;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("never-retried")
 final class QueueUseTest {
   private static Queue queue(String name, String cohort, Quota quota) {
     return new Queue(name, 1, cohort, Optional.of(quota), StopPolicy.NONE);

@@ -15,8 +15,10 @@ import dev.kastor.scheduler.plan.Quotas;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("never-retried")
 final class QuotaGateTest {
   private static final Reason WHY = Reason.of("Test", "The test wants it so.");
   private static final JobId BORROWER = new JobId("team", "borrower");

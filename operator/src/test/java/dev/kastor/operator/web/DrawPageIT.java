@@ -34,7 +34,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +41,6 @@ import org.slf4j.LoggerFactory;
 @QuarkusTest
 @TestProfile(DrawPageIT.OwnApplication.class)
 @QuarkusTestResource(FakeApiServer.class)
-@Timeout(240)
 class DrawPageIT {
   private static final Logger LOG = LoggerFactory.getLogger(DrawPageIT.class);
   private static final int EXAMPLES = 200;

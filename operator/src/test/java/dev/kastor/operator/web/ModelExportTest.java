@@ -15,11 +15,10 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(240)
 class ModelExportTest {
   private static final JobId JOB = new JobId("team-a", "digits");
 
@@ -66,7 +65,9 @@ class ModelExportTest {
         .hasMessageContaining("kastor export digits -n team-a -o model.onnx");
   }
 
+  /** Within its time the command has to start another process. */
   @Test
+  @Tag("timing")
   void whatTakesTooLongEndsWithAllThatItStarted() throws Exception {
     Path child = folder.resolve("child");
     command("sleep 600 & echo $! > %s; wait".formatted(child));

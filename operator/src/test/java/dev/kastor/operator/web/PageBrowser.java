@@ -19,7 +19,7 @@ import java.util.Optional;
 /** A headless Chromium that opens pages of the operator and notes what is wrong with them. */
 final class PageBrowser implements AutoCloseable {
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
-  private static final double PATIENCE_MILLIS = 30_000;
+  private static final double PATIENCE_MILLIS = 300_000;
   private static final List<String> ARGUMENTS =
       List.of(
           "--no-sandbox",

@@ -305,7 +305,8 @@ class PageIT {
     assertThat(page.locator("#allocation-hint")).containsText("nothing runs since");
     assertThat(page.locator("#chart-allocation"))
         .hasAttribute("aria-label", Pattern.compile(".*Now: none in use, of 12.*"));
-    assertThat(secondsToNow(page, "chart-allocation")).isBetween(-5.0, 15.0);
+    // The clock of a slow browser is read some time after it drew the chart.
+    assertThat(secondsToNow(page, "chart-allocation")).isLessThan(SINCE_THE_END / 2);
     assertThat(secondsToNow(page, "chart-replicas"))
         .as("a job's own charts end with the job")
         .isGreaterThan(SINCE_THE_END);

@@ -45,6 +45,7 @@ import org.junit.jupiter.api.Test;
 @TestProfile(TenantsTest.Authorized.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Tag("slow")
+@Tag("never-retried")
 class TenantsTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
 

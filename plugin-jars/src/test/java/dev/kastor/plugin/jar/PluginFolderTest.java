@@ -9,10 +9,12 @@ import dev.kastor.testkit.SourceJar;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Public, as its kind of plug-in is for those in jars. */
+@Tag("never-retried")
 public final class PluginFolderTest {
   /** A kind of plug-in. */
   public interface Greeting extends Plugin {
