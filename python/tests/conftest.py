@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -14,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from local_kastor import LocalKastor, built
+from pods import HERE, ForkServers, Process, interpreter, python_path
 from scripted_operator import JOB, NAMESPACE, ScriptedOperator
 from step_records import lines_of
-
-HERE = Path(__file__).parent
 
 
 class Cluster:
     """Pods of one job, as processes that a kubelet would run: their end is told to the operator."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, fork_servers: ForkServers) -> None:
+        self.folder, self._fork_servers = folder, fork_servers
         self.operator = ScriptedOperator(folder)
         self.spec: dict[str, Any] = {
             "elastic": {"minReplicas": 1, "maxReplicas": 4},
@@ -32,7 +29,7 @@ class Cluster:
             "checkpoint": {"intervalSeconds": 1, "keepLast": 2},
         }
         self.variables: dict[str, str] = {}
-        self.pods: dict[str, subprocess.Popen[bytes]] = {}
+        self.pods: dict[str, Process] = {}
         self.ended: dict[str, int] = {}
         self._watchers: list[threading.Thread] = []
         (folder / "ring").write_bytes(b"0123456789abcdef" * 2)
@@ -45,9 +42,7 @@ class Cluster:
         token.write_text(f"token of {pod}\n")
         return {
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": os.pathsep.join(
-                [str(HERE.parent / "src"), str(HERE / "scripts"), os.environ.get("PYTHONPATH", "")]
-            ),
+            "PYTHONPATH": python_path(),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONWARNINGS": "ignore",
             "HF_HUB_OFFLINE": "1",
@@ -75,24 +70,25 @@ class Cluster:
             **self.variables,
         }
 
-    def start(self, *pods: str, script: str = "plain.py", fault: dict[str, Any] | None = None, **options: Any) -> None:
-        """Starts pods."""
+    def start(
+        self,
+        *pods: str,
+        script: str = "plain.py",
+        fault: dict[str, Any] | None = None,
+        fork: bool = True,
+        **options: Any,
+    ) -> None:
+        """Starts pods, with an interpreter of their own where they are not forked."""
+        run = self._fork_servers.of(script).start if fork else interpreter
         for pod in pods:
             environment = {**self.environment(pod), "OPTIONS": json.dumps(options), "FAULT": json.dumps(fault)}
-            with (self.folder / f"{pod}.log").open("ab") as log:
-                process = subprocess.Popen(
-                    [sys.executable, "-u", str(HERE / "scripts" / script)],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                )
+            process = run(HERE / "scripts" / script, environment, self.folder / f"{pod}.log")
             self.pods[pod] = process
             watcher = threading.Thread(target=self._watch, args=(pod, process), daemon=True)
             watcher.start()
             self._watchers.append(watcher)
 
-    def _watch(self, pod: str, process: subprocess.Popen[bytes]) -> None:
+    def _watch(self, pod: str, process: Process) -> None:
         status = process.wait()
         self.ended[pod] = status
         self.operator.died(pod)
@@ -131,7 +127,7 @@ class Cluster:
         (self.folder / "hurry").touch()
         self.wait("the job ends", lambda: self.operator.outcome, seconds)
         self.operator.ended = True
-        self.wait("all processes end", lambda: len(self.ended) == len(self.pods), 30)
+        self.wait("all processes end", lambda: len(self.ended) == len(self.pods))
         outcome = self.operator.outcome
         assert outcome is not None
         return outcome
@@ -161,21 +157,55 @@ class Cluster:
     def close(self) -> None:
         """Ends all processes that were started here, by their id."""
         for process in self.pods.values():
-            if process.poll() is None:
-                process.send_signal(signal.SIGKILL)
+            process.kill()
         for watcher in self._watchers:
             watcher.join(10)
         self.operator.close()
         self._temporary.cleanup()
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    made = Cluster(tmp_path)
+@pytest.fixture(scope="session")
+def fork_servers() -> Iterator[ForkServers]:
+    made = ForkServers()
     try:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, fork_servers: ForkServers) -> Iterator[Cluster]:
+    made = Cluster(tmp_path, fork_servers)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="session")
+def built_kastor() -> None:
+    """Kastor, built where sources are newer."""
+    built()
+
+
+@pytest.fixture(scope="session")
+def cluster_of_all(built_kastor: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKastor]:
+    """Cluster of this machine, whose start takes as long as a test."""
+    made = LocalKastor(tmp_path_factory.mktemp("kastor"))
+    try:
+        yield made
+    finally:
+        made.close()
+    assert made.left() == [], "processes outlived the cluster"
+
+
+@pytest.fixture
+def kastor(cluster_of_all: LocalKastor) -> Iterator[LocalKastor]:
+    """Cluster of this machine without jobs."""
+    try:
+        yield cluster_of_all
+    finally:
+        cluster_of_all.clear()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

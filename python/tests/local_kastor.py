@@ -16,6 +16,23 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 900
+"""What a test waits for at most: many times what it takes on a machine with other work."""
+SLOTS = 4
+HANG_TIMEOUT_SECONDS = 15
+
+
+def built() -> None:
+    """Builds Kastor where sources are newer than the build."""
+    subprocess.run([str(ROOT / "kastor"), "version"], check=True, capture_output=True, timeout=PATIENCE_SECONDS)
+
+
+def until(what: str, holds: Callable[[], Any]) -> None:
+    """Waits until something holds."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end, f"Not within {PATIENCE_SECONDS} s: {what}"
+        time.sleep(0.1)
 
 
 class Started:
@@ -38,7 +55,7 @@ class Started:
         """Output so far."""
         return self.output.read_text(errors="replace")
 
-    def wait_until(self, what: str, holds: Callable[[], Any], seconds: float) -> None:
+    def wait_until(self, what: str, holds: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> None:
         """Waits until something holds; fails at once where the process has ended before."""
         end = time.monotonic() + seconds
         while not holds():
@@ -47,14 +64,14 @@ class Started:
             assert time.monotonic() < end, f"Not within {seconds:.0f} s: {what}\n{self.said()[-6000:]}"
             time.sleep(0.1)
 
-    def ends(self, seconds: float) -> int:
+    def ends(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Exit status, once it has ended."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"It has not ended within {seconds:.0f} s.\n{self.said()[-6000:]}") from None
 
-    def end(self, how: int = signal.SIGKILL, seconds: float = 30) -> None:
+    def end(self, how: int = signal.SIGKILL, seconds: float = 120) -> None:
         """Ends it, and what it started."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, how)
@@ -66,20 +83,15 @@ class Started:
 
 
 class LocalKastor:
-    """Cluster of this machine with a folder of its own. Its first command builds Kastor if sources are newer."""
+    """Cluster of this machine with a folder of its own, of a Kastor that was built."""
 
-    def __init__(self, folder: Path, slots: int = 2, **settings: str) -> None:
-        """Starts it.
-
-        Args:
-            folder: of its own.
-            slots: most replicas at a time.
-            settings: variables of the operator.
-        """
+    def __init__(self, folder: Path) -> None:
+        """Starts it in a folder of its own."""
         self.folder = folder
         (folder / "tmp").mkdir()
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("KASTOR_")},
+            "KASTOR_AS_BUILT": "true",
             "KASTOR_HOME": str(folder / "home"),
             "TMPDIR": str(folder / "tmp"),
             "PYTHONPATH": str(ROOT / "python" / "src"),
@@ -87,13 +99,16 @@ class LocalKastor:
             "PYTHONUNBUFFERED": "1",
             "OMP_NUM_THREADS": "1",
         }
-        # A pin holds from the next round on, which on one machine comes every 10 s.
-        rounds = {"JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s"}
-        # Trainings take what nobody else wants, so that commands answer soon although all processors are busy.
-        command = ["chrt", "--idle", "0", str(ROOT / "kastor"), "up", "--slots", str(slots), "--port", "0"]
-        self._up = Started(command, {**self.environment, **rounds, **settings}, folder / "up.log")
+        settings = {
+            # A pin holds from the next round on, which on one machine comes every 10 s.
+            "JAVA_TOOL_OPTIONS": "-Dkastor.round-interval=1s",
+            "KASTOR_HANG_TIMEOUT": f"{HANG_TIMEOUT_SECONDS}s",
+        }
+        # Commands answer soon although trainings keep all processors busy; others' work does not stop trainings.
+        command = ["nice", "-n", "5", str(ROOT / "kastor"), "up", "--slots", str(SLOTS), "--port", "0"]
+        self._up = Started(command, {**self.environment, **settings}, folder / "up.log")
         try:
-            self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said(), 900)
+            self._up.wait_until("kastor up says where it is", lambda: "kubeconfig" in self._up.said())
         except BaseException:
             self.close()
             raise
@@ -110,7 +125,7 @@ class LocalKastor:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
 
@@ -166,14 +181,19 @@ class LocalKastor:
                 if mark in text:
                     yield int(file.parent.name), text.split(b"\0")
 
-    def pin(self, name: str, replicas: int, run: Started, seconds: float = 120) -> None:
+    def pin(self, name: str, replicas: int, run: Started) -> None:
         """Pins a job that is followed by ``run`` to a number of replicas and waits until so many train."""
 
         def pinned() -> bool:
             return self.command("pin", name, "--at", str(replicas)).returncode == 0
 
-        run.wait_until(f"{name} is pinned to {replicas}", pinned, seconds)
-        run.wait_until(f"{name} trains with {replicas}", lambda: sizes(run.said())[-1:] == [replicas], seconds)
+        run.wait_until(f"{name} is pinned to {replicas}", pinned)
+        run.wait_until(f"{name} trains with {replicas}", lambda: sizes(run.said())[-1:] == [replicas])
+
+    def clear(self) -> None:
+        """Removes all jobs, so that those of one test take no slots from the next."""
+        removed = self.command("rm", "--all")
+        assert removed.returncode == 0, removed.stderr
 
     def close(self) -> None:
         """Ends the cluster and all its pods."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Cluster
+from pods import ForkServers
 from step_records import EXAMPLES, checked_steps
 
 pytest.importorskip("torch")
@@ -34,11 +35,13 @@ def held_out_loss(outcome: dict[str, Any]) -> float:
     return float(outcome["message"].split("held_out_loss ")[1].split()[0])
 
 
-def test_reaches_the_same_loss_whatever_the_replicas(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_reaches_the_same_loss_whatever_the_replicas(
+    tmp_path_factory: pytest.TempPathFactory, fork_servers: ForkServers
+) -> None:
     options: dict[str, Any] = {"epochs": 4, "init_seed": 5}
     losses = []
     for plan in ("one", "two", "changing"):
-        each = Cluster(tmp_path_factory.mktemp(plan))
+        each = Cluster(tmp_path_factory.mktemp(plan), fork_servers)
         try:
             each.start(*("a" if plan == "one" else "ab"), **options)
             each.want(["a"] if plan == "one" else ["a", "b"], 32 if plan == "one" else 16)

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.integration
     ],
 )
 def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, message: str) -> None:
-    cluster.start("a", script="endings.py", how=how)
+    # What ends with its interpreter has one of its own.
+    cluster.start("a", script="endings.py", how=how, fork=kind != "COMPLETED")
     cluster.operator.want(["a"], 32)
     assert cluster.ends("a") == status, cluster.logs()
     outcome = cluster.outcome("a")
@@ -61,6 +62,6 @@ def test_trains_on_while_its_token_is_refused(cluster: Cluster) -> None:
 @pytest.mark.parametrize(("threads", "own", "used"), [("3", "", 3), ("3", "2", 2)])
 def test_computes_with_the_threads_it_is_given(cluster: Cluster, threads: str, own: str, used: int) -> None:
     cluster.variables = {"KASTOR_THREADS": threads, **({"OMP_NUM_THREADS": own} if own else {})}
-    cluster.start("a", script="endings.py", how="wrong batch")
+    cluster.start("a", script="endings.py", how="wrong batch", fork=False)
     assert cluster.ends("a") == 64, cluster.logs()
     assert f"computes with {used} threads" in cluster.log("a")

@@ -9,17 +9,15 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from local_kastor import ROOT, LocalKastor, Started, sizes
+from local_kastor import PATIENCE_SECONDS, ROOT, LocalKastor, Started, sizes
 
 EXAMPLES = ROOT / "examples" / "pytorch"
 MOST_CHANGED_LINES = 10
-PATIENCE_SECONDS = 900
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def test_a_run_of_mlflow_goes_on_where_there_is_one(found: str, tmp_path: Path) 
     variables = {"TOLD": str(tmp_path / "told"), "FOUND": found, "KASTOR_JOB_UID": "a-b", "PYTHONPATH": path}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KASTOR_")} | variables
     command = [sys.executable, str(EXAMPLES / "mlflow_mlp.py"), "--epochs", "2", "--examples", "1000"]
-    subprocess.run(command, env=environment, check=True, timeout=200)
+    subprocess.run(command, env=environment, check=True, timeout=PATIENCE_SECONDS)
 
     told = [json.loads(line) for line in (tmp_path / "told").read_text().splitlines()]
     assert told[0] == ["search", "tags.kastor_job = 'a-b'", "list"]
@@ -140,17 +138,8 @@ def test_a_run_of_mlflow_goes_on_where_there_is_one(found: str, tmp_path: Path) 
     ]
 
 
-@pytest.fixture(scope="module")
-def kastor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKastor]:
-    cluster = LocalKastor(tmp_path_factory.mktemp("kastor"))
-    try:
-        yield cluster
-    finally:
-        cluster.close()
-
-
 @pytest.mark.integration
-@pytest.mark.timeout(PATIENCE_SECONDS)  # The first one may have to wait for a build.
+@pytest.mark.timeout(PATIENCE_SECONDS)
 @BY_NAME
 def test_manifest_is_what_kastor_run_makes(kastor: LocalKastor, example: Example) -> None:
     text = (EXAMPLES / f"{example.name}.yaml").read_text()
@@ -178,13 +167,13 @@ def test_trains_as_well_when_its_size_changes(
     started = [kastor.start(name, "run", *command, "--", *script("{}.py"))]
     try:
         # A job that is resized before its first step counts as one that came back from a checkpoint.
-        started[0].wait_until("it trains", lambda: sizes(started[0].said()), PATIENCE_SECONDS)
+        started[0].wait_until("it trains", lambda: sizes(started[0].said()))
         for replicas in (1, 2, 1):
             kastor.pin(name, replicas, started[0])
         # Not before, as two processors are enough for two.
         started.append(Started(script(example.alone), kastor.environment, tmp_path / "alone"))
         for each in started:
-            assert each.ends(PATIENCE_SECONDS) == 0, each.said()
+            assert each.ends() == 0, each.said()
     finally:
         for each in started:
             each.end()

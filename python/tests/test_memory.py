@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,20 +14,12 @@ pytestmark = pytest.mark.integration
 SCRIPT = Path(__file__).parent / "scripts" / "small_memory.py"
 
 
-@pytest.fixture
-def kastor(tmp_path: Path) -> Iterator[LocalKastor]:
-    cluster = LocalKastor(tmp_path, slots=1)
-    try:
-        yield cluster
-    finally:
-        cluster.close()
-
-
-@pytest.mark.timeout(1800)  # It may have to wait for a build.
+@pytest.mark.timeout(3600)
 def test_a_job_goes_on_with_a_batch_that_fits(kastor: LocalKastor) -> None:
     # Its replicas hold 24 examples a pass: 64 and 32 do not fit, 16 do.
-    run = kastor.start("run", "run", "--name", "big", "--batch", "64", "--", sys.executable, str(SCRIPT))
-    assert run.ends(600) == 0, run.said()[-6000:]
+    command = ["run", "--name", "big", "--replicas", "1", "--batch", "64", "--", sys.executable, str(SCRIPT)]
+    run = kastor.start("big", *command)
+    assert run.ends() == 0, run.said()[-6000:]
     status = kastor.job("big")["status"]
     assert status["phase"] == "Succeeded"
     assert status["training"]["mostExamples"] == {"cpu": 16}

@@ -1,4 +1,4 @@
-"""Training script that does something else than steps for a while: once, in one of several ways."""
+"""Training script that does something else than steps until it is let on: once, in one of several ways."""
 
 import json
 import os
@@ -9,6 +9,16 @@ import torch
 import kastor.torch as kastor
 
 options = json.loads(os.environ["OPTIONS"])
+
+
+def wait_for(file):
+    """Waits until there is a file."""
+    while not os.path.exists(file):
+        time.sleep(0.05)
+
+
+if options["begins"]:
+    wait_for(options["begins"])
 job = kastor.init()
 torch.manual_seed(1)
 model = torch.nn.Linear(2, 1)
@@ -19,15 +29,14 @@ loader = job.loader(data, batch_size=32)
 
 
 def once():
-    """Sleeps, the first time that any replica of the job comes here."""
+    """Waits, the first time that any replica of the job comes here."""
     try:
         with open(os.environ["ONCE"], "x"):
             pass
     except FileExistsError:
         return
-    print("sleeps", flush=True)
-    time.sleep(options["seconds"])
-    print("has slept", flush=True)
+    wait_for(os.environ["ON"])
+    print("goes on", flush=True)
 
 
 for _epoch in job.epochs(4):
