@@ -156,15 +156,16 @@ def test_release_runs_on_its_own_java_and_jars(release: pathlib.Path) -> None:
 def test_release_for_another_processor_says_so(release: pathlib.Path) -> None:
     (release / "release").write_text("VERSION=1.2.3\nCOMMIT=0123abc\nARCH=riscv64\n")
     answer = call(release / "kastor", "ls")
-    assert answer.returncode == 1
-    assert answer.stderr.startswith("kastor: this release is for riscv64, and this machine is ")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("kastor: cannot start: this release is for riscv64, and this machine is ")
 
 
 @pytest.mark.parametrize("command", ["test", "build", "wheel", "sbom", "images", "e2e", "attack", "release"])
 def test_release_refuses_in_one_line_what_needs_sources(release: pathlib.Path, command: str) -> None:
     answer = call(release / "kastor", command, "--help")
-    assert answer.returncode == 1
-    assert answer.stderr == f"kastor: {command} needs a checkout of Kastor's sources, and {release} is a release.\n"
+    assert answer.returncode == 2
+    why = f"that needs a checkout of Kastor's sources, and {release} is a release."
+    assert answer.stderr == f"kastor: cannot {command}: {why}\n"
 
 
 PAGE = """# A page

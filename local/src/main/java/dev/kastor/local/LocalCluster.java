@@ -23,30 +23,31 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /** A running local cluster: API server, kubelet and operator, which end together with it. */
 public final class LocalCluster implements AutoCloseable {
-  private static final Duration READY_TIMEOUT = Duration.ofMinutes(2);
   private static final Duration LIVENESS_PERIOD = Duration.ofSeconds(10);
   private static final Duration READY_POLL = Duration.ofMillis(200);
 
-  private final StateFolder state;
   private final ApiServer api;
   private final URI webPage;
   private final SupervisedProcess operator;
+  private final StartLog startLog;
   private final Deque<AutoCloseable> parts;
 
   private LocalCluster(
-      StateFolder state,
       ApiServer api,
       URI webPage,
       SupervisedProcess operator,
+      StartLog startLog,
       Deque<AutoCloseable> parts) {
-    this.state = state;
     this.api = api;
     this.webPage = webPage;
     this.operator = operator;
+    this.startLog = startLog;
     this.parts = parts;
   }
 
@@ -96,6 +97,7 @@ public final class LocalCluster implements AutoCloseable {
       api.readiness().add("disk", state::shortOfRoom);
       int agentPort = FreePort.near(0);
       PrivateFiles.delete(state.operatorCache());
+      StartLog startLog = StartLog.of(state.operatorLog());
       SupervisedProcess operator =
           SupervisedProcess.start(
               "operator",
@@ -104,10 +106,11 @@ public final class LocalCluster implements AutoCloseable {
               operatorEnvironment(installation, state, options, tls, webPort, agentPort),
               state.root(),
               state.operatorLog(),
-              Liveness.of(webPage.resolve("/q/health/live"), LIVENESS_PERIOD, READY_TIMEOUT));
+              Liveness.of(webPage.resolve("/q/health/live"), LIVENESS_PERIOD),
+              System::nanoTime);
       parts.push(operator);
       whole = true;
-      return new LocalCluster(state, api, webPage, operator, parts);
+      return new LocalCluster(api, webPage, operator, startLog, parts);
     } finally {
       // Whatever failed, memory included: threads that live on would keep this process alive.
       if (!whole) {
@@ -183,26 +186,30 @@ public final class LocalCluster implements AutoCloseable {
         Map.entry("KASTOR_EXIT_WITH_PARENT", "true"));
   }
 
-  /** Waits until the operator says that it is ready. */
-  public void awaitReady() throws IOException, InterruptedException, LocalException {
-    long end = System.nanoTime() + READY_TIMEOUT.toNanos();
+  /**
+   * Waits until the operator says that it is ready, for as long as it works.
+   *
+   * @param say takes lines that say what is waited for, where it takes long
+   * @throws LocalException if the operator ends again and again, or does nothing for minutes
+   */
+  public void awaitReady(Consumer<String> say)
+      throws IOException, InterruptedException, LocalException {
     URI health = webPage.resolve("/q/health/ready");
     HttpRequest request =
         HttpRequest.newBuilder(health).timeout(Duration.ofSeconds(5)).GET().build();
+    StartWait wait = new StartWait(System.nanoTime(), say);
     try (HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
-      while (System.nanoTime() < end) {
-        if (operator.starts() > 3) {
-          break;
-        }
-        if (ready(http, request)) {
-          return;
+      while (!ready(http, request)) {
+        Optional<String> givenUp =
+            wait.look(operator.ends(), operator.activity(), startLog, System.nanoTime());
+        if (givenUp.isPresent()) {
+          throw new LocalException(
+              "%s. Its log %s ends with:%n%s"
+                  .formatted(givenUp.get(), startLog.file(), startLog.end()));
         }
         Thread.sleep(READY_POLL);
       }
     }
-    throw new LocalException(
-        "the operator did not get ready; its log %s ends with:%n%s"
-            .formatted(state.operatorLog(), logTail()));
   }
 
   private static boolean ready(HttpClient http, HttpRequest request) throws InterruptedException {
@@ -211,11 +218,6 @@ public final class LocalCluster implements AutoCloseable {
     } catch (IOException e) {
       return false;
     }
-  }
-
-  private String logTail() throws IOException {
-    List<String> lines = Files.readAllLines(state.operatorLog(), StandardCharsets.UTF_8);
-    return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
   }
 
   /** The embedded API server. */

@@ -6,55 +6,64 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A process that is started again whenever it dies or does not answer any more, at most once per
- * backoff.
+ * A process that is started again whenever it ends, or {@link Liveness hangs} and is killed, each
+ * time after a {@link Backoff}.
  */
 final class SupervisedProcess implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SupervisedProcess.class);
-  private static final Duration MIN_BACKOFF = Duration.ofMillis(250);
-  private static final Duration MAX_BACKOFF = Duration.ofSeconds(15);
-
-  /** A process that lived this long is not failing over and over. */
-  private static final Duration HEALTHY = Duration.ofSeconds(30);
-
   private static final Duration GRACE = Duration.ofSeconds(5);
 
   private final String name;
   private final ProcessBuilder builder;
+  private final Path log;
   private final Liveness liveness;
+  private final LongSupplier nanos;
   private final Thread thread;
   private volatile @Nullable Process process;
   private final AtomicInteger starts = new AtomicInteger();
+  private volatile Ends ends = new Ends(0, 0);
   private volatile boolean closing;
 
-  private SupervisedProcess(String name, ProcessBuilder builder, Liveness liveness) {
+  private SupervisedProcess(
+      String name, ProcessBuilder builder, Path log, Liveness liveness, LongSupplier nanos) {
     this.name = name;
     this.builder = builder;
+    this.log = log;
     this.liveness = liveness;
+    this.nanos = nanos;
     this.thread = Thread.ofVirtual().name(name).unstarted(this::supervise);
   }
 
+  /**
+   * Starts a process and its supervision.
+   *
+   * @param log file that its output is appended to
+   * @param nanos the time by which it is judged, such as {@link System#nanoTime}
+   */
   static SupervisedProcess start(
       String name,
       List<String> command,
       Map<String, String> environment,
       Path workingFolder,
       Path log,
-      Liveness liveness)
+      Liveness liveness,
+      LongSupplier nanos)
       throws IOException {
     PrivateFiles.touch(log);
     ProcessBuilder builder = new ProcessBuilder(command).directory(workingFolder.toFile());
     builder.environment().putAll(environment);
     builder.redirectErrorStream(true);
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-    SupervisedProcess supervised = new SupervisedProcess(name, builder, liveness);
+    SupervisedProcess supervised = new SupervisedProcess(name, builder, log, liveness, nanos);
     supervised.launch();
     supervised.thread.start();
     return supervised;
@@ -69,6 +78,17 @@ final class SupervisedProcess implements AutoCloseable {
   /** How often it was started. */
   int starts() {
     return starts.get();
+  }
+
+  /** How often it ended. */
+  Ends ends() {
+    return ends;
+  }
+
+  /** What it has done until now; its CPU time begins anew with each start. */
+  Activity activity() {
+    Process now = process;
+    return now == null ? new Activity(0, Duration.ZERO) : Activity.of(now.toHandle(), log);
   }
 
   /** Ends the process for good. */
@@ -95,19 +115,16 @@ final class SupervisedProcess implements AutoCloseable {
   }
 
   private void supervise() {
-    Duration backoff = MIN_BACKOFF;
+    Backoff backoff = new Backoff();
     try {
       while (!closing) {
         Process now = process;
-        long since = System.nanoTime();
-        int code = now == null ? -1 : awaitEnd(now);
-        if (System.nanoTime() - since > HEALTHY.toNanos()) {
-          backoff = MIN_BACKOFF;
-        }
-        LOG.warn("{} ended with {}; it starts again in {} ms", name, code, backoff.toMillis());
-        Thread.sleep(backoff);
-        Duration doubled = backoff.multipliedBy(2);
-        backoff = doubled.compareTo(MAX_BACKOFF) > 0 ? MAX_BACKOFF : doubled;
+        Liveness.Watch watch = liveness.watch(nanos.getAsLong());
+        int code = now == null ? -1 : awaitEnd(now, watch);
+        ends = new Ends(ends.count() + 1, code);
+        Duration pause = backoff.next(watch.steady());
+        LOG.warn("{} ended with {}; it starts again in {} ms", name, code, pause.toMillis());
+        Thread.sleep(pause);
         try {
           launch();
         } catch (IOException e) {
@@ -120,11 +137,13 @@ final class SupervisedProcess implements AutoCloseable {
     }
   }
 
-  private int awaitEnd(Process now) throws InterruptedException {
-    Liveness.Watch watch = liveness.watch();
+  private int awaitEnd(Process now, Liveness.Watch watch) throws InterruptedException {
     while (!now.waitFor(liveness.period())) {
-      if (watch.isDead()) {
-        LOG.warn("{} lives but did not answer {} times; it is killed", name, Liveness.FAILURES);
+      Liveness.Answer answer = liveness.question().ask();
+      Optional<String> hangs =
+          watch.hangs(answer, Activity.of(now.toHandle(), log), nanos.getAsLong());
+      if (hangs.isPresent()) {
+        LOG.warn("{} lives but hangs: {}; it is killed", name, hangs.get());
         return now.destroyForcibly().waitFor();
       }
     }
@@ -135,4 +154,12 @@ final class SupervisedProcess implements AutoCloseable {
     process = builder.start();
     starts.incrementAndGet();
   }
+
+  /**
+   * Ends of a process.
+   *
+   * @param count how many there were
+   * @param lastCode exit code of the last one, -1 where it could not be started
+   */
+  record Ends(int count, int lastCode) {}
 }

@@ -104,7 +104,7 @@ final class FaultIT {
                 Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize()),
             state,
             new LocalOptions(2, "pollux", state.plugins(), 0, Duration.ofSeconds(2)));
-    cluster.awaitReady();
+    cluster.awaitReady(System.out::println);
     return cluster;
   }
 

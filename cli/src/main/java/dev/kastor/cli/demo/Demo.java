@@ -83,7 +83,7 @@ final class Demo {
     try (StateFolder state = StateFolder.lock(folder);
         LocalCluster cluster = LocalCluster.start(installation, state, options)) {
       say("starting a cluster with %d slots, policy %s".formatted(plan.slots(), policy));
-      cluster.awaitReady();
+      cluster.awaitReady(this::say);
       say("web page " + Ink.BOLD.on(cluster.webPage().toString()));
       return new DemoRun(
               out, state.kubeconfig(), arrivals, Duration.ofSeconds(plan.timeoutSeconds()))

@@ -40,7 +40,7 @@ final class Up {
           warnIfShared(slots, cores, "core");
         }
         say("starting on %s (%d slots, policy %s)".formatted(state.root(), slots, policy));
-        cluster.awaitReady();
+        cluster.awaitReady(this::say);
         String taken =
             port == 0 || cluster.webPage().getPort() == port
                 ? ""
