@@ -22,7 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPS = pathlib.Path(__file__).with_name("skips.txt")
 # More groups than this that fail are no weather, but a fault of the change: none of them runs again.
 MOST_SECOND_TRIES = 6
-SECONDS_OF_A_LINE = 60.0
+# Commits whose whole gate passed on this machine.
+PASSED = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "kastor", "gate", "passed")
 
 
 def main() -> int:
@@ -62,6 +63,8 @@ class Gate:
         joined, notes = self._once_more(results)
         judged = verdict.over(joined, verdict.leaves(SKIPS))
         self._report(results, judged, notes)
+        if judged.green and self._suite and self._options.parts is None:
+            modules.note_passed(ROOT, PASSED)
         return 0 if judged.green else 1
 
     def _beside_each_other(self) -> list[plan.Planned]:
@@ -73,7 +76,7 @@ class Gate:
         planned.append(machine.rehearsal())
         java: Sequence[str] = parts.MODULES
         if options.changed:
-            files = plan.changes(ROOT)
+            files = self._changes()
             java = sorted(modules.affected(ROOT, files))
             self._say(f"changed files: {len(files)}; modules: {', '.join(java) or 'none'}")
         if options.changed and any(file.startswith(("python/", "tools/", "examples/pytorch/")) for file in files):
@@ -81,13 +84,15 @@ class Gate:
         planned += machine.modules(java, plan.IN_EACH_GATE)
         if options.python and not options.changed:
             planned.append(machine.python_processes("python:processes", "--processes"))
+        if not options.changed:
+            planned.append(machine.bill())
         found = [] if options.changed else plan.nightly(machine)
         if not self._suite:
             found = [part for part in found if part.planned]
         if not options.python:
             found = [part for part in found if not part.name.startswith("python:")]
         if not options.all and found:
-            found = plan.chosen(found, plan.changes(ROOT), plan.turn(ROOT))
+            found = plan.chosen(found, self._changes(), plan.turn(ROOT))
         if found:
             self._say(f"nightly parts of this gate: {', '.join(part.name for part in found)}")
         planned += [part.planned for part in found if part.planned]
@@ -97,14 +102,17 @@ class Gate:
         return planned if options.parts is None else plan.only(planned, options.parts)
 
     def _alone(self) -> list[plan.Planned]:
-        names = plan.with_tag(ROOT, "timing", "src/test")
+        names = list(plan.with_tag(ROOT, "timing"))
         if self._options.changed:
-            names = [name for name in names if name in modules.affected(ROOT, plan.changes(ROOT))]
+            names = [name for name in names if name in modules.affected(ROOT, self._changes())]
         planned = self._machine.modules(names, plan.TIMING, ":timing")
         if self._options.python and not self._options.changed:
             planned.append(self._machine.python_processes("python:timing", "--timing"))
         wanted = self._options.parts
         return [plan.Planned(each.name, each.make) for each in planned if wanted is None or each.name in wanted]
+
+    def _changes(self) -> list[str]:
+        return modules.changed_files(ROOT, modules.base(ROOT, PASSED))
 
     def _once_more(self, results: Sequence[parts.Result]) -> tuple[list[Outcome], list[str]]:
         """Runs failed groups once more, alone; returns all outcomes and a line for each test that passed then."""

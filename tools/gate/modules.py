@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -52,11 +53,32 @@ def changed_files(root: pathlib.Path, base: str) -> list[str]:
     return sorted({*differ.splitlines(), *new.splitlines()})
 
 
-def base_of_day(root: pathlib.Path) -> str:
-    """Returns the newest commit that is a day older than the newest one, or the first there is."""
+def base(root: pathlib.Path, known: pathlib.Path) -> str:
+    """Returns the commit since which changes count: KASTOR_GATE_BASE, or the newest whose whole gate passed here.
+
+    Without one, it is the newest commit that is a day older than the newest one, or the first there is.
+
+    Args:
+        known: file with a line for each commit whose gate passed on this machine, the newest last.
+    """
+    chosen = os.environ.get("KASTOR_GATE_BASE")
+    if chosen:
+        return chosen
+    history = set(_git(root, "rev-list", "HEAD").split())
+    for commit in reversed(known.read_text(encoding="utf-8").split() if known.exists() else []):
+        if commit in history:
+            return commit
     newest = int(_git(root, "log", "-1", "--format=%ct").strip())
     older = _git(root, "rev-list", "-1", f"--before={newest - 24 * 3600}", "HEAD").strip()
     return older or _git(root, "rev-list", "--max-parents=0", "HEAD").split()[0]
+
+
+def note_passed(root: pathlib.Path, known: pathlib.Path) -> None:
+    """Notes that the whole gate passed on the newest commit, if that is what the tree holds."""
+    if not _git(root, "status", "--porcelain").strip():
+        known.parent.mkdir(parents=True, exist_ok=True)
+        with known.open("a", encoding="utf-8") as lines:
+            lines.write(_git(root, "rev-parse", "HEAD"))
 
 
 def _git(root: pathlib.Path, *arguments: str) -> str:

@@ -60,7 +60,7 @@ def of_junit(part: str, folder: pathlib.Path) -> list[Outcome]:
 
 
 def of_suite(part: str, file: pathlib.Path) -> list[Outcome]:
-    """Reads results.tsv of the suite: a line a step, of scenario, step, status, seconds, reason and if it may be retried.
+    """Reads results.tsv of the suite: a line a step, of scenario, step, status, seconds, reason, retried.
 
     Throws:
         ReportError: if a line has another form.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import pathlib
 import subprocess
 from collections.abc import Callable, Sequence
 
-from . import modules, outcomes, parts
+from . import outcomes, parts
 
 IN_EACH_GATE = ("--exclude-tag=nightly", "--exclude-tag=timing")
 TIMING = ("--include-tag=timing", "--exclude-tag=nightly")
@@ -53,12 +52,16 @@ class Machine:
     begun: float  # By the clock of files, in seconds.
 
     def build(self) -> Planned:
-        """Plans the one strict build, with the bill of libraries and licences, on which all tests run."""
+        """Plans the one strict build, on which all tests run."""
         return self._command("build", [str(self.root / "kastor"), "test", "--build"])
 
     def rehearsal(self) -> Planned:
         """Plans the caches of classes that local agents start from."""
         return self._command("class caches", [str(self.root / "kastor"), "link"], ("build",))
+
+    def bill(self) -> Planned:
+        """Plans the bill of libraries, which fails for a licence that we do not accept."""
+        return self._command("bill", [str(self.root / "kastor"), "sbom"], ("build",))
 
     def kubernetes(self) -> Planned:
         """Plans what the suite needs and a machine makes once: Kubernetes from its sources, parts of nodes."""
@@ -97,7 +100,9 @@ class Machine:
 
     def _command(self, name: str, command: Sequence[str], after: tuple[str, ...] = (), in_lane: bool = True) -> Planned:
         where = self.reports / name.replace(" ", "-")
-        part = parts.Part(name, command, self.root, where, list, understood=frozenset({0}))
+        # Only the build may write to what tests run on.
+        environment = {} if name == "build" else {"KASTOR_AS_BUILT": "true"}
+        part = parts.Part(name, command, self.root, where, list, environment=environment, understood=frozenset({0}))
         return Planned(name, lambda: part, after, in_lane)
 
     def _python(self, name: str, where: pathlib.Path, options: Sequence[str]) -> parts.Part:
@@ -116,7 +121,7 @@ class Machine:
         def again(files: Sequence[str], where: pathlib.Path) -> parts.Part:
             return self._python(f"{name}:again", where, ["--retry", *files])
 
-        return parts.Part(name, command, self.root, where, read, again)
+        return parts.Part(name, command, self.root, where, read, again, environment={"KASTOR_AS_BUILT": "true"})
 
     def _suite(self, name: str, where: pathlib.Path, options: Sequence[str]) -> parts.Part:
         logs = where / "logs"
@@ -132,7 +137,7 @@ class Machine:
             reports=where,
             read=lambda: outcomes.of_suite(name.removesuffix(":again"), logs / "results.tsv") + violations(name, logs),
             again=again,
-            environment={"KASTOR_E2E_WEIGHT": POD_WEIGHT},
+            environment={"KASTOR_E2E_WEIGHT": POD_WEIGHT, "KASTOR_AS_BUILT": "true"},
             weight=SUITE_WEIGHT,
             understood=frozenset({0, 1, 3}),
         )
@@ -147,23 +152,28 @@ def violations(part: str, folder: pathlib.Path) -> list[outcomes.Outcome]:
     ]
 
 
-def with_tag(root: pathlib.Path, tag: str, sources: str) -> list[str]:
-    """Returns the modules with a JUnit tag in a folder of their sources."""
+def with_tag(root: pathlib.Path, tag: str) -> dict[str, list[pathlib.Path]]:
+    """Returns the files of Java tests with a tag, below the root, by their module; those without any are left out."""
     mark = f'@Tag("{tag}")'
-    return [
-        module
+    found = {
+        module: [
+            file.relative_to(root)
+            for file in sorted((root / module / "src" / "test").rglob("*.java"))
+            if mark in file.read_text(encoding="utf-8")
+        ]
         for module in parts.MODULES
-        if any(mark in file.read_text(encoding="utf-8") for file in (root / module / sources).rglob("*.java"))
-    ]
+    }
+    return {module: files for module, files in found.items() if files}
 
 
 def nightly(machine: Machine) -> list[Nightly]:
     """Returns all nightly parts, in the order in which they take turns."""
     found = []
-    for module in with_tag(machine.root, "nightly", "src/test"):
-        if module != "e2e":
-            planned = machine.modules([module], NIGHTLY, ":nightly")[0]
-            found.append(Nightly(planned.name, (f"{module}/src/main/",), planned))
+    for module, files in with_tag(machine.root, "nightly").items():
+        planned = machine.modules([module], NIGHTLY, ":nightly")[0]
+        # A test lies in the package of what it tests.
+        packages = {f"{file.parent}/".replace("/src/test/", "/src/main/", 1) for file in files}
+        found.append(Nightly(planned.name, tuple(sorted(packages)), planned))
     python = machine.python_processes("python:nightly", "--nightly")
     found.append(Nightly(python.name, ("python/src/", "examples/pytorch/"), python))
     found += [Nightly(f"{SCENARIO}{name}", paths) for name, paths in SCENARIOS.items()]
@@ -214,8 +224,3 @@ def turn(root: pathlib.Path) -> int:
     """Returns a number that grows by one with each commit."""
     counted = ["git", "-C", str(root), "rev-list", "--count", "HEAD"]
     return int(subprocess.run(counted, capture_output=True, text=True, check=True).stdout)
-
-
-def changes(root: pathlib.Path) -> list[str]:
-    """Returns the files that changed since KASTOR_GATE_BASE, or within the last day of commits."""
-    return modules.changed_files(root, os.environ.get("KASTOR_GATE_BASE") or modules.base_of_day(root))

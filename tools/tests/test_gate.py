@@ -238,4 +238,29 @@ def test_changed_files_are_those_of_commits_and_of_the_tree(tmp_path: pathlib.Pa
     (tmp_path / "a").write_text("2")
     (tmp_path / "b").write_text("new")
     assert modules.changed_files(tmp_path, "HEAD") == ["a", "b"]
-    assert modules.base_of_day(tmp_path)
+
+
+def test_changes_count_since_the_newest_commit_whose_gate_passed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KASTOR_GATE_BASE", raising=False)
+    tree, known = tmp_path / "tree", tmp_path / "cache" / "passed"
+    tree.mkdir()
+
+    def commit(name: str) -> str:
+        for command in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "-m", name]):
+            subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *command], cwd=tree, check=True)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tree, check=True, capture_output=True, text=True)
+        return head.stdout.strip()
+
+    first = commit("first")
+    assert modules.base(tree, known) == first
+    second = commit("second")
+    modules.note_passed(tree, known)
+    commit("third")
+    assert modules.base(tree, known) == second
+    (tree / "uncommitted").write_text("")
+    modules.note_passed(tree, known)
+    assert modules.base(tree, known) == second
+    known.write_text(f"{second}\n{'0' * 40}\n")  # One of another branch.
+    assert modules.base(tree, known) == second
