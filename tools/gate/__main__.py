@@ -51,7 +51,7 @@ class Gate:
         self._options = options
         self._reports = reports
         self._begun = time.monotonic()
-        self._machine = plan.Machine(ROOT, reports, options.python, time.time())
+        self._machine = plan.Machine(ROOT, reports, options.python)
         self._suite = options.complete or options.all
 
     def run(self) -> int:

@@ -49,10 +49,15 @@ class Machine:
     root: pathlib.Path
     reports: pathlib.Path
     python: pathlib.Path | None
-    begun: float  # By the clock of files, in seconds.
+
+    def _complete(self, module: str) -> pathlib.Path:
+        """Returns the file that the build writes when a module is complete, before those that need the module."""
+        return self.root / module / "target" / "test-fork.args"
 
     def build(self) -> Planned:
         """Plans the one strict build, on which all tests run."""
+        for module in parts.MODULES:
+            self._complete(module).unlink(missing_ok=True)
         return self._command("build", [str(self.root / "kastor"), "test", "--build"])
 
     def rehearsal(self) -> Planned:
@@ -90,13 +95,7 @@ class Machine:
         def make() -> parts.Part:
             return parts.of_module(self.root, self.reports, module, tags, suffix)
 
-        # The build writes it when a module is complete, and goes on with those that need the module.
-        complete = self.root / module / "target" / "test-fork.args"
-
-        def ready() -> bool:
-            return complete.exists() and complete.stat().st_mtime >= self.begun
-
-        return Planned(module + suffix, make, ("build",), ready=ready)
+        return Planned(module + suffix, make, ("build",), ready=self._complete(module).exists)
 
     def _command(self, name: str, command: Sequence[str], after: tuple[str, ...] = (), in_lane: bool = True) -> Planned:
         where = self.reports / name.replace(" ", "-")
