@@ -36,7 +36,8 @@ class Outcome:
     @property
     def name(self) -> str:
         """Name by which a person finds the test."""
-        return f"{self.part}: {self.group}.{self.test}" if self.test else f"{self.part}: {self.group}"
+        where = f"{self.group}.{self.test}" if self.test else self.group
+        return f"{self.part}: {where or self.reason}"
 
 
 class ReportError(Exception):
