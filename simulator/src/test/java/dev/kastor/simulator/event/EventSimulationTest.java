@@ -458,8 +458,12 @@ final class EventSimulationTest {
 
   @Test
   void givesUpAfterItsLimit() {
-    // The node leaves for good before the job has ended.
-    EventSettings leaving = EXACT.withResizes(List.of(new Resize(Duration.ofSeconds(50), "", 0)));
+    // The node leaves for good before the job has ended. The limit is many rounds away.
+    Duration round = Duration.ofHours(1);
+    EventSettings leaving =
+        EXACT
+            .withDecisions(round, round)
+            .withResizes(List.of(new Resize(Duration.ofSeconds(50), "", 0)));
     assertThatThrownBy(() -> replay(leaving, "1x4", workload(job("a", 0, "linear", 4)), "fifo", 1))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("fifo left 1 of 1 jobs");

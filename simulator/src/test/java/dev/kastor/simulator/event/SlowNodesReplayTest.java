@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Nodes that are slower than others, which nobody tells the scheduler. */
@@ -95,8 +96,18 @@ final class SlowNodesReplayTest {
 
   @Test
   void slowNodesAreFound() {
+    areFound(1);
+  }
+
+  @Test
+  @Tag("nightly")
+  void slowNodesAreFoundWithManySeeds() {
+    areFound(4);
+  }
+
+  private static void areFound(int seeds) {
     Stragglers two = new Stragglers(0.25, 2);
-    for (long seed = 1; seed <= 4; seed++) {
+    for (long seed = 1; seed <= seeds; seed++) {
       assertThat(replay(0.02, two, seed).calledSlow())
           .as("seed %d", seed)
           .containsAll(drawn(two, seed));
@@ -114,14 +125,24 @@ final class SlowNodesReplayTest {
                 snapshot.queues()));
   }
 
-  /** One replay proves nothing: who gets which nodes when is a matter of seconds. */
   @Test
   void twoSlowNodesOfEightCostLessThanWhereNobodyKnowsThem() {
+    costLess(2);
+  }
+
+  @Test
+  @Tag("nightly")
+  void twoSlowNodesOfEightCostLessWithManySeeds() {
+    costLess(6);
+  }
+
+  /** One replay proves nothing: who gets which nodes when is a matter of seconds. */
+  private static void costLess(int seeds) {
     Stragglers two = new Stragglers(0.25, 2);
     double undisturbed = 0;
     double known = 0;
     double unknown = 0;
-    for (long seed = 1; seed <= 6; seed++) {
+    for (long seed = 1; seed <= seeds; seed++) {
       PolicyFactory kastor = Policies.factory("kastor", PolicyContext.online(seed));
       undisturbed += replay(0.02, Stragglers.NONE, seed).replay().averageSeconds();
       known += replay(0.02, two, seed).replay().averageSeconds();
@@ -135,7 +156,17 @@ final class SlowNodesReplayTest {
 
   @Test
   void noiseOfStepTimesMakesNoNodeSlow() {
-    for (long seed = 1; seed <= 20; seed++) {
+    makesNoNodeSlow(3);
+  }
+
+  @Test
+  @Tag("nightly")
+  void noiseOfStepTimesMakesNoNodeSlowWithManySeeds() {
+    makesNoNodeSlow(20);
+  }
+
+  private static void makesNoNodeSlow(int seeds) {
+    for (long seed = 1; seed <= seeds; seed++) {
       assertThat(replay(0.3, Stragglers.NONE, seed).calledSlow()).as("seed %d", seed).isEmpty();
     }
   }
