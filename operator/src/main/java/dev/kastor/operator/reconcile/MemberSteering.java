@@ -14,6 +14,7 @@ import dev.kastor.operator.pods.ServerPod;
 import dev.kastor.scheduler.model.Allocation;
 import jakarta.inject.Singleton;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.Stream;
@@ -71,8 +72,10 @@ final class MemberSteering {
     TrainingJob newest = cache.newest(job).orElse(job);
     AllocationStatus allocation = allocations.current(newest);
     Integer atMost = allocation == null ? null : allocation.atMost();
+    Instant now = clock.instant();
     if (JobServers.count(job) > 0
-        && Stream.concat(views.stream(), ServerPod.views(own).stream()).anyMatch(this::doneNow)) {
+        && Stream.concat(views.stream(), ServerPod.views(own).stream())
+            .anyMatch(pod -> doneNow(pod, now))) {
       // None of them is to be made again if the job is done.
       return SOON;
     }
@@ -82,7 +85,8 @@ final class MemberSteering {
     return ofServers.compareTo(next) < 0 ? ofServers : next;
   }
 
-  private boolean doneNow(PodView pod) {
-    return pod.completed() && clock.instant().isBefore(pod.finished().plus(LAST_WORD));
+  /** Whether a pod says that the work is done, and the first server may still say so too. */
+  static boolean doneNow(PodView pod, Instant now) {
+    return pod.completed() && now.isBefore(pod.finished().plus(LAST_WORD));
   }
 }

@@ -65,12 +65,20 @@ final class PodDepartures {
   /** Gives a pod that is not wanted time to leave; true once it was removed. */
   boolean dismiss(TrainingJob job, PodView pod, Instant now) {
     Instant since = surplus(job).computeIfAbsent(pod.name(), name -> now);
-    boolean neverRan = pod.state() == PodView.State.PENDING;
-    if (neverRan || lost(pod) || !now.isBefore(since.plus(leaveGrace))) {
+    if (lost(pod) || overdue(pod, since, leaveGrace, now)) {
       remove(job, pod);
       return true;
     }
     return false;
+  }
+
+  /**
+   * Whether a pod has nothing to leave, or has had its time to.
+   *
+   * @param since since when it has not been wanted
+   */
+  static boolean overdue(PodView pod, Instant since, Duration grace, Instant now) {
+    return pod.state() == PodView.State.PENDING || !now.isBefore(since.plus(grace));
   }
 
   /** Whether the node of the pod is lost, so that its slot is held by nothing that runs. */
