@@ -208,6 +208,13 @@ def kastor(cluster_of_all: LocalKastor) -> Iterator[LocalKastor]:
         cluster_of_all.clear()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tells who reads the report which tests may not be run a second time."""
+    for item in items:
+        if item.get_closest_marker("never_retried"):
+            item.user_properties.append(("never_retried", "true"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds options for tests that are longer than others."""
     parser.addoption(
@@ -217,12 +224,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEEDS",
         help="train the examples at their full length, with so many seeds; figures go to target/examples.jsonl",
     )
-    parser.addoption("--runs", type=int, default=3, metavar="N", help="kill processes in so many trainings; 20 is all")
+    parser.addoption("--runs", type=int, default=4, metavar="N", help="kill processes in so many trainings; 20 is all")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Gives tests their seeds."""
     if "kill_seed" in metafunc.fixturenames:
-        metafunc.parametrize("kill_seed", range(metafunc.config.getoption("--runs")))
+        # The last of four kills replicas and the operator; the others, one kind of process each.
+        seeds = range(metafunc.config.getoption("--runs"))
+        marks = [() if seed == 3 else (pytest.mark.nightly,) for seed in seeds]
+        metafunc.parametrize("kill_seed", [pytest.param(s, marks=m) for s, m in zip(seeds, marks, strict=True)])
     if "example_seed" in metafunc.fixturenames:
         metafunc.parametrize("example_seed", range(max(1, metafunc.config.getoption("--whole-examples"))))
