@@ -12,7 +12,7 @@ from pods import ForkServers
 from step_records import EXAMPLES, checked_steps
 
 pytest.importorskip("torch")
-pytestmark = [pytest.mark.integration, pytest.mark.never_retried]
+pytestmark = pytest.mark.integration
 
 
 def check_steps(cluster: Cluster) -> dict[int, list[dict[str, Any]]]:
@@ -36,6 +36,7 @@ def held_out_loss(outcome: dict[str, Any]) -> float:
     return float(outcome["message"].split("held_out_loss ")[1].split()[0])
 
 
+@pytest.mark.never_retried
 @pytest.mark.nightly  # test_examples compares a training that changes its size with a plain one.
 def test_reaches_the_same_loss_whatever_the_replicas(
     tmp_path_factory: pytest.TempPathFactory, fork_servers: ForkServers
@@ -59,6 +60,7 @@ def test_reaches_the_same_loss_whatever_the_replicas(
     assert max(losses) < 0.5
 
 
+@pytest.mark.never_retried
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 6}
     began = time.monotonic()
@@ -96,6 +98,7 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     assert cluster.operator.starts["b"].startswith("PEERS,")
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize(
     "point",
     [
@@ -125,6 +128,7 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
         assert "FAILURE" in [s["cause"] for s in cluster.operator.switches()]
 
 
+@pytest.mark.never_retried
 def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4, "width": 600}
     cluster.start("a", fault={"point": "state", "step": 20}, **options)
@@ -139,6 +143,7 @@ def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) ->
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4}
     cluster.start("a", **options)
@@ -150,6 +155,7 @@ def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 6}
     cluster.start("a", "b", **options)
@@ -180,6 +186,7 @@ def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_begins_with_the_model_of_another_job_and_goes_on_from_its_own_checkpoint(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4}
     others = cluster.folder / "others"
@@ -241,6 +248,7 @@ def test_ends_with_the_reason_where_another_jobs_model_cannot_be_had(
     )
 
 
+@pytest.mark.never_retried
 def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4}
     cluster.start("a", "b", **options)
@@ -256,6 +264,7 @@ def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize("kind", ["workers", "adam", "scaler", pytest.param("compile", marks=pytest.mark.nightly)])
 def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
     options: dict[str, Any] = {"epochs": 5, kind: 2 if kind == "workers" else True}
@@ -272,6 +281,7 @@ def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 5}
     cluster.start("a", **options)
@@ -289,6 +299,7 @@ def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
     assert "token of" not in cluster.log("a")
 
 
+@pytest.mark.never_retried
 def test_reports_what_the_script_logs_on_rank_0(cluster: Cluster) -> None:
     cluster.start("a", "b", epochs=2)
     cluster.want(["a", "b"], 16)
@@ -304,6 +315,7 @@ def test_reports_what_the_script_logs_on_rank_0(cluster: Cluster) -> None:
     assert any(0 <= scalars.get("batch/first", -1) < EXAMPLES for _, scalars in told)
 
 
+@pytest.mark.never_retried
 def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 3}
     cluster.start("a", **options)
@@ -317,6 +329,7 @@ def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize(("most", "batch", "rehearses"), [(20, 32, True), (40, 48, False)])
 def test_a_batch_that_does_not_fit_is_told_and_the_others_go_on(
     cluster: Cluster, most: int, batch: int, rehearses: bool
