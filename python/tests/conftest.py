@@ -101,13 +101,13 @@ class Cluster:
             assert not gone, f"{gone} ended"
             return all(self.operator.states.get(pod, {}).get("phase", "STARTING") != "STARTING" for pod in pods)
 
-        self.wait(f"{pods} are ready", ready, 400)
+        self.wait(f"{pods} are ready", ready)
 
     def want(self, pods: list[str], atomic: int, accumulation: int = 0) -> None:
         """Wants a generation and waits until it trains."""
         generation = self.operator.generation
         self.operator.want(pods, atomic, accumulation)
-        self.wait(f"{pods} train", lambda: self.operator.generation > generation and self.operator.settled(), 400)
+        self.wait(f"{pods} train", lambda: self.operator.generation > generation and self.operator.settled())
 
     def trained(self, pod: str, more: int = 5) -> None:
         """Waits until a pod has told of more steps."""
@@ -115,14 +115,14 @@ class Cluster:
         self.wait(f"{pod} trains on", lambda: len(self.lines(pod)) >= len(steps) + more or pod in self.ended)
         assert pod not in self.ended, self.logs()
 
-    def wait(self, what: str, holds: Any, seconds: float = 300) -> None:
+    def wait(self, what: str, holds: Any, seconds: float = 600) -> None:
         """Waits until something holds; shows the logs otherwise."""
         try:
             self.operator.wait(what, holds, seconds)
         except AssertionError as e:
             raise AssertionError(f"{e}\n{self.logs()}") from None
 
-    def completed(self, seconds: float = 300) -> dict[str, Any]:
+    def completed(self, seconds: float = 600) -> dict[str, Any]:
         """Lets the scripts take their steps without pauses; outcome of the job once all processes have ended."""
         (self.folder / "hurry").touch()
         self.wait("the job ends", lambda: self.operator.outcome, seconds)
@@ -132,7 +132,7 @@ class Cluster:
         assert outcome is not None
         return outcome
 
-    def ends(self, pod: str, seconds: float = 300) -> int:
+    def ends(self, pod: str, seconds: float = 600) -> int:
         """Exit status of a pod."""
         self.wait(f"{pod} ends", lambda: pod in self.ended, seconds)
         return self.ended[pod]
@@ -208,6 +208,13 @@ def kastor(cluster_of_all: LocalKastor) -> Iterator[LocalKastor]:
         cluster_of_all.clear()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tells who reads the report which tests may not be run a second time."""
+    for item in items:
+        if item.get_closest_marker("never_retried"):
+            item.user_properties.append(("never_retried", "true"))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds options for tests that are longer than others."""
     parser.addoption(
@@ -217,12 +224,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEEDS",
         help="train the examples at their full length, with so many seeds; figures go to target/examples.jsonl",
     )
-    parser.addoption("--runs", type=int, default=3, metavar="N", help="kill processes in so many trainings; 20 is all")
+    parser.addoption("--runs", type=int, default=4, metavar="N", help="kill processes in so many trainings; 20 is all")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Gives tests their seeds."""
     if "kill_seed" in metafunc.fixturenames:
-        metafunc.parametrize("kill_seed", range(metafunc.config.getoption("--runs")))
+        # The last of four kills replicas and the operator; the others, one kind of process each.
+        seeds = range(metafunc.config.getoption("--runs"))
+        marks = [() if seed == 3 else (pytest.mark.nightly,) for seed in seeds]
+        metafunc.parametrize("kill_seed", [pytest.param(s, marks=m) for s, m in zip(seeds, marks, strict=True)])
     if "example_seed" in metafunc.fixturenames:
         metafunc.parametrize("example_seed", range(max(1, metafunc.config.getoption("--whole-examples"))))

@@ -56,6 +56,7 @@ def turn(model: Any, optimizer: Any, scheduler: Any, x: Any, y: Any) -> Any:
     return loss
 
 
+@pytest.mark.never_retried
 def test_trains_as_plain_pytorch_to_the_bit() -> None:
     data = Data()
     job = kastor.init(seed=5)
@@ -103,6 +104,7 @@ def test_objects_stay_as_they_are(tmp_path: Path) -> None:
     assert all(torch.equal(read[k], v) for k, v in model.state_dict().items())
 
 
+@pytest.mark.never_retried
 def test_workers_read_the_same_examples() -> None:
     found = []
     for workers in (0, 2):

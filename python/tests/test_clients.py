@@ -17,6 +17,8 @@ from kastor.operator import OFFLINE, OperatorClient, OperatorError
 from kastor.protocol import Action, BatchPlan, Cause, Doing, Outcome, OutcomeKind, Phase, Progress, Switch
 from kastor.telemetry import PassTimes, StepProfiler, StepSample, TelemetryClient, TrainingStatus
 
+PATIENCE_SECONDS = 600
+
 
 @pytest.fixture
 def operator(tmp_path: Path) -> Iterator[ScriptedOperator]:
@@ -50,20 +52,29 @@ def test_hears_of_a_generation_and_tells_where_it_is(operator: ScriptedOperator,
     operator.wait("it polls", lambda: operator.states.get("a"))
     operator.want(["a"], 32)
     membership.moved(0, Phase.READY)
-    found = membership.wait_for(lambda m: m.action is Action.RUN, 10)
+    found = membership.wait_for(lambda m: m.action is Action.RUN, PATIENCE_SECONDS)
     assert found is not None
     assert (found.generation, found.batch_plan, found.members[0].address) == (1, BatchPlan(32), "127.0.0.1:1")
     membership.moved(1, Phase.TRAINING)
     operator.wait("it is told", operator.settled)
     with membership.while_doing(Doing.EVALUATE):
-        operator.wait("it is told", lambda: operator.states["a"]["doing"] == "EVALUATE", 5)
-    operator.wait("it is told", lambda: operator.states["a"]["doing"] == "TRAIN", 5)
+        operator.wait("it is told", lambda: operator.states["a"]["doing"] == "EVALUATE")
+    operator.wait("it is told", lambda: operator.states["a"]["doing"] == "TRAIN")
     assert operator.states["a"]["client"].startswith("kastor-python/")
-    began = time.monotonic()
     operator.stop()
-    assert membership.wait_for(lambda m: m.action is Action.STOP, 5) is not None
-    assert time.monotonic() - began < 2
+    assert membership.wait_for(lambda m: m.action is Action.STOP, PATIENCE_SECONDS) is not None
     assert operator.refusals == []
+
+
+@pytest.mark.timing
+def test_hears_at_once_of_what_it_waits_for(operator: ScriptedOperator, membership: MembershipClient) -> None:
+    operator.wait("it polls", lambda: operator.states.get("a"))
+    membership.moved(0, Phase.READY)
+    operator.wait("it is told", lambda: operator.states["a"]["phase"] == "READY")
+    began = time.monotonic()
+    operator.want(["a"], 1)
+    assert membership.wait_for(lambda m: m.action is Action.RUN, PATIENCE_SECONDS) is not None
+    assert time.monotonic() - began < 2  # Its poll would end by itself after 10 s.
 
 
 def test_is_patient_with_an_operator_that_is_away(
@@ -72,51 +83,52 @@ def test_is_patient_with_an_operator_that_is_away(
     operator.wait("it polls", lambda: operator.states.get("a"))
     with caplog.at_level(logging.INFO, "kastor"):
         operator.away = True
-        operator.wait("it notices", lambda: "no membership from the operator" in caplog.text, 20)
-        time.sleep(1)
+        operator.wait("it notices", lambda: "no membership from the operator" in caplog.text)
+        polls, unanswered = operator.polls["a"], operator.unanswered
+        operator.wait("it asks again and again", lambda: operator.unanswered > unanswered + 2)
         operator.away = False
-        polls = operator.polls["a"]
-        operator.wait("it polls again", lambda: operator.polls["a"] > polls + 1, 20)
+        operator.wait("it polls again", lambda: operator.polls["a"] > polls + 1)
         membership.moved(0, Phase.READY)
         operator.want(["a"], 1)
-        assert membership.wait_for(lambda m: m.action is Action.RUN, 10) is not None
+        assert membership.wait_for(lambda m: m.action is Action.RUN, PATIENCE_SECONDS) is not None
     assert caplog.text.count("no membership from the operator") == 1
     assert "token of" not in caplog.text
 
 
+@pytest.mark.never_retried
 def test_reads_the_token_anew_and_follows_a_new_authority(operator: ScriptedOperator, tmp_path: Path) -> None:
     settings = config(operator, tmp_path)
     client = OperatorClient(settings)
     settings.token_file.write_text("expired")
     query = "membership?pod=a&address=h:1&generation=0&phase=STARTING&step=-1&waiting=false&wait=0&doing=TRAIN"
     with pytest.raises(OperatorError, match="401") as caught:
-        client.get(query, 5)
+        client.get(query, PATIENCE_SECONDS)
     assert "expired" not in str(caught.value)
     settings.token_file.write_text("token of a\n")
-    assert client.get(query, 5).body["action"] == "WAIT"
+    assert client.get(query, PATIENCE_SECONDS).body["action"] == "WAIT"
     client.close()
 
     right = settings.ca_file.read_text()
     (tmp_path / "x").mkdir()
     settings.ca_file.write_text(certificate(tmp_path / "x")[0].read_text())
     with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
-        client.get(query, 5)
+        client.get(query, PATIENCE_SECONDS)
     settings.ca_file.write_text("")
     with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
-        client.get(query, 5)
+        client.get(query, PATIENCE_SECONDS)
     settings.ca_file.write_text(right)
-    assert client.get(query, 5).body["action"] == "WAIT"
+    assert client.get(query, PATIENCE_SECONDS).body["action"] == "WAIT"
     client.close()
 
 
 def test_a_wrong_poll_is_an_error_with_its_status(operator: ScriptedOperator, tmp_path: Path) -> None:
     client = OperatorClient(config(operator, tmp_path))
     with pytest.raises(OperatorError, match="400") as caught:
-        client.get("membership?pod=a&phase=DANCING", 5)
+        client.get("membership?pod=a&phase=DANCING", PATIENCE_SECONDS)
     assert caught.value.refused
     operator.away = True
     with pytest.raises(OFFLINE):
-        client.get("membership?pod=a", 5)
+        client.get("membership?pod=a", PATIENCE_SECONDS)
     client.close()
 
 
@@ -140,38 +152,39 @@ def test_reports_what_was_measured_once(operator: ScriptedOperator, telemetry: T
     telemetry.switched(Switch(0, 0, 1, Cause.START, 0.2))
     for step, loss in ((1, 1.0), (2, float("nan")), (3, 3.0)):
         telemetry.stepped(sample(step=step, typical=step > 1, loss=loss))
-    operator.wait("a report", lambda: operator.reports, 10)
+    operator.wait("a report", lambda: operator.reports)
     report = operator.reports[0]
     assert report["trainingLoss"] == 2.0
     assert [(p["steps"], p["stepSeconds"]) for p in report["profiles"]] == [(2, pytest.approx(0.4))]
     assert len(report["switches"]) == 1
     telemetry.stepped(sample(step=4, typical=False))
-    operator.wait("another report", lambda: len(operator.reports) == 2, 10)
+    operator.wait("another report", lambda: len(operator.reports) == 2)
     assert (operator.reports[1]["profiles"], operator.reports[1]["switches"]) == ([], [])
-    time.sleep(1.5)
+    time.sleep(1.5)  # Nothing new, nothing to report: a slow machine makes this pass, not fail.
     assert len(operator.reports) == 2
     assert [r["sequence"] for r in operator.reports] == [0, 1]
     assert operator.refusals == []
 
 
-def test_what_did_not_arrive_is_told_later(operator: ScriptedOperator, telemetry: TelemetryClient) -> None:
+def test_what_did_not_arrive_is_told_later(
+    operator: ScriptedOperator, telemetry: TelemetryClient, caplog: pytest.LogCaptureFixture
+) -> None:
     operator.away = True
     telemetry.switched(Switch(0, 0, 1, Cause.START, 0.2))
     telemetry.stepped(sample())
-    time.sleep(2.2)
+    operator.wait("a report is lost", lambda: "did not reach the operator" in caplog.text)
     telemetry.stepped(sample(step=2))
     operator.away = False
-    operator.wait("a report", lambda: operator.reports, 15)
-    assert operator.reports[0]["profiles"][0]["steps"] == 2
-    assert len(operator.reports[0]["switches"]) == 1
+    operator.wait("all is told", lambda: sum(p["steps"] for r in operator.reports for p in r["profiles"]) == 2)
+    assert len(operator.switches()) == 1
 
 
 def test_a_successor_is_told_all_step_times_again(operator: ScriptedOperator, telemetry: TelemetryClient) -> None:
     telemetry.stepped(sample())
-    operator.wait("a report", lambda: len(operator.reports) == 1, 10)
+    operator.wait("a report", lambda: len(operator.reports) == 1)
     operator.term = "2"
     telemetry.stepped(sample(step=2))
-    operator.wait("two more reports", lambda: len(operator.reports) == 3, 10)
+    operator.wait("two more reports", lambda: len(operator.reports) == 3)
     assert [r["profiles"][0]["steps"] for r in operator.reports] == [1, 1, 2]
 
 
@@ -181,7 +194,7 @@ def test_the_last_report_is_sent_again_until_it_arrives(operator: ScriptedOperat
     outcome = Outcome(OutcomeKind.COMPLETED, "done")
     assert not telemetry.finish(outcome, 1)
     operator.away = False
-    assert telemetry.finish(outcome, 10)
+    assert telemetry.finish(outcome, PATIENCE_SECONDS)
     assert operator.outcome == json.loads(json.dumps(outcome.to_json()))
 
 
@@ -189,9 +202,9 @@ def test_a_refused_report_is_not_sent_again(
     operator: ScriptedOperator, telemetry: TelemetryClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     telemetry.stepped(sample(generation=99))
-    operator.wait("a refusal", lambda: operator.refusals, 10)
+    operator.wait("a refusal", lambda: operator.refusals)
     telemetry.stepped(sample())
-    operator.wait("a report", lambda: operator.reports, 10)
+    operator.wait("a report", lambda: operator.reports)
     assert operator.reports[0]["profiles"][0]["steps"] == 1
     assert "a report was refused: the operator answered 400" in caplog.text
 

@@ -220,9 +220,9 @@ def failed(rules: Rulebook) -> str:
 
 
 @pytest.mark.integration
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 def test_a_client_of_the_standard_library_keeps_all_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--keep", str(tmp_path / "kept"), "--", *BARE]) == 0, capsys.readouterr().out
+    assert main(["--patience", "900", "--keep", str(tmp_path / "kept"), "--", *BARE]) == 0, capsys.readouterr().out
     assert "failed" not in capsys.readouterr().out
     assert (tmp_path / "kept" / "life" / "a.log").exists()
 
@@ -246,7 +246,7 @@ def flawed() -> dict[str, Rulebook]:
 
 
 @pytest.mark.integration
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_a_client_with_a_flaw_fails_on_the_rule_that_it_breaks(flaw: str, flawed: dict[str, Rulebook]) -> None:
     broken = {"exit-code": "last-words"}.get(flaw, flaw)
@@ -254,18 +254,17 @@ def test_a_client_with_a_flaw_fails_on_the_rule_that_it_breaks(flaw: str, flawed
 
 
 @pytest.mark.integration
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(3600)
 def test_training_by_pytorch_keeps_all_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "python" / "src"))
-    rules = play_all([sys.executable, str(SCRIPTS / "endless.py")], {}, patience=240)
+    rules = play_all([sys.executable, str(SCRIPTS / "endless.py")], {}, patience=900)
     assert all(verdict.passed for verdict in rules.verdicts.values()), failed(rules)
 
 
 @pytest.mark.integration
-@pytest.mark.timeout(1800)  # It may have to wait for a build.
-def test_the_agent_of_java_keeps_all_rules() -> None:
-    subprocess.run([str(ROOT / "kastor"), "version"], check=True, timeout=1200)  # builds where sources are newer
+@pytest.mark.timeout(3600)
+def test_the_agent_of_java_keeps_all_rules(built_kastor: None) -> None:
     home = subprocess.run([str(ROOT / "kastor"), "jdk"], check=True, capture_output=True, text=True).stdout.strip()
     built = ROOT / "training-agent" / "target"
     (jar,) = [path for path in built.glob("training-agent-*.jar") if "tests" not in path.name]
@@ -279,5 +278,5 @@ def test_the_agent_of_java_keeps_all_rules() -> None:
         "program": {"name": "glyph-mlp", "parameters": small},
         "goodput": {"learningRate": {"base": "0.02", "scaling": "AdaScale"}},
     }
-    rules = play_all(command, spec, patience=240)
+    rules = play_all(command, spec, patience=900)
     assert all(verdict.passed for verdict in rules.verdicts.values()), failed(rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from typing import Any
 
 import pytest
@@ -35,6 +36,8 @@ def held_out_loss(outcome: dict[str, Any]) -> float:
     return float(outcome["message"].split("held_out_loss ")[1].split()[0])
 
 
+@pytest.mark.never_retried
+@pytest.mark.nightly  # test_examples compares a training that changes its size with a plain one.
 def test_reaches_the_same_loss_whatever_the_replicas(
     tmp_path_factory: pytest.TempPathFactory, fork_servers: ForkServers
 ) -> None:
@@ -57,8 +60,10 @@ def test_reaches_the_same_loss_whatever_the_replicas(
     assert max(losses) < 0.5
 
 
+@pytest.mark.never_retried
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 6}
+    began = time.monotonic()
     cluster.start("a", "b", **options)
     cluster.ready("b")
     cluster.want(["a"], 32)
@@ -79,7 +84,7 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     assert {len(lines[0]["examples"]) for lines in steps.values()} == {32, 16, 24, 64}
     changes = [(s["replicasBefore"], s["replicasAfter"], s["cause"]) for s in cluster.operator.switches()]
     assert changes == [(0, 1, "START"), (1, 2, "RESCALE"), (2, 2, "RESCALE"), (2, 1, "RESCALE")]
-    assert all(s["pauseSeconds"] < 5 for s in cluster.operator.switches())
+    assert sum(s["pauseSeconds"] for s in cluster.operator.switches()) < time.monotonic() - began
     last = cluster.operator.reports[-1]
     assert last["gradient"]["initialBatch"] == 32
     assert last["learningRate"] > 0
@@ -93,9 +98,16 @@ def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -
     assert cluster.operator.starts["b"].startswith("PEERS,")
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize(
     "point",
-    ["body", "before STEP", "after STEP", "before JOIN", "after JOIN"],
+    [
+        "body",
+        pytest.param("before STEP", marks=pytest.mark.nightly),
+        pytest.param("after STEP", marks=pytest.mark.nightly),
+        "before JOIN",
+        pytest.param("after JOIN", marks=pytest.mark.nightly),
+    ],
 )
 def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) -> None:
     options: dict[str, Any] = {"epochs": 5}
@@ -116,6 +128,7 @@ def test_survives_a_kill_at_any_point_of_a_step(cluster: Cluster, point: str) ->
         assert "FAILURE" in [s["cause"] for s in cluster.operator.switches()]
 
 
+@pytest.mark.never_retried
 def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4, "width": 600}
     cluster.start("a", fault={"point": "state", "step": 20}, **options)
@@ -130,6 +143,7 @@ def test_survives_the_death_of_the_one_that_sends_its_state(cluster: Cluster) ->
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4}
     cluster.start("a", **options)
@@ -141,6 +155,7 @@ def test_survives_two_deaths_at_once(cluster: Cluster) -> None:
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 6}
     cluster.start("a", "b", **options)
@@ -171,6 +186,7 @@ def test_goes_on_from_a_checkpoint_after_a_suspension_and_after_the_death_of_all
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_begins_with_the_model_of_another_job_and_goes_on_from_its_own_checkpoint(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4}
     others = cluster.folder / "others"
@@ -232,6 +248,7 @@ def test_ends_with_the_reason_where_another_jobs_model_cannot_be_had(
     )
 
 
+@pytest.mark.never_retried
 def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 4}
     cluster.start("a", "b", **options)
@@ -247,7 +264,8 @@ def test_trains_on_after_sigterm_until_it_is_taken_out(cluster: Cluster) -> None
     check_end(cluster, outcome)
 
 
-@pytest.mark.parametrize("kind", ["workers", "adam", "scaler", "compile"])
+@pytest.mark.never_retried
+@pytest.mark.parametrize("kind", ["workers", "adam", "scaler", pytest.param("compile", marks=pytest.mark.nightly)])
 def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
     options: dict[str, Any] = {"epochs": 5, kind: 2 if kind == "workers" else True}
     cluster.start("a", "b", **options)
@@ -263,6 +281,7 @@ def test_keeps_other_ways_to_train_elastic(cluster: Cluster, kind: str) -> None:
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 5}
     cluster.start("a", **options)
@@ -280,6 +299,7 @@ def test_trains_while_the_operator_is_away(cluster: Cluster) -> None:
     assert "token of" not in cluster.log("a")
 
 
+@pytest.mark.never_retried
 def test_reports_what_the_script_logs_on_rank_0(cluster: Cluster) -> None:
     cluster.start("a", "b", epochs=2)
     cluster.want(["a", "b"], 16)
@@ -295,12 +315,13 @@ def test_reports_what_the_script_logs_on_rank_0(cluster: Cluster) -> None:
     assert any(0 <= scalars.get("batch/first", -1) < EXAMPLES for _, scalars in told)
 
 
+@pytest.mark.never_retried
 def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 3}
     cluster.start("a", **options)
-    cluster.start("b", fault={"point": "body", "step": 10, "hang": 300}, **options)
+    cluster.start("b", fault={"point": "body", "step": 10, "hang": 3600}, **options)
     cluster.want(["a", "b"], 16)
-    cluster.wait("a waits for b", lambda: cluster.operator.states["a"].get("waiting") == "true", 60)
+    cluster.wait("a waits for b", lambda: cluster.operator.states["a"].get("waiting") == "true")
     # As the operator's hang watch does: the one that does not wait is replaced.
     cluster.pods["b"].kill()
     outcome = cluster.completed()
@@ -308,6 +329,7 @@ def test_leaves_a_member_behind_that_hangs(cluster: Cluster) -> None:
     check_end(cluster, outcome)
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize(("most", "batch", "rehearses"), [(20, 32, True), (40, 48, False)])
 def test_a_batch_that_does_not_fit_is_told_and_the_others_go_on(
     cluster: Cluster, most: int, batch: int, rehearses: bool

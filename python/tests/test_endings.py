@@ -34,6 +34,7 @@ def test_tells_how_it_ended(cluster: Cluster, how: str, status: int, kind: str, 
         assert "metric" not in outcome
 
 
+@pytest.mark.never_retried
 def test_tells_that_it_cannot_start(cluster: Cluster) -> None:
     (cluster.folder / "ring").write_bytes(b"hunter2")
     cluster.start("a", script="endings.py", how="caught")
@@ -44,6 +45,7 @@ def test_tells_that_it_cannot_start(cluster: Cluster) -> None:
     assert "hunter2" not in cluster.log("a") + outcome["message"]
 
 
+@pytest.mark.never_retried
 def test_trains_on_while_its_token_is_refused(cluster: Cluster) -> None:
     cluster.start("a", "b", epochs=5)
     cluster.want(["a", "b"], 16)

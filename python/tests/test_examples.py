@@ -151,8 +151,12 @@ def test_manifest_is_what_kastor_run_makes(kastor: LocalKastor, example: Example
 
 
 @pytest.mark.integration
-@pytest.mark.timeout(3 * PATIENCE_SECONDS)
-@BY_NAME
+@pytest.mark.timeout(4 * PATIENCE_SECONDS)
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(each, marks=[pytest.mark.nightly] if each.name != "cnn" else []) for each in SCRIPTS],
+    ids=lambda example: example.name,
+)
 def test_trains_as_well_when_its_size_changes(
     kastor: LocalKastor, example: Example, example_seed: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

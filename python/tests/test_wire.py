@@ -223,6 +223,7 @@ def test_names_every_variable_that_is_wrong(tmp_path: Path) -> None:
         assert name in str(caught.value)
 
 
+@pytest.mark.never_retried
 def test_a_short_secret_is_refused_and_not_shown(tmp_path: Path) -> None:
     config = Config.read(environment(tmp_path))
     assert config is not None

@@ -79,7 +79,7 @@ class Machine:
 
     def python_alone(self) -> Planned:
         """Plans checks of our Python and its tests that start no process, which need no build."""
-        return Planned("python", lambda: self._python("python", self.reports / "python", ["--fast"]))
+        return Planned("python", lambda: self._python("python", self.reports / "python", ["--alone"]))
 
     def python_processes(self, name: str, option: str) -> Planned:
         """Plans tests of the Python client that train on the Kastor of this build."""

@@ -71,6 +71,7 @@ class ScriptedOperator:
         self.generation = 0
         self.term = "1"
         self.away = False
+        self.unanswered = 0
         self.ended = False
         self._wanted: list[str] = []
         self._plan = NO_PLAN
@@ -155,7 +156,7 @@ class ScriptedOperator:
         """Step that a pod told last."""
         return int(self.states.get(pod, {}).get("step", -1))
 
-    def wait(self, what: str, holds: Callable[[], Any], seconds: float = 60) -> None:
+    def wait(self, what: str, holds: Callable[[], Any], seconds: float = 600) -> None:
         """Waits until something holds."""
         end = time.monotonic() + seconds
         with self.changed:
@@ -303,6 +304,9 @@ class ScriptedOperator:
     def _allowed(self, handler: http.server.BaseHTTPRequestHandler, pod: str, resource: str) -> bool:
         if self.away:
             handler.close_connection = True
+            with self.changed:
+                self.unanswered += 1
+                self.changed.notify_all()
             return False
         path = urllib.parse.urlsplit(handler.path).path
         known = self.tokens.get(pod, {self.token(pod)})
