@@ -14,9 +14,9 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
-import io.quarkus.test.junit.QuarkusTestProfile;
 import io.quarkus.test.junit.TestProfile;
 import jakarta.inject.Inject;
 import java.net.URI;
@@ -39,7 +39,8 @@ import org.junit.jupiter.api.Test;
 // What the test waits for is there; a null would fail it as it should.
 @NullUnmarked
 @QuarkusTest
-@TestProfile(NodeFaultIT.Impatient.class)
+@QuarkusTestResource(FakeApiServer.class)
+@TestProfile(OtherSettings.class)
 class NodeFaultIT {
   private static final String NAMESPACE = "team";
   private static final String LEASES = "kube-node-lease";
@@ -325,19 +326,6 @@ class NodeFaultIT {
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
-    }
-  }
-
-  /** With the times that an operator has unless somebody sets others. */
-  public static final class Impatient implements QuarkusTestProfile {
-    @Override
-    public List<TestResourceEntry> testResources() {
-      return List.of(new TestResourceEntry(FakeApiServer.class));
-    }
-
-    @Override
-    public boolean disableGlobalTestResources() {
-      return true;
     }
   }
 }

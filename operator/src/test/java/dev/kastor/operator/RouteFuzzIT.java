@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@TestProfile(FuzzIT.Unlimited.class)
+@TestProfile(OtherSettings.class)
 @Tag("never-retried")
 class RouteFuzzIT {
   private static final long REQUESTS = Long.getLong("kastor.fuzz.requests", 2_000);

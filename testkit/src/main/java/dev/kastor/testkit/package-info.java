@@ -1,9 +1,9 @@
 /**
  * Tools of tests that several modules share; none of them is shipped.
  *
- * <p>Entry types: {@link dev.kastor.testkit.SourceJar}, {@link dev.kastor.testkit.PackageCycles},
- * {@link dev.kastor.testkit.TestKeys}, {@link dev.kastor.testkit.GoldenFile}, {@link
- * dev.kastor.testkit.Requirement}. Depends on the JDK, ArchUnit and JUnit's exceptions.
+ * <p>Entry types: {@link dev.kastor.testkit.SourceJar}, {@link dev.kastor.testkit.TestKeys}, {@link
+ * dev.kastor.testkit.GoldenFile}, {@link dev.kastor.testkit.Requirement}. Depends on the JDK and JUnit's
+ * exceptions.
  */
 @NullMarked
 package dev.kastor.testkit;

@@ -1,9 +1,9 @@
-package dev.kastor;
+package dev.kastor.e2e.architecture;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
-import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.core.importer.Location;
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
@@ -14,21 +14,14 @@ import java.time.ZonedDateTime;
 import java.util.UUID;
 
 /** The core knows no Kubernetes, JSON, files, sockets or clocks, and its layers point one way. */
-@AnalyzeClasses(
-    packages = "dev.kastor",
-    importOptions = {ImportOption.DoNotIncludeTests.class, CorePurityTest.NoTools.class})
+@AnalyzeClasses(locations = CompiledModules.class)
 final class CorePurityTest {
-  /** Everything but the tools of the tests, which may read files. */
-  static final class NoTools implements ImportOption {
-    @Override
-    public boolean includes(Location location) {
-      return !location.contains("dev/kastor/testkit/");
-    }
-  }
+  private static final DescribedPredicate<JavaClass> CORE = CompiledModules.of("scheduler-core");
 
   @ArchTest
   static final ArchRule NO_OUTSIDE_WORLD =
       noClasses()
+          .that(CORE)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
@@ -45,6 +38,7 @@ final class CorePurityTest {
   @ArchTest
   static final ArchRule NO_CLOCK =
       noClasses()
+          .that(CORE)
           .should()
           .callMethod(System.class, "currentTimeMillis")
           .orShould()
@@ -62,6 +56,7 @@ final class CorePurityTest {
   @ArchTest
   static final ArchRule NO_HIDDEN_RANDOMNESS =
       noClasses()
+          .that(CORE)
           .should()
           .callMethod(Math.class, "random")
           .orShould()
@@ -70,7 +65,8 @@ final class CorePurityTest {
   @ArchTest
   static final ArchRule WIRE_RECORDS_STAND_ALONE =
       noClasses()
-          .that()
+          .that(CORE)
+          .and()
           .resideInAPackage("dev.kastor.protocol")
           .should()
           .dependOnClassesThat()
@@ -79,7 +75,8 @@ final class CorePurityTest {
   @ArchTest
   static final ArchRule PLUGINS_STAND_ALONE =
       noClasses()
-          .that()
+          .that(CORE)
+          .and()
           .resideInAPackage("dev.kastor.plugin")
           .should()
           .dependOnClassesThat()
@@ -88,7 +85,8 @@ final class CorePurityTest {
   @ArchTest
   static final ArchRule ONLY_HOSTS_KNOW_POLICIES =
       noClasses()
-          .that()
+          .that(CORE)
+          .and()
           .resideOutsideOfPackage("dev.kastor.scheduler.policy..")
           .should()
           .dependOnClassesThat()

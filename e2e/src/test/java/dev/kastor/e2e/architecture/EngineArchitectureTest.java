@@ -1,16 +1,14 @@
-package dev.kastor.engine;
+package dev.kastor.e2e.architecture;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
-import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-@AnalyzeClasses(
-    packages = "dev.kastor.engine",
-    importOptions = ImportOption.DoNotIncludeTests.class)
-class EngineArchitectureTest {
+/** Layers of the engine. */
+@AnalyzeClasses(locations = CompiledModules.class)
+final class EngineArchitectureTest {
   @ArchTest
   static final ArchRule ENGINE_KNOWS_NO_AGENT =
       noClasses()

@@ -1,24 +1,17 @@
-package dev.kastor.agent;
+package dev.kastor.e2e.architecture;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
 
-/** Who may use whom inside the module. */
-@Tag("slow")
-class LayersTest {
-  private static final JavaClasses ALL =
-      new ClassFileImporter()
-          .withImportOption(new ImportOption.DoNotIncludeTests())
-          .importPackages("dev.kastor.agent");
-
-  @Test
-  void ringNeedsTheJdkOnly() {
+/** Layers of the training agent. */
+@AnalyzeClasses(locations = CompiledModules.class)
+final class LayersTest {
+  @ArchTest
+  static void ringNeedsTheJdkOnly(JavaClasses all) {
     classes()
         .that()
         .resideInAPackage("dev.kastor.agent.ring")
@@ -26,11 +19,11 @@ class LayersTest {
         .onlyDependOnClassesThat()
         .resideInAnyPackage(
             "dev.kastor.agent.ring", "java..", "javax.crypto..", "org.slf4j..", "org.jspecify..")
-        .check(ALL);
+        .check(all);
   }
 
-  @Test
-  void whatTheTrainerUsesDoesNotKnowIt() {
+  @ArchTest
+  static void whatTheTrainerUsesDoesNotKnowIt(JavaClasses all) {
     noClasses()
         .that()
         .resideInAnyPackage(
@@ -41,6 +34,6 @@ class LayersTest {
         .dependOnClassesThat()
         .resideInAnyPackage(
             "dev.kastor.agent.trainer..", "dev.kastor.agent.ring..", "dev.kastor.engine..")
-        .check(ALL);
+        .check(all);
   }
 }
