@@ -113,6 +113,9 @@ final class QuotaCut {
     Allocation now = allocation(job);
     int each = now.slotsPerReplica();
     int wanted = Math.max(floor, now.slots() - excess) / each;
+    if (wanted >= now.replicas()) {
+      return false;
+    }
     for (int replicas = wanted; replicas * each >= Math.max(floor, 1); replicas--) {
       if (job.spec().elasticity().allows(replicas)) {
         give(job, fewer(now, replicas));
