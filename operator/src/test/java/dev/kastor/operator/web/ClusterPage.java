@@ -20,8 +20,10 @@ public final class ClusterPage extends PageProfile {
   /** Asks as the administrator from now on. */
   static void askAsAdmin() {
     RestAssured.filters(
-        (request, response, context) ->
-            context.next(request.header("Authorization", ADMIN), response));
+        (request, response, context) -> {
+          request.header("Authorization", ADMIN);
+          return context.next(request, response);
+        });
   }
 
   /** Says no longer who asks. */
