@@ -1,6 +1,7 @@
 package dev.kastor.e2e.suite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
 import java.io.IOException;
@@ -53,7 +54,7 @@ class ResultsTest {
     Results results = run(BrokenScenario.class);
     assertThat(lines(results))
         .containsExactly(
-            "Broken/set-up and end/FAILED/java.lang.IllegalStateException: no chart/yes",
+            "Broken/set-up and end/FAILED/java.lang.NumberFormatException: For input string: \"no chart\"/yes",
             "Broken/first()/SKIPPED/the scenario ended before/yes");
     assertThat(new Verdict(results.steps()).status()).isEqualTo(1);
   }
@@ -111,7 +112,7 @@ class ResultsTest {
     @Order(2)
     @DisplayName("second")
     void second() {
-      throw new AssertionError("not within\n\t5 s");
+      fail("not within\n\t5 s");
     }
 
     @Test
@@ -148,7 +149,7 @@ class ResultsTest {
   static final class BrokenScenario {
     @BeforeAll
     static void install() {
-      throw new IllegalStateException("no chart");
+      Integer.parseInt("no chart");
     }
 
     @Test
