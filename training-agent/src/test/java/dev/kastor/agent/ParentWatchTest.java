@@ -1,5 +1,6 @@
 package dev.kastor.agent;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
@@ -26,7 +27,7 @@ final class ParentWatchTest {
   }
 
   private static InputStream ended() {
-    return new ByteArrayInputStream("ignored".repeat(100).getBytes());
+    return new ByteArrayInputStream("ignored".repeat(100).getBytes(UTF_8));
   }
 
   @Test
