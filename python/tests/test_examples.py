@@ -141,10 +141,10 @@ def test_a_run_of_mlflow_goes_on_where_there_is_one(found: str, tmp_path: Path) 
 @pytest.mark.integration
 @pytest.mark.timeout(PATIENCE_SECONDS)
 @BY_NAME
-def test_manifest_is_what_kastor_run_makes(kastor: LocalKastor, example: Example) -> None:
+def test_manifest_is_what_kastor_run_makes(cluster_of_all: LocalKastor, example: Example) -> None:
     text = (EXAMPLES / f"{example.name}.yaml").read_text()
     (line,) = re.findall(r"^# kastor (run .* --dry-run .*)$", text, re.MULTILINE)
-    made = kastor.command(*shlex.split(line))
+    made = cluster_of_all.command(*shlex.split(line))
     assert made.returncode == 0, made.stderr
     assert text.partition("apiVersion:")[2] == made.stdout.partition("apiVersion:")[2]
     assert shlex.split(line)[-2:] == ["python", f"{example.name}.py"]
