@@ -1,7 +1,9 @@
 package dev.kastor.cli;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code kastor} command in a process of its own, one after the other. */
@@ -40,11 +43,10 @@ public final class KastorProcess implements AutoCloseable {
   /** Starts a command; what it says goes to a file. */
   public void start(Path said, String... arguments) throws IOException {
     output = said;
-    process =
-        builder(home, List.of(), arguments)
-            .redirectErrorStream(true)
-            .redirectOutput(said.toFile())
-            .start();
+    ProcessBuilder builder = builder(home, List.of(), arguments);
+    // Where a shell runs these tests in the background, all below it would ignore Ctrl-C.
+    builder.command().addAll(0, List.of("env", "--default-signal=INT"));
+    process = builder.redirectErrorStream(true).redirectOutput(said.toFile()).start();
   }
 
   /**
@@ -58,12 +60,19 @@ public final class KastorProcess implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(jvmOptions);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kastor.class.getName()));
+    command.addAll(List.of("-cp", classPath(), Kastor.class.getName()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("KASTOR_INSTALL", ROOT.toString());
     builder.environment().put("KASTOR_HOME", home.toString());
     return builder;
+  }
+
+  /** That of this process, for any working folder. */
+  private static String classPath() {
+    return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+        .collect(joining(File.pathSeparator));
   }
 
   /** All that it has said. */

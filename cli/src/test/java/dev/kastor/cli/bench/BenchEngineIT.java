@@ -4,40 +4,50 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.cli.Kastor;
+import dev.kastor.cli.KastorShell;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Measures the built engine in a process of its own; the peer, if any, is played. */
 final class BenchEngineIT {
-  private static final Path ROOT =
-      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  @TempDir private static Path folder;
+  private static KastorShell shell;
 
-  @TempDir private Path folder;
+  @BeforeAll
+  static void open() {
+    shell = new KastorShell(folder.resolve("kastor"), folder);
+  }
 
-  private JsonNode measure(String peer) throws IOException, InterruptedException {
+  @AfterAll
+  static void close() {
+    shell.close();
+  }
+
+  private static JsonNode measure(String peer) throws IOException {
     Path json = folder.resolve("engine.json");
-    Path output = folder.resolve("output");
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kastor.class.getName()));
-    command.addAll(List.of("bench", "engine", "--models", "mlp", "--threads", "1"));
-    command.addAll(List.of("--seconds", "0.1", "--rounds", "2", "--peer", peer));
-    command.addAll(List.of("--json", json.toString()));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
-    builder.environment().put("KASTOR_HOME", folder.resolve("kastor").toString());
-    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
-    assertThat(process.waitFor(PATIENCE)).as(Files.readString(output)).isTrue();
-    assertThat(process.exitValue()).as(Files.readString(output)).isZero();
-    assertThat(Files.readString(output)).contains("STEPS/S", "mlp, 1 thread: round 2 of 2");
+    String said =
+        shell.succeed(
+            "bench",
+            "engine",
+            "--models",
+            "mlp",
+            "--threads",
+            "1",
+            "--seconds",
+            "0.1",
+            "--rounds",
+            "2",
+            "--peer",
+            peer,
+            "--json",
+            json.toString());
+    assertThat(said).contains("STEPS/S", "mlp, 1 thread: round 2 of 2");
     return new ObjectMapper().readTree(Files.readString(json)).at("/cases/0");
   }
 

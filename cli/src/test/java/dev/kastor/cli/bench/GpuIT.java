@@ -5,45 +5,41 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.cli.Kastor;
-import java.nio.file.Files;
+import dev.kastor.cli.KastorShell;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Looks for GPUs with the built engine, on a machine that may have none. */
 final class GpuIT {
-  private static final Path ROOT =
-      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  @TempDir private static Path folder;
+  private static KastorShell shell;
 
-  @TempDir private Path folder;
+  @BeforeAll
+  static void open() {
+    shell = new KastorShell(folder.resolve("kastor"), folder);
+  }
 
-  private record Said(int exit, String text) {}
+  @AfterAll
+  static void close() {
+    shell.close();
+  }
 
-  private Said check(String... arguments) throws Exception {
-    Path output = folder.resolve("output");
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kastor.class.getName()));
-    command.addAll(List.of("gpu", "check"));
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
-    builder.environment().put("KASTOR_HOME", folder.resolve("kastor").toString());
-    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
-    assertThat(process.waitFor(PATIENCE)).as(Files.readString(output)).isTrue();
-    return new Said(process.exitValue(), Files.readString(output));
+  private static KastorShell.Result check(String... arguments) {
+    List<String> all = new ArrayList<>(List.of("gpu", "check"));
+    all.addAll(List.of(arguments));
+    return shell.run(all.toArray(String[]::new));
   }
 
   @Test
   void saysWhyThereIsNone() throws Exception {
     assumeThat(Path.of("/proc/driver/nvidia")).as("a driver of NVIDIA's").doesNotExist();
-    Said said = check();
-    assertThat(said.exit()).as(said.text()).isEqualTo(1);
+    KastorShell.Result said = check();
+    assertThat(said.code()).as(said.text()).isEqualTo(1);
     assertThat(said.text()).contains("libcuda.so.1 does not load", "trained on the CPU");
     JsonNode json = new ObjectMapper().readTree(check("--json").text());
     assertThat(json.get("devices")).isEmpty();
@@ -53,8 +49,8 @@ final class GpuIT {
   @Test
   void triesEachOne() throws Exception {
     assumeThat(Path.of("/proc/driver/nvidia")).as("a driver of NVIDIA's").exists();
-    Said said = check("--json");
-    assertThat(said.exit()).as(said.text()).isZero();
+    KastorShell.Result said = check("--json");
+    assertThat(said.code()).as(said.text()).isZero();
     JsonNode found = new ObjectMapper().readTree(said.text());
     for (JsonNode device : found.get("devices")) {
       boolean rounds = Double.parseDouble(device.get("capability").asText()) >= 8;

@@ -4,40 +4,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.cli.Kastor;
-import java.io.IOException;
-import java.nio.file.Files;
+import dev.kastor.cli.KastorShell;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Profiles the built engine in a process of its own. */
 final class ProfileIT {
-  private static final Path ROOT =
-      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  @TempDir private static Path folder;
+  private static KastorShell shell;
 
-  @TempDir private Path folder;
+  @BeforeAll
+  static void open() {
+    shell = new KastorShell(folder.resolve("kastor"), folder);
+  }
 
-  private String profile(int expected, String... arguments)
-      throws IOException, InterruptedException {
-    Path output = folder.resolve("output");
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kastor.class.getName()));
-    command.add("profile");
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
-    builder.environment().put("KASTOR_HOME", folder.resolve("kastor").toString());
-    Process process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
-    assertThat(process.waitFor(PATIENCE)).as(Files.readString(output)).isTrue();
-    String said = Files.readString(output);
-    assertThat(process.exitValue()).as(said).isEqualTo(expected);
-    return said;
+  @AfterAll
+  static void close() {
+    shell.close();
+  }
+
+  private static String profile(int expected, String... arguments) {
+    List<String> all = new ArrayList<>(List.of("profile"));
+    all.addAll(List.of(arguments));
+    KastorShell.Result result = shell.run(all.toArray(String[]::new));
+    assertThat(result.code()).as(result.text()).isEqualTo(expected);
+    return result.text();
   }
 
   @Test
@@ -75,7 +71,7 @@ final class ProfileIT {
   }
 
   @Test
-  void refusesWhatItCannotProfile() throws Exception {
+  void refusesWhatItCannotProfile() {
     assertThat(profile(2, "perceptron")).contains("there is no model 'perceptron'", "transformer");
     assertThat(profile(2, "mlp", "--threads=0")).contains("--threads (0) must be at least 1");
     assertThat(profile(2, "mlp", "--steps=0")).contains("--steps (0)");

@@ -2,21 +2,20 @@ package dev.kastor.cli.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.cli.KastorProcess;
+import dev.kastor.cli.SharedUp;
 import dev.kastor.cli.terminal.ExitCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A job under a real {@code kastor up} whose folder of checkpoints cannot be written for a while.
  */
 final class UnsavedIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final String JOB =
       """
       apiVersion: kastor.dev/v1alpha1
@@ -31,36 +30,33 @@ final class UnsavedIT {
           work: {steps: 100000000}
       """;
 
+  @RegisterExtension static final SharedUp UP = new SharedUp();
+
   @TempDir Path folder;
 
   @Test
   void aCheckpointThatIsNotSavedIsSaidEverywhere() throws Exception {
-    try (KastorProcess up = new KastorProcess(folder.resolve("home"));
-        KastorProcess kastor = new KastorProcess(folder.resolve("home"))) {
-      up.start(folder.resolve("up"), "up", "--slots", "1", "--port", "0");
-      up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
-      Path job = Files.writeString(folder.resolve("job.yaml"), JOB);
-      assertThat(run(kastor, "submit", job.toString())).isZero();
-      Path jobs = folder.resolve("home/checkpoints/default");
-      up.await("a checkpoint is saved", () -> !saved(jobs).isEmpty());
-      assertThat(run(kastor, "doctor")).isZero();
-      Path own = saved(jobs).getFirst().getParent();
-      Path away = folder.resolve("away");
-      Files.move(own, away);
-      Files.createFile(own);
+    Path job = Files.writeString(folder.resolve("job.yaml"), JOB);
+    assertThat(run("submit", job.toString())).isZero();
+    Path jobs = UP.home().resolve("checkpoints/default");
+    UP.up().await("a checkpoint is saved", () -> !saved(jobs).isEmpty());
+    assertThat(run("doctor")).isZero();
+    Path own = saved(jobs).getFirst().getParent();
+    Path away = folder.resolve("away");
+    Files.move(own, away);
+    Files.createFile(own);
 
-      up.await("describe says so", () -> says(kastor, "describe", "Unsaved"));
-      assertThat(kastor.said()).contains("CheckpointFailed", "A restart would go back to that of ");
-      assertThat(says(kastor, "events", "CheckpointFailed")).isTrue();
-      assertThat(run(kastor, "doctor")).isEqualTo(ExitCode.FAILED);
-      assertThat(kastor.said()).contains("1 of 1 jobs cannot save them", "default/digits");
-      assertThat(says(kastor, "get", "Running")).isTrue();
+    UP.up().await("describe says so", () -> says("describe", "Unsaved"));
+    assertThat(UP.shell().said()).contains("CheckpointFailed", "A restart would go back to that of ");
+    assertThat(says("events", "CheckpointFailed")).isTrue();
+    assertThat(run("doctor")).isEqualTo(ExitCode.FAILED);
+    assertThat(UP.shell().said()).contains("1 of 1 jobs cannot save them", "default/digits");
+    assertThat(says("get", "Running")).isTrue();
 
-      Files.delete(own);
-      Files.move(away, own);
-      up.await("it is over", () -> says(kastor, "describe", "CheckpointSaved"));
-      assertThat(run(kastor, "doctor")).isZero();
-    }
+    Files.delete(own);
+    Files.move(away, own);
+    UP.up().await("it is over", () -> says("describe", "CheckpointSaved"));
+    assertThat(run("doctor")).isZero();
   }
 
   private static List<Path> saved(Path jobs) {
@@ -75,21 +71,15 @@ final class UnsavedIT {
     }
   }
 
-  private boolean says(KastorProcess kastor, String command, String what) {
-    try {
-      assertThat(
-              command.equals("get")
-                  ? run(kastor, command, "digits", "-o", "yaml")
-                  : run(kastor, command, "digits"))
-          .isZero();
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
-    return kastor.said().contains(what);
+  private static boolean says(String command, String what) {
+    String said =
+        command.equals("get")
+            ? UP.shell().succeed(command, "digits", "-o", "yaml")
+            : UP.shell().succeed(command, "digits");
+    return said.contains(what);
   }
 
-  private int run(KastorProcess kastor, String... arguments) throws Exception {
-    kastor.start(folder.resolve("said"), arguments);
-    return kastor.waitFor(PATIENCE);
+  private static int run(String... arguments) {
+    return UP.shell().run(arguments).code();
   }
 }

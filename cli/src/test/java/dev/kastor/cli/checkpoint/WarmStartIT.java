@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.kastor.cli.KastorProcess;
+import dev.kastor.cli.SharedUp;
 import dev.kastor.cli.terminal.ExitCode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs that begin with the parameters of another one, under a real {@code kastor up}. */
@@ -24,56 +25,53 @@ final class WarmStartIT {
   private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  @RegisterExtension static final SharedUp UP = new SharedUp();
+
   @TempDir Path folder;
 
   @Test
   void aJobBeginsWithTheParametersOfAnotherAndGoesOnFromItsOwnCheckpoint() throws Exception {
-    try (KastorProcess up = new KastorProcess(folder.resolve("home"));
-        KastorProcess kastor = new KastorProcess(folder.resolve("home"))) {
-      up.start(folder.resolve("up"), "up", "--slots", "1", "--port", "0");
-      up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
-      assertThat(run(kastor, submit("a", "64", 600, "--wait"))).isZero();
-      double trained = loss(kastor, "a");
+    assertThat(run(submit("a", "64", 600, "--wait"))).isZero();
+    double trained = loss("a");
 
-      // One step each, so that the loss is that of the parameters with which they began.
-      assertThat(run(kastor, submit("fresh", "64", 1, "--wait"))).isZero();
-      assertThat(run(kastor, submit("warm", "64", 1, "--wait", "--warm-start", "a"))).isZero();
-      double fresh = loss(kastor, "fresh");
-      double warm = loss(kastor, "warm");
-      assertThat(fresh).as("of twelve classes, untrained").isBetween(2.0, 3.5);
-      assertThat(warm).as("trained %s", trained).isLessThan(fresh / 3);
+    // One step each, so that the loss is that of the parameters with which they began.
+    assertThat(run(submit("fresh", "64", 1, "--wait"))).isZero();
+    assertThat(run(submit("warm", "64", 1, "--wait", "--warm-start", "a"))).isZero();
+    double fresh = loss("fresh");
+    double warm = loss("warm");
+    assertThat(fresh).as("of twelve classes, untrained").isBetween(2.0, 3.5);
+    assertThat(warm).as("trained %s", trained).isLessThan(fresh / 3);
 
-      assertThat(run(kastor, submit("wide", "65", 1, "--wait", "--warm-start", "a")))
-          .isEqualTo(ExitCode.FAILED);
-      assertThat(kastor.said())
-          .contains("the parameters of job a cannot be taken")
-          .contains("(glyph-mlp there, glyph-mlp here)");
-      assertThat(run(kastor, submit("step", "64", 1, "--wait", "--warm-start", "a:7")))
-          .isEqualTo(ExitCode.FAILED);
-      assertThat(kastor.said()).contains("it has no checkpoint of step 7 but of 600");
-      assertThat(run(kastor, submit("nobody", "64", 1, "--warm-start", "b")))
-          .isEqualTo(ExitCode.NOT_FOUND);
-      assertThat(kastor.said()).contains("there is no job b in namespace default");
-      assertThat(run(kastor, submit("foreign", "64", 1, "--warm-start", "team/a")))
-          .isEqualTo(ExitCode.USAGE);
-      assertThat(kastor.said()).contains("of its own namespace alone");
+    assertThat(run(submit("wide", "65", 1, "--wait", "--warm-start", "a")))
+        .isEqualTo(ExitCode.FAILED);
+    assertThat(UP.shell().said())
+        .contains("the parameters of job a cannot be taken")
+        .contains("(glyph-mlp there, glyph-mlp here)");
+    assertThat(run(submit("step", "64", 1, "--wait", "--warm-start", "a:7")))
+        .isEqualTo(ExitCode.FAILED);
+    assertThat(UP.shell().said()).contains("it has no checkpoint of step 7 but of 600");
+    assertThat(run(submit("nobody", "64", 1, "--warm-start", "b")))
+        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(UP.shell().said()).contains("there is no job b in namespace default");
+    assertThat(run(submit("foreign", "64", 1, "--warm-start", "team/a")))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(UP.shell().said()).contains("of its own namespace alone");
 
-      assertThat(run(kastor, submit("long", "64", 1_000_000, "--warm-start", "a"))).isZero();
-      Path own = awaitOwnCheckpoint();
-      assertThat(run(kastor, "rm", "a")).isZero();
-      assertThat(run(kastor, "checkpoints", "rm", "--removed")).isZero();
-      assertThat(kastor.said()).contains("default/a");
-      ProcessHandle agent = agents().getFirst();
-      assertThat(agent.destroyForcibly()).isTrue();
-      await("a second replica", () -> logs("long").contains("starts from the checkpoint of step"));
-      assertThat(logs("long"))
-          .contains("takes the parameters of job a at step 600")
-          .containsOnlyOnce("takes the parameters of job");
-      assertThat(own).exists();
-      assertThat(run(kastor, "describe", "long")).isZero();
-      assertThat(kastor.said()).contains("with the parameters of job a, its newest checkpoint");
-      assertThat(run(kastor, "rm", "long")).isZero();
-    }
+    assertThat(run(submit("long", "64", 1_000_000, "--warm-start", "a"))).isZero();
+    Path own = awaitOwnCheckpoint();
+    assertThat(run("rm", "a")).isZero();
+    assertThat(run("checkpoints", "rm", "--removed")).isZero();
+    assertThat(UP.shell().said()).contains("default/a");
+    ProcessHandle agent = agents().getFirst();
+    assertThat(agent.destroyForcibly()).isTrue();
+    await("a second replica", () -> logs("long").contains("starts from the checkpoint of step"));
+    assertThat(logs("long"))
+        .contains("takes the parameters of job a at step 600")
+        .containsOnlyOnce("takes the parameters of job");
+    assertThat(own).exists();
+    assertThat(run("describe", "long")).isZero();
+    assertThat(UP.shell().said()).contains("with the parameters of job a, its newest checkpoint");
+    assertThat(run("rm", "long")).isZero();
   }
 
   private String[] submit(String name, String hidden, long steps, String... more) throws Exception {
@@ -100,18 +98,16 @@ final class WarmStartIT {
     return arguments.toArray(String[]::new);
   }
 
-  private double loss(KastorProcess kastor, String job) throws Exception {
-    assertThat(run(kastor, "describe", job, "-o", "json")).isZero();
-    // Java's own warnings stand before it.
-    String said = kastor.said();
-    JsonNode loss = JSON.readTree(said.substring(said.indexOf("\n{") + 1)).findValue("loss");
-    assertThat(loss).as(kastor.said()).isNotNull();
+  private static double loss(String job) throws Exception {
+    String said = UP.shell().succeed("describe", job, "-o", "json");
+    JsonNode loss = JSON.readTree(said).findValue("loss");
+    assertThat(loss).as(said).isNotNull();
     return loss.asDouble();
   }
 
   /** The folder of checkpoints of the job {@code long}, once it has one after step 0. */
   private Path awaitOwnCheckpoint() throws Exception {
-    Path root = folder.resolve("home").resolve("checkpoints");
+    Path root = UP.home().resolve("checkpoints");
     List<Path> found = new ArrayList<>();
     await(
         "a checkpoint of its own",
@@ -137,7 +133,7 @@ final class WarmStartIT {
   }
 
   private String logs(String job) {
-    try (Stream<Path> files = Files.walk(folder.resolve("home").resolve("logs"))) {
+    try (Stream<Path> files = Files.walk(UP.home().resolve("logs"))) {
       StringBuilder text = new StringBuilder();
       for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
         if (file.toString().contains(job + "-")) {
@@ -158,8 +154,7 @@ final class WarmStartIT {
     }
   }
 
-  private int run(KastorProcess kastor, String... arguments) throws Exception {
-    kastor.start(folder.resolve("said"), arguments);
-    return kastor.waitFor(PATIENCE);
+  private static int run(String... arguments) {
+    return UP.shell().run(arguments).code();
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kastor.cli.KastorProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,26 +18,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the demonstration as a user would, in a process of its own, with the built parts. */
 final class DemoIT {
-  private static final Path ROOT =
-      Path.of(System.getProperty("kastor.root")).toAbsolutePath().normalize();
   private static final Duration PATIENCE = Duration.ofMinutes(15);
 
   @TempDir Path home;
 
   private Process kastor(Path output, String... arguments) throws IOException {
     ProcessBuilder builder =
-        new ProcessBuilder(
-            Stream.concat(
-                    Stream.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "dev.kastor.cli.Kastor"),
-                    Stream.of(arguments))
-                .toList());
-    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
-    builder.environment().put("KASTOR_HOME", home.resolve("kastor").toString());
+        KastorProcess.builder(home.resolve("kastor"), List.of(), arguments);
     return builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
   }
 

@@ -2,28 +2,29 @@ package dev.kastor.cli.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.cli.KastorProcess;
+import dev.kastor.cli.KastorShell;
+import dev.kastor.cli.KastorShell.Result;
 import dev.kastor.cli.Terminal;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Jobs with wrong programs, parameters and data, submitted to the cluster of this machine. */
-@Timeout(120)
 final class SubmitCheckIT {
   private static final String JOB =
       """
@@ -44,22 +45,27 @@ final class SubmitCheckIT {
           work: {epochs: 1}
       """;
 
-  /** Options of the launcher, without which the JVM warns of Netty. */
-  private static final List<String> AS_LAUNCHED =
-      List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
-
-  @TempDir private Path home;
-  @TempDir private Path folder;
+  @TempDir private static Path home;
+  @TempDir private static Path folder;
+  private static KastorShell shell;
   private Terminal terminal;
 
-  private record Result(int code, String text) {}
+  @BeforeAll
+  static void open() {
+    shell = new KastorShell(home, folder);
+  }
+
+  @AfterAll
+  static void close() {
+    shell.close();
+  }
 
   @BeforeEach
   void start() throws IOException {
     Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
     // Its kubeconfig is where that of the cluster of this machine is.
     terminal = new Terminal(home);
-    Path data = Files.createDirectory(folder.resolve("data"));
+    Path data = Files.createDirectories(folder.resolve("data"));
     Files.writeString(data.resolve("t.csv"), "age;klass\n" + "1;a\n2;b\n".repeat(20));
   }
 
@@ -68,17 +74,11 @@ final class SubmitCheckIT {
     terminal.close();
   }
 
-  private Result submit(String job, String... options) throws Exception {
+  private Result submit(String job, String... options) throws IOException {
     Files.writeString(folder.resolve("job.yaml"), job);
-    ProcessBuilder builder =
-        KastorProcess.builder(home, AS_LAUNCHED, "submit", "job.yaml")
-            .directory(folder.toFile())
-            .redirectErrorStream(true);
-    builder.command().addAll(List.of(options));
-    builder.environment().put("NO_COLOR", "1");
-    Process process = builder.start();
-    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    return new Result(process.waitFor(), text);
+    List<String> arguments = new ArrayList<>(List.of("submit", "job.yaml"));
+    arguments.addAll(List.of(options));
+    return shell.run(arguments.toArray(String[]::new));
   }
 
   private List<TrainingJob> stored() throws IOException {

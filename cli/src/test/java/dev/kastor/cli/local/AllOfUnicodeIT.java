@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kastor.cli.KastorProcess;
+import dev.kastor.cli.KastorShell;
 import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.crds.trainingjob.TrainingJobStatus.Phase;
 import dev.kastor.local.api.Json;
@@ -40,8 +41,6 @@ final class AllOfUnicodeIT {
 
   /** Ended jobs are removed before more come than the local API server keeps. */
   private static final int AT_ONCE = 2_500;
-
-  private static final Duration COMMAND = Duration.ofMinutes(10);
 
   /** Characters that could act on a terminal, or be taken for the end of a line. */
   private static final Pattern ACTS =
@@ -101,16 +100,6 @@ final class AllOfUnicodeIT {
     return job;
   }
 
-  private String command(String... arguments) throws Exception {
-    try (KastorProcess process = new KastorProcess(folder.resolve("home"))) {
-      process.start(folder.resolve("said"), arguments);
-      assertThat(process.waitFor(COMMAND))
-          .as("%s: %s", List.of(arguments), process.said())
-          .isZero();
-      return process.said();
-    }
-  }
-
   private static boolean ended(Phase phase) {
     return phase == Phase.Succeeded || phase == Phase.Failed;
   }
@@ -125,16 +114,17 @@ final class AllOfUnicodeIT {
 
   @Test
   void noTextKeepsAnyJobFromItsEnd() throws Exception {
-    try (KastorProcess up = new KastorProcess(folder.resolve("home"))) {
+    try (KastorProcess up = new KastorProcess(folder.resolve("home"));
+        KastorShell shell = new KastorShell(folder.resolve("home"), folder)) {
       up.start(folder.resolve("up"), "up", "--slots", Integer.toString(SLOTS), "--port", "0");
       up.await("kastor up says where it is", () -> up.said().contains("kubeconfig"));
       Config config = Config.fromKubeconfig(Files.readString(folder.resolve("home/kubeconfig")));
       try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build()) {
         for (int first = 0; first < JOBS; first += AT_ONCE) {
           if (first > 0) {
-            command("rm", "--all");
+            shell.succeed("rm", "--all");
           }
-          run(client, first, Math.min(JOBS, first + AT_ONCE));
+          run(client, shell, first, Math.min(JOBS, first + AT_ONCE));
         }
       }
       assertThat(Files.readString(folder.resolve("home/logs/operator.log")))
@@ -148,7 +138,7 @@ final class AllOfUnicodeIT {
               new String[] {"describe", LAST},
               new String[] {"why", LAST},
               new String[] {"history", LAST})) {
-        String said = command(look);
+        String said = shell.succeed(look);
         assertThat(said).as("%s, seed %d", List.of(look), seed).doesNotContainPattern(ACTS);
         assertThat(said).isNotBlank();
       }
@@ -156,7 +146,7 @@ final class AllOfUnicodeIT {
   }
 
   /** Submits the jobs of these numbers and waits until each has ended as it should. */
-  private void run(KubernetesClient client, int from, int to) throws Exception {
+  private void run(KubernetesClient client, KastorShell shell, int from, int to) throws Exception {
     for (int first = from; first < to; first += IN_A_FILE) {
       StringBuilder jobs = new StringBuilder();
       for (int number = first; number < Math.min(to, first + IN_A_FILE); number++) {
@@ -165,7 +155,7 @@ final class AllOfUnicodeIT {
         jobs.append("---\n").append(job).append('\n');
       }
       Path file = Files.writeString(folder.resolve("jobs.yaml"), jobs);
-      command("submit", file.toString());
+      shell.succeed("submit", file.toString());
     }
     awaitEnds(client, to - from);
     Map<String, Phase> phases = phases(client);

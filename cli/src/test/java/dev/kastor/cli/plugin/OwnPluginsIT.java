@@ -2,42 +2,45 @@ package dev.kastor.cli.plugin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kastor.cli.Kastor;
+import dev.kastor.cli.KastorShell;
+import dev.kastor.cli.KastorShell.Result;
 import dev.kastor.cli.terminal.ExitCode;
 import dev.kastor.scheduler.policy.PolicyPlugin;
 import dev.kastor.testkit.SourceJar;
 import dev.kastor.traces.format.TraceFormat;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The examples of a policy and of a trace format, in jars of their own, as commands find them. */
-@Timeout(120)
 final class OwnPluginsIT {
   private static final Path ROOT =
       Path.of(System.getProperty("kastor.root", "..")).toAbsolutePath().normalize();
 
   private static final String LOG = "id,submitted,gpus,seconds\na,160,2,30\nb,100,1,600\nc,5,0,9\n";
 
-  @TempDir private Path home;
-  private Path jar = Path.of("own.jar");
+  @TempDir private static Path home;
+  private static Path jar = Path.of("own.jar");
+  private static KastorShell shell;
 
-  private record Result(int code, String text) {}
-
-  @BeforeEach
-  void build() throws Exception {
+  @BeforeAll
+  static void build() throws Exception {
     Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
     Path plugins = Files.createDirectory(home.resolve("plugins"));
     Files.setPosixFilePermissions(plugins, PosixFilePermissions.fromString("rwx------"));
     jar = make(plugins, "policy", PolicyPlugin.class);
     make(plugins, "trace-format", TraceFormat.class);
+    shell = new KastorShell(home, home);
+  }
+
+  @AfterAll
+  static void close() {
+    shell.close();
   }
 
   private static Path make(Path plugins, String example, Class<?> type) throws Exception {
@@ -45,30 +48,11 @@ final class OwnPluginsIT {
     return Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
   }
 
-  private Result kastor(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.addAll(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("java.class.path"),
-            Kastor.class.getName()));
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("KASTOR_HOME", home.toString());
-    builder.environment().put("KASTOR_INSTALL", ROOT.toString());
-    builder.environment().put("NO_COLOR", "1");
-    Process process = builder.start();
-    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    return new Result(process.waitFor(), text);
-  }
-
   @Test
   void theExampleRunsBesideKastorsOwnWithItsOption() throws Exception {
     Path json = home.resolve("out.json");
     Result run =
-        kastor(
+        shell.run(
             "simulate",
             "--quiet",
             "--workload",
@@ -86,28 +70,28 @@ final class OwnPluginsIT {
   void aTraceInTheFormatOfTheExampleIsConverted() throws Exception {
     Path log = Files.writeString(home.resolve("log.csv"), LOG);
     Path workload = home.resolve("workload.csv");
-    Result run = kastor("trace", "convert", log.toString(), workload.toString());
+    Result run = shell.run("trace", "convert", log.toString(), workload.toString());
     assertThat(run.code()).as(run.text()).isZero();
     assertThat(Files.readString(workload))
         .contains("job log of the example cluster")
         .containsPattern("(?m)^b,0")
         .containsPattern("(?m)^a,60");
-    assertThat(kastor("trace", "describe", "--help").text().replaceAll("\\s+", " "))
+    assertThat(shell.run("trace", "describe", "--help").text().replaceAll("\\s+", " "))
         .contains("kastor, gpu-log");
   }
 
   @Test
-  void helpListsTheExample() throws Exception {
+  void helpListsTheExample() {
     for (String command : List.of("simulate", "sweep", "up", "demo")) {
-      Result help = kastor(command, "--help");
+      Result help = shell.run(command, "--help");
       assertThat(help.code()).as(help.text()).isZero();
       assertThat(help.text().replaceAll("\\s+", " ")).contains("gavel, smallest-first");
     }
   }
 
   @Test
-  void anUnknownOptionIsRefusedWithThoseOfTheExample() throws Exception {
-    Result run = kastor("simulate", "--policy", "smallest-first:speed=1");
+  void anUnknownOptionIsRefusedWithThoseOfTheExample() {
+    Result run = shell.run("simulate", "--policy", "smallest-first:speed=1");
     assertThat(run.code()).isEqualTo(ExitCode.USAGE);
     assertThat(run.text())
         .contains("policy smallest-first has no option 'speed'. Use one of: patience");
@@ -116,8 +100,12 @@ final class OwnPluginsIT {
   @Test
   void aJarThatOthersMayReplaceIsRefused() throws Exception {
     Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-rw-r--"));
-    Result run = kastor("simulate", "--policy", "smallest-first");
-    assertThat(run.code()).isEqualTo(ExitCode.FAILED);
-    assertThat(run.text()).contains("chmod go-w " + jar);
+    try {
+      Result run = shell.run("simulate", "--policy", "smallest-first");
+      assertThat(run.code()).isEqualTo(ExitCode.FAILED);
+      assertThat(run.text()).contains("chmod go-w " + jar);
+    } finally {
+      Files.setPosixFilePermissions(jar, PosixFilePermissions.fromString("rw-r--r--"));
+    }
   }
 }

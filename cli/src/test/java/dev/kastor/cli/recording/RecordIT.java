@@ -3,7 +3,7 @@ package dev.kastor.cli.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kastor.cli.KastorProcess;
-import java.io.IOException;
+import dev.kastor.cli.KastorShell;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A real {@code kastor up} whose jobs are recorded and replayed. */
 final class RecordIT {
   private static final Duration PATIENCE = Duration.ofMinutes(10);
-  private static final int JOBS = 5;
+  private static final int JOBS = 3;
 
   private static final Pattern LIKENESS =
       Pattern.compile(
@@ -40,45 +40,34 @@ final class RecordIT {
         .formatted(name, most, steps);
   }
 
-  private String kastor(String... arguments) throws IOException, InterruptedException {
-    Path out = Files.createTempFile(folder, "said", ".txt");
-    Process process =
-        KastorProcess.builder(folder.resolve("home"), List.of(), arguments)
-            .redirectErrorStream(true)
-            .redirectOutput(out.toFile())
-            .start();
-    assertThat(process.waitFor(PATIENCE)).as(Files.readString(out)).isTrue();
-    assertThat(process.exitValue()).as(Files.readString(out)).isZero();
-    return Files.readString(out);
-  }
-
   @Test
   void whatRanIsRecordedReplayedAndCompared() throws Exception {
     Path recording = folder.resolve("recording.json");
-    try (KastorProcess up = new KastorProcess(folder.resolve("home"))) {
+    try (KastorProcess up = new KastorProcess(folder.resolve("home"));
+        KastorShell kastor = new KastorShell(folder.resolve("home"), folder)) {
       up.start(folder.resolve("up.txt"), "up", "--slots", "2", "--port", "0");
       up.await("a cluster", () -> up.said().contains("kubeconfig"));
       for (int n = 0; n < JOBS; n++) {
         Path file = folder.resolve("job-" + n + ".yaml");
         Files.writeString(file, job("work-" + n, 1_000 + 500 * n, 1 + n % 2));
-        kastor("submit", file.toString());
+        kastor.succeed("submit", file.toString());
       }
       long end = System.nanoTime() + PATIENCE.toNanos();
-      while (kastor("ls").split("Succeeded", -1).length <= JOBS) {
+      while (kastor.succeed("ls").split("Succeeded", -1).length <= JOBS) {
         assertThat(System.nanoTime()).as("jobs end").isLessThan(end);
-        Thread.sleep(Duration.ofSeconds(2));
+        Thread.sleep(Duration.ofMillis(500));
       }
-      String said = kastor("record", "-o", recording.toString());
+      String said = kastor.succeed("record", "-o", recording.toString());
       assertThat(said).startsWith(JOBS + " jobs from ");
+      assertThat(Files.readString(recording)).doesNotContain("work-").contains("COMPLETED");
+      String replayed = kastor.succeed("simulate", "--quiet", "--recording", recording.toString());
+      Matcher likeness = LIKENESS.matcher(replayed);
+      assertThat(likeness.find()).as(replayed).isTrue();
+      assertThat(likeness.group(1)).isEqualTo(Integer.toString(JOBS));
+      // How near it is depends on what else the machine does: bench/record measures it.
+      assertThat(
+              kastor.succeed("simulate", "--quiet", "--recording", recording.toString(), "--policy", "fifo"))
+          .contains("fifo");
     }
-    assertThat(Files.readString(recording)).doesNotContain("work-").contains("COMPLETED");
-    String replayed = kastor("simulate", "--quiet", "--recording", recording.toString());
-    Matcher likeness = LIKENESS.matcher(replayed);
-    assertThat(likeness.find()).as(replayed).isTrue();
-    assertThat(likeness.group(1)).isEqualTo(Integer.toString(JOBS));
-    // How near it is depends on what else the machine does: bench/record measures it.
-    assertThat(
-            kastor("simulate", "--quiet", "--recording", recording.toString(), "--policy", "fifo"))
-        .contains("fifo");
   }
 }
