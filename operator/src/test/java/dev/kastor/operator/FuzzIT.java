@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
-import io.quarkus.test.junit.QuarkusTestProfile;
 import io.quarkus.test.junit.TestProfile;
 import java.io.IOException;
 import java.net.URI;
@@ -33,7 +32,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@TestProfile(FuzzIT.Unlimited.class)
+@TestProfile(OtherSettings.class)
 class FuzzIT {
   private static final long BODIES = Long.getLong("kastor.fuzz.bodies", 1_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);
@@ -43,19 +42,6 @@ class FuzzIT {
   private static final Set<Integer> EXPECTED =
       Set.of(200, 202, 204, 400, 401, 403, 404, 409, 413, 415, 422, 429);
   private static final long KEPT_BYTES = 16L << 20;
-
-  /** Without the limits that would keep most bodies from being read. */
-  public static final class Unlimited implements QuarkusTestProfile {
-    @Override
-    public Map<String, String> getConfigOverrides() {
-      return Map.of(
-          "kastor.agent.bad-reports-per-minute", "0",
-          "kastor.agent.requests-per-second", "0",
-          "kastor.agent.silence", "3h",
-          "kastor.summary-interval", "10s",
-          "kastor.round-interval", "30s");
-    }
-  }
 
   @TestHTTPResource(value = "/", tls = true)
   URI base;

@@ -9,10 +9,8 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
-import io.quarkus.test.junit.QuarkusTestProfile;
 import io.quarkus.test.junit.TestProfile;
 import java.net.URI;
-import java.util.Map;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
 
@@ -20,17 +18,9 @@ import org.junit.jupiter.api.Test;
 // As in the operator's tests: a null would fail the test as it should.
 @NullUnmarked
 @QuarkusTest
-@TestProfile(JobNamespacesIT.OneNamespace.class)
+@TestProfile(OtherSettings.class)
 @QuarkusTestResource(FakeApiServer.class)
 class JobNamespacesIT {
-  /** Settings of the operator. */
-  public static class OneNamespace implements QuarkusTestProfile {
-    @Override
-    public Map<String, String> getConfigOverrides() {
-      return Map.of("kastor.job-namespaces", "other," + TestBench.NAMESPACE);
-    }
-  }
-
   @TestHTTPResource(value = "/", tls = true)
   URI base;
 

@@ -13,9 +13,9 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
-import io.quarkus.test.junit.QuarkusTestProfile;
 import io.quarkus.test.junit.TestProfile;
 import java.net.URI;
 import java.time.ZoneOffset;
@@ -35,7 +35,8 @@ import org.junit.jupiter.api.Test;
 // What the test waits for is there; a null would fail it as it should.
 @NullUnmarked
 @QuarkusTest
-@TestProfile(NodeFaultIT.Impatient.class)
+@QuarkusTestResource(FakeApiServer.class)
+@TestProfile(OtherSettings.class)
 class NodeFaultIT {
   private static final String NAMESPACE = "team";
   private static final List<String> NODES = List.of("n1", "n2");
@@ -67,6 +68,7 @@ class NodeFaultIT {
     client.resources(TrainingJob.class).inNamespace(NAMESPACE).delete();
     await("no pods are left", () -> pods().isEmpty());
     agents.close();
+    NODES.forEach(this::removeNode);
   }
 
   @Test
@@ -199,6 +201,12 @@ class NodeFaultIT {
     lease(node, ZonedDateTime.now(ZoneOffset.UTC).plusMinutes(1));
   }
 
+  /** With its lease, which would be too old for the tests that come later. */
+  private void removeNode(String node) {
+    client.nodes().withName(node).delete();
+    client.leases().inNamespace("kube-node-lease").withName(node).delete();
+  }
+
   private void lease(String node, ZonedDateTime renewed) {
     client
         .leases()
@@ -277,24 +285,6 @@ class NodeFaultIT {
       } catch (InterruptedException e) {
         throw new IllegalStateException(e);
       }
-    }
-  }
-
-  /** Notices silence within seconds: the agents of the test speak every second. */
-  public static final class Impatient implements QuarkusTestProfile {
-    @Override
-    public List<TestResourceEntry> testResources() {
-      return List.of(new TestResourceEntry(FakeApiServer.class));
-    }
-
-    @Override
-    public boolean disableGlobalTestResources() {
-      return true;
-    }
-
-    @Override
-    public Map<String, String> getConfigOverrides() {
-      return Map.of("kastor.node.silence", "3s", "kastor.node.lease-age", "3s");
     }
   }
 }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@TestProfile(FuzzIT.Unlimited.class)
+@TestProfile(OtherSettings.class)
 class RouteFuzzIT {
   private static final long REQUESTS = Long.getLong("kastor.fuzz.requests", 2_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);

@@ -6,11 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
-import io.quarkus.test.junit.QuarkusTestProfile;
-import io.quarkus.test.junit.TestProfile;
 import java.net.URI;
 import java.util.Base64;
-import java.util.Map;
 import java.util.logging.Level;
 import org.jspecify.annotations.NullUnmarked;
 import org.junit.jupiter.api.Test;
@@ -20,16 +17,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@TestProfile(SecretsInLogsIT.Talkative.class)
 class SecretsInLogsIT {
-  /** Everything is logged. */
-  public static final class Talkative implements QuarkusTestProfile {
-    @Override
-    public Map<String, String> getConfigOverrides() {
-      return Map.of("quarkus.log.level", "DEBUG");
-    }
-  }
-
   @TestHTTPResource(value = "/", tls = true)
   URI base;
 
@@ -39,6 +27,7 @@ class SecretsInLogsIT {
     AgentClient api =
         new AgentClient(url.substring(0, url.length() - 1), FakeApiServer.certificate());
     String guess = "guess-that-is-nobodys-business";
+    // As quarkus.log.level=DEBUG sets it.
     try (CapturedLog log = new CapturedLog("", Level.FINE)) {
       String token;
       String secret;

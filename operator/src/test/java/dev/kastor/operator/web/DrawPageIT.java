@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -40,7 +39,7 @@ import org.slf4j.LoggerFactory;
 
 /** The page that computes a network on a drawing, in a real browser. */
 @QuarkusTest
-@TestProfile(DrawPageIT.OwnApplication.class)
+@TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Timeout(240)
 class DrawPageIT {
@@ -92,10 +91,7 @@ class DrawPageIT {
       }
       """;
 
-  /** A profile of its own, with jobs that no other test has. */
-  public static final class OwnApplication extends PageProfile {}
-
-  private static PageBrowser browser;
+  private final PageBrowser browser = PageBrowser.shared();
   private static ExportedGlyphs mlp;
   private static ExportedGlyphs cnn;
 
@@ -105,19 +101,14 @@ class DrawPageIT {
   int port;
 
   @BeforeAll
-  static void launch() throws Exception {
-    browser = new PageBrowser();
+  static void train() throws Exception {
     mlp = ExportedGlyphs.train("glyph-mlp", Map.of("hidden", "64,32"), 150);
     cnn = ExportedGlyphs.train("glyph-cnn", Map.of("channels", "6,8"), 20);
   }
 
-  @AfterAll
-  static void quit() {
-    browser.close();
-  }
-
   @AfterEach
   void check() {
+    new TestCluster(client).deleteAll();
     browser.checkAndClosePages();
   }
 

@@ -49,12 +49,14 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Predicate;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @QuarkusTest
-@TestProfile(PageProfile.class)
+@TestProfile(ClusterPage.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Tag("slow")
 class OverviewResourceTest {
@@ -76,6 +78,16 @@ class OverviewResourceTest {
 
   @ConfigProperty(name = "quarkus.http.test-port")
   int port;
+
+  @BeforeAll
+  static void logIn() {
+    ClusterPage.askAsAdmin();
+  }
+
+  @AfterAll
+  static void logOut() {
+    ClusterPage.askAsNobody();
+  }
 
   @AfterEach
   void empty() throws InterruptedException {
@@ -277,7 +289,9 @@ class OverviewResourceTest {
 
   @Test
   void pushesTheOverviewWhenItChanges() throws IOException, InterruptedException {
-    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"));
+    var request =
+        HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"))
+            .header("Authorization", ClusterPage.ADMIN);
     try (var http = HttpClient.newHttpClient()) {
       var answer = http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
       assertThat(answer.headers().firstValue("Content-Type").orElse(""))
@@ -297,7 +311,9 @@ class OverviewResourceTest {
 
   @Test
   void aStreamOutlastsTheTimeThatARequestMayTake() throws IOException, InterruptedException {
-    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"));
+    var request =
+        HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/api/v1/events"))
+            .header("Authorization", ClusterPage.ADMIN);
     long end = System.nanoTime() + REQUEST_LIMIT.plusSeconds(2).toNanos();
     try (var http = HttpClient.newHttpClient()) {
       var answer = http.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
@@ -347,7 +363,8 @@ class OverviewResourceTest {
     socket
         .getOutputStream()
         .write(
-            "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\n\r\n"
+                .formatted(ClusterPage.ADMIN)
                 .getBytes(StandardCharsets.US_ASCII));
     return new BufferedReader(
             new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))

@@ -16,8 +16,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A headless Chromium that opens pages of the operator and notes what is wrong with them. */
-final class PageBrowser implements AutoCloseable {
+/**
+ * Headless Chromium that opens pages of the operator and notes what is wrong with them. There is
+ * one for all tests of the page, which starts with the first of them; its driver ends it when the
+ * process of the tests has ended. Used by one thread.
+ */
+final class PageBrowser {
   private static final Path SCREENSHOTS = Path.of("target", "screenshots");
   private static final double PATIENCE_MILLIS = 30_000;
   private static final List<String> ARGUMENTS =
@@ -30,14 +34,20 @@ final class PageBrowser implements AutoCloseable {
           "--disable-component-update",
           "--disable-sync");
 
-  private final Playwright playwright;
+  private static final PageBrowser SHARED = new PageBrowser();
+
   private final Browser browser;
   private final List<String> complaints = new ArrayList<>();
   private final List<String> foreign = new ArrayList<>();
 
-  PageBrowser() {
+  /** The browser of all tests, without pages. */
+  static PageBrowser shared() {
+    return SHARED;
+  }
+
+  private PageBrowser() {
     PlaywrightAssertions.setDefaultAssertionTimeout(PATIENCE_MILLIS);
-    playwright =
+    Playwright playwright =
         Playwright.create(
             new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
     String chromium = Optional.ofNullable(System.getenv("CHROMIUM")).orElse("/usr/bin/chromium");
@@ -48,12 +58,6 @@ final class PageBrowser implements AutoCloseable {
                 new BrowserType.LaunchOptions()
                     .setExecutablePath(Path.of(chromium))
                     .setArgs(ARGUMENTS));
-  }
-
-  @Override
-  public void close() {
-    browser.close();
-    playwright.close();
   }
 
   /**
@@ -87,20 +91,22 @@ final class PageBrowser implements AutoCloseable {
   /** Opens a path of the operator at this port. */
   Page open(int port, String path, int width, int height, ColorScheme scheme) {
     Page page = context(width, height, scheme).newPage();
-    page.onConsoleMessage(message -> {
-      if (message.type().equals("error") || message.type().equals("warning")) {
-        complaints.add(message.text());
-      }
-    });
+    page.onConsoleMessage(
+        message -> {
+          if (message.type().equals("error") || message.type().equals("warning")) {
+            complaints.add(message.text());
+          }
+        });
     page.onPageError(complaints::add);
     String origin = "http://localhost:" + port + "/";
-    page.onRequest(request -> {
-      if (!request.url().startsWith(origin)
-          && !request.url().startsWith("blob:" + origin)
-          && !request.url().startsWith("data:")) {
-        foreign.add(request.url());
-      }
-    });
+    page.onRequest(
+        request -> {
+          if (!request.url().startsWith(origin)
+              && !request.url().startsWith("blob:" + origin)
+              && !request.url().startsWith("data:")) {
+            foreign.add(request.url());
+          }
+        });
     page.navigate(origin + path.substring(1));
     return page;
   }

@@ -30,20 +30,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The page in a real browser, fed through the API server and the history as in operation. */
 @QuarkusTest
-@TestProfile(PageIT.OwnApplication.class)
+@TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)
 class PageIT {
-  /** A profile of its own, so that the history begins empty. */
-  public static final class OwnApplication extends PageProfile {}
-
   private static final String ECHARTS = "/_static/echarts/6.0.0/dist/echarts.esm.min.js";
 
   /** The scene of {@link #endedLongAgo} ends so many seconds before the page is opened. */
@@ -68,7 +63,7 @@ class PageIT {
       }
       """;
 
-  private static PageBrowser browser;
+  private final PageBrowser browser = PageBrowser.shared();
 
   @Inject KubernetesClient client;
   @Inject JobHistory history;
@@ -79,16 +74,6 @@ class PageIT {
   int port;
 
   private PageScene scene;
-
-  @BeforeAll
-  static void launch() {
-    browser = new PageBrowser();
-  }
-
-  @AfterAll
-  static void quit() {
-    browser.close();
-  }
 
   @BeforeEach
   void prepare() {
@@ -407,13 +392,15 @@ class PageIT {
   private static List<String> backgrounds(Page page, String selector) {
     List<String> backgrounds = new ArrayList<>();
     // Elements that are drawn again between being found and being looked at have no style.
-    page.waitForCondition(() -> {
-      Object all =
-          page.locator(selector).evaluateAll("all => all.map(e => getComputedStyle(e).background)");
-      backgrounds.clear();
-      ((List<?>) all).forEach(each -> backgrounds.add(String.valueOf(each)));
-      return backgrounds.stream().noneMatch(String::isEmpty);
-    });
+    page.waitForCondition(
+        () -> {
+          Object all =
+              page.locator(selector)
+                  .evaluateAll("all => all.map(e => getComputedStyle(e).background)");
+          backgrounds.clear();
+          ((List<?>) all).forEach(each -> backgrounds.add(String.valueOf(each)));
+          return backgrounds.stream().noneMatch(String::isEmpty);
+        });
     return backgrounds;
   }
 

@@ -3,7 +3,10 @@ package dev.kastor.operator.web;
 import io.quarkus.test.junit.QuarkusTestProfile;
 import java.util.Map;
 
-/** The page against a mock API server, without reconcilers and the scheduling loop. */
+/**
+ * The page against a mock API server, without reconcilers and the scheduling loop. One application
+ * for all tests in a browser; each removes its jobs and nodes.
+ */
 public class PageProfile implements QuarkusTestProfile {
   @Override
   public Map<String, String> getConfigOverrides() {

@@ -31,14 +31,16 @@ import jakarta.inject.Inject;
 import java.time.Instant;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.jspecify.annotations.NullUnmarked;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 // As in the operator's tests: a null would fail the test as it should.
 @NullUnmarked
 @QuarkusTest
-@TestProfile(PageProfile.class)
+@TestProfile(ClusterPage.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Tag("slow")
 class SnapshotResourceTest {
@@ -49,9 +51,22 @@ class SnapshotResourceTest {
   @ConfigProperty(name = "kastor.policy")
   String policy;
 
+  @BeforeAll
+  static void logIn() {
+    ClusterPage.askAsAdmin();
+  }
+
+  @AfterAll
+  static void logOut() {
+    ClusterPage.askAsNobody();
+  }
+
   @AfterEach
-  void empty() {
+  void empty() throws Exception {
     new TestCluster(client).deleteAll();
+    while (!snapshot().jobs().isEmpty() || !snapshot().nodes().isEmpty()) {
+      Thread.sleep(20);
+    }
   }
 
   private static LiveCluster snapshot() throws JsonProcessingException {

@@ -32,8 +32,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.Map;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,21 +40,11 @@ import org.junit.jupiter.api.Test;
 
 /** Two tenants and an administrator before the same page. */
 @QuarkusTest
-@TestProfile(TenantsTest.Authorized.class)
+@TestProfile(ClusterPage.class)
 @QuarkusTestResource(FakeApiServer.class)
 @Tag("slow")
 class TenantsTest {
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00Z");
-
-  /** The page as on a cluster. */
-  public static final class Authorized extends PageProfile {
-    @Override
-    public Map<String, String> getConfigOverrides() {
-      Map<String, String> settings = new HashMap<>(super.getConfigOverrides());
-      settings.put("kastor.web.authorize", "true");
-      return settings;
-    }
-  }
 
   @Inject KubernetesClient client;
   @Inject JobHistory history;

@@ -10,55 +10,49 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.kastor.operator.FakeApiServer;
+import dev.kastor.operator.usage.UsageLedger;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import jakarta.inject.Inject;
-import java.io.IOException;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The page with the report of usage in a real browser. */
 @QuarkusTest
-@TestProfile(UsagePageIT.OwnApplication.class)
+@TestProfile(PageProfile.class)
 @QuarkusTestResource(FakeApiServer.class)
 class UsagePageIT {
-  /** A profile of its own, so that nothing is in the account at the beginning. */
-  public static final class OwnApplication extends PageProfile {}
-
-  private static PageBrowser browser;
+  private final PageBrowser browser = PageBrowser.shared();
 
   @Inject KubernetesClient client;
+  @Inject UsageLedger ledger;
 
   @ConfigProperty(name = "quarkus.http.test-port")
   int port;
 
-  @BeforeAll
-  static void launch() {
-    browser = new PageBrowser();
-  }
-
-  @AfterAll
-  static void quit() {
-    browser.close();
+  @BeforeEach
+  void emptyLedger() {
+    ledger.takeOver();
   }
 
   @AfterEach
   void check() {
+    new TestCluster(client).deleteAll();
     browser.checkAndClosePages();
   }
 
   @Test
-  void showsTheReportAsItIsChosen() throws IOException {
+  void showsTheReportAsItIsChosen() throws Exception {
     scene();
     for (int width : new int[] {390, 820, 1440}) {
       Page page = open("/usage.html", width);
@@ -93,7 +87,7 @@ class UsagePageIT {
   }
 
   @Test
-  void theAddressSaysWhatIsChosenAndTheFileHasIt() throws IOException {
+  void theAddressSaysWhatIsChosenAndTheFileHasIt() throws Exception {
     scene();
     Page page = open("/", 1440);
     page.locator(".views a", new Page.LocatorOptions().setHasText("Usage")).click();
@@ -167,11 +161,8 @@ class UsagePageIT {
     return LocalDate.ofInstant(Instant.now(), ZoneOffset.UTC);
   }
 
-  /**
-   * Three jobs that wait; what they held is in their statuses. They stay for all tests, as the
-   * account of a job outlives the job.
-   */
-  private void scene() {
+  /** Three jobs that wait; what they held is in their statuses. */
+  private void scene() throws InterruptedException {
     TestCluster cluster = new TestCluster(client).node("node-a", 4);
     LocalDate before = today().minusDays(3);
     job(
@@ -186,6 +177,11 @@ class UsagePageIT {
         "glyph-mlp",
         before + " speech 108000000 36000000 18000000 3600000 7200000 7200000 62500000 180000000");
     job(cluster, "text", "byte-lm", today() + " - 0 0 0 0 0 43200000");
+    // A page that is opened earlier shows a part of it.
+    while (ledger.rows(Instant.now()).stream().map(row -> row.when().queue()).distinct().count()
+        < 3) {
+      Thread.sleep(Duration.ofMillis(20));
+    }
   }
 
   private static void job(TestCluster cluster, String name, String program, String day) {
