@@ -13,8 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("never-retried")
 final class QuotaAccountTest {
   private static Queue queue(String name, String cohort, Quota quota) {
     return new Queue(name, 1, cohort, Optional.of(quota), StopPolicy.NONE);

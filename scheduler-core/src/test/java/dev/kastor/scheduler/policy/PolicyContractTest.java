@@ -89,10 +89,27 @@ final class PolicyContractTest {
     return jobs;
   }
 
+  private static boolean searches(String name) {
+    return List.of("pollux", "sia", "shockwave", "gavel").contains(name);
+  }
+
   @ParameterizedTest
   @MethodSource("names")
+  @Tag("never-retried")
   void keepsCapacityBoundsAndPinsOnRandomClusters(String name) {
-    for (int seed = 0; seed < 40; seed++) {
+    keepsCapacityBoundsAndPins(name, searches(name) ? 15 : 40);
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  @Tag("never-retried")
+  @Tag("nightly")
+  void keepsCapacityBoundsAndPinsOnManyRandomClusters(String name) {
+    keepsCapacityBoundsAndPins(name, 40);
+  }
+
+  private static void keepsCapacityBoundsAndPins(String name, int scenes) {
+    for (int seed = 0; seed < scenes; seed++) {
       List<Node> nodes = nodes(1 + seed % 6, 1 + seed % 5);
       Policy policy = create(name);
       Snapshot snapshot = snapshot(nodes, mixedJobs(1 + seed % 13, nodes, seed));
@@ -174,10 +191,25 @@ final class PolicyContractTest {
   /** No node gives more than it has, and no replica lies on two nodes. */
   @ParameterizedTest
   @MethodSource("names")
+  @Tag("never-retried")
   void overcommitsNoNodeAndSplitsNoReplicaOfSeveralSlots(String name) {
-    boolean searches = List.of("pollux", "sia", "shockwave", "gavel").contains(name);
+    assertThat(replicasOfSeveralSlots(name, searches(name) ? 20 : 200)).isGreaterThan(20);
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  @Tag("never-retried")
+  @Tag("nightly")
+  void overcommitsNoNodeOnManyRandomClusters(String name) {
+    assertThat(replicasOfSeveralSlots(name, searches(name) ? 80 : 1000)).isGreaterThan(50);
+  }
+
+  /**
+   * Allocations with replicas of several slots among those of so many scenes, all of them right.
+   */
+  private static int replicasOfSeveralSlots(String name, int scenes) {
     int several = 0;
-    for (int seed = 0; seed < (searches ? 80 : 1000); seed++) {
+    for (int seed = 0; seed < scenes; seed++) {
       Policy policy = create(name);
       Snapshot snapshot = sizedScene(seed);
       for (int round = 0; round < 3; round++) {
@@ -192,7 +224,7 @@ final class PolicyContractTest {
         snapshot = after(snapshot, plan);
       }
     }
-    assertThat(several).isGreaterThan(50);
+    return several;
   }
 
   /** A replica takes its slots of one node, of whatever number of nodes and remainders. */
@@ -234,9 +266,22 @@ final class PolicyContractTest {
   /** Those whose decision takes well under a millisecond. */
   @ParameterizedTest
   @ValueSource(strings = {"fifo", "tiresias", "srtf", "optimus"})
+  @Tag("never-retried")
+  void keepsTheRulesOnHundredsOfRandomClusters(String name) {
+    keepsTheRules(name, 300);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fifo", "tiresias", "srtf", "optimus"})
+  @Tag("never-retried")
+  @Tag("nightly")
   void keepsTheRulesOnThousandsOfRandomClusters(String name) {
+    keepsTheRules(name, 3000);
+  }
+
+  private static void keepsTheRules(String name, int scenes) {
     Policy policy = create(name);
-    for (int seed = 1000; seed < 4000; seed++) {
+    for (int seed = 1000; seed < 1000 + scenes; seed++) {
       List<Node> nodes = nodes(1 + seed % 9, 1 + seed % 8);
       Snapshot snapshot = snapshot(nodes, mixedJobs(1 + seed % 31, nodes, seed));
       assertThat(PlanCheck.violations(snapshot, policy.plan(snapshot)))
@@ -269,6 +314,7 @@ final class PolicyContractTest {
 
   @ParameterizedTest
   @MethodSource("namesThatTellGpuTypesApart")
+  @Tag("never-retried")
   void neitherMixesNorMistakesGpuTypes(String name) {
     for (int seed = 0; seed < 60; seed++) {
       int count = 3 + seed % 5;
@@ -337,6 +383,7 @@ final class PolicyContractTest {
 
   @ParameterizedTest
   @MethodSource("names")
+  @Tag("never-retried")
   void handlesTwoHundredJobs(String name) {
     List<Node> nodes = nodes(16, 4);
     Snapshot snapshot = snapshot(nodes, mixedJobs(200, nodes, 11));
@@ -361,12 +408,13 @@ final class PolicyContractTest {
     Snapshot snapshot = snapshot(nodes, mixedJobs(20, nodes, 5));
     Plan plan = create(name).plan(snapshot);
     assertThat(snapshot.jobs())
-        .allSatisfy(job -> {
-          Reason reason = plan.reason(job.id());
-          assertThat(reason.code()).matches("[A-Z][A-Za-z]+").isNotEqualTo("NotPlanned");
-          assertThat(reason.message()).endsWith(".");
-          assertThat(reason.numbers().values()).allMatch(number -> Double.isFinite(number));
-        });
+        .allSatisfy(
+            job -> {
+              Reason reason = plan.reason(job.id());
+              assertThat(reason.code()).matches("[A-Z][A-Za-z]+").isNotEqualTo("NotPlanned");
+              assertThat(reason.message()).endsWith(".");
+              assertThat(reason.numbers().values()).allMatch(number -> Double.isFinite(number));
+            });
   }
 
   @Test

@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every registered policy does with quotas. */
 @Tag("slow")
+@Tag("never-retried")
 final class QuotaContractTest {
   static Stream<String> names() {
     return Policies.names().stream();
@@ -46,15 +47,35 @@ final class QuotaContractTest {
     return Policies.create(name, PolicyContext.online(7));
   }
 
-  /** Those that search take some milliseconds a decision. */
+  /** Scenes of each test at each commit; policies that search take some milliseconds a decision. */
   private static int scenes(String name) {
-    return List.of("pollux", "sia", "shockwave", "gavel").contains(name) ? 40 : 1000;
+    return searches(name) ? 12 : 150;
+  }
+
+  /** Scenes of each test at night, those of each commit among them. */
+  private static int manyScenes(String name) {
+    return searches(name) ? 40 : 1000;
+  }
+
+  private static boolean searches(String name) {
+    return List.of("pollux", "sia", "shockwave", "gavel").contains(name);
   }
 
   @ParameterizedTest
   @MethodSource("names")
   void keepsEveryQuotaOnRandomClusters(String name) {
-    for (int seed = 0; seed < scenes(name); seed++) {
+    keepsEveryQuota(name, scenes(name));
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  @Tag("nightly")
+  void keepsEveryQuotaOnManyRandomClusters(String name) {
+    keepsEveryQuota(name, manyScenes(name));
+  }
+
+  private static void keepsEveryQuota(String name, int scenes) {
+    for (int seed = 0; seed < scenes; seed++) {
       Policy policy = create(name);
       Snapshot snapshot = seed % 2 == 0 ? QuotaScene.of(seed) : QuotaScene.ofSizes(seed);
       for (int round = 0; round < 2; round++) {
@@ -72,8 +93,19 @@ final class QuotaContractTest {
   @ParameterizedTest
   @MethodSource("names")
   void leavesNoQuotaUnusedThatAWaitingJobCouldTake(String name) {
+    leavesNoQuotaUnused(name, scenes(name));
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  @Tag("nightly")
+  void leavesNoQuotaUnusedInManyScenes(String name) {
+    leavesNoQuotaUnused(name, manyScenes(name));
+  }
+
+  private static void leavesNoQuotaUnused(String name, int scenes) {
     int waited = 0;
-    for (int seed = 0; seed < scenes(name); seed++) {
+    for (int seed = 0; seed < scenes; seed++) {
       Policy policy = create(name);
       Snapshot snapshot = QuotaScene.of(seed);
       Plan plan = policy.plan(snapshot);
@@ -96,20 +128,21 @@ final class QuotaContractTest {
         }
       }
     }
-    assertThat(waited).isGreaterThan(10);
+    assertThat(waited).isGreaterThan(Math.min(10, scenes / 4));
   }
 
   /** What a plan leaves, of each GPU type alone where a policy never mixes them. */
   private static List<FreeSlots> free(String name, Snapshot snapshot, Plan plan) {
     List<String> types = name.equals("kastor") ? List.of("a", "b") : List.of("");
     return types.stream()
-        .map(type -> {
-          FreeSlots free =
-              new FreeSlots(
-                  snapshot.nodes().stream().filter(n -> n.gpuType().contains(type)).toList());
-          snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
-          return free;
-        })
+        .map(
+            type -> {
+              FreeSlots free =
+                  new FreeSlots(
+                      snapshot.nodes().stream().filter(n -> n.gpuType().contains(type)).toList());
+              snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
+              return free;
+            })
         .toList();
   }
 
@@ -165,8 +198,19 @@ final class QuotaContractTest {
   @ParameterizedTest
   @MethodSource("names")
   void nobodyWaitsForTheQuotaOfItsOwnQueue(String name) {
+    nobodyWaitsForItsOwnQuota(name, scenes(name));
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  @Tag("nightly")
+  void nobodyWaitsForTheQuotaOfItsOwnQueueInManyScenes(String name) {
+    nobodyWaitsForItsOwnQuota(name, manyScenes(name));
+  }
+
+  private static void nobodyWaitsForItsOwnQuota(String name, int scenes) {
     int borrowed = 0;
-    for (int seed = 0; seed < scenes(name); seed++) {
+    for (int seed = 0; seed < scenes; seed++) {
       Snapshot snapshot = roomy(QuotaScene.of(seed));
       Policy policy = create(name);
       Plan plan = policy.plan(snapshot);

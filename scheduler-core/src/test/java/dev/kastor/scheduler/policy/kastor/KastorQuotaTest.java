@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Quotas on all that a cluster may hold: types, pipelines, prices, spot and lost nodes, pins. */
@@ -39,6 +40,7 @@ final class KastorQuotaTest {
   }
 
   @Test
+  @Tag("never-retried")
   void keepsQuotasByItself() {
     for (int seed = 0; seed < SCENES; seed++) {
       KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What every plan keeps to, on thousands of random clusters. */
@@ -23,6 +24,7 @@ final class KastorRulesTest {
   }
 
   @Test
+  @Tag("never-retried")
   void keepsCapacityBoundsTypesAndPins() {
     for (int seed = 0; seed < SCENES; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
