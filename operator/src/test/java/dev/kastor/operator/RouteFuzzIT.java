@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 class RouteFuzzIT {
   private static final long REQUESTS = Long.getLong("kastor.fuzz.requests", 2_000);
   private static final long SEED = Long.getLong("kastor.fuzz.seed", 1);
-  private static final int PARTS = 6;
+  private static final int PARTS = 4;
   private static final int CONNECTIONS_OF_PORT = 4;
   private static final long KEPT_BYTES = 16L << 20;
 
