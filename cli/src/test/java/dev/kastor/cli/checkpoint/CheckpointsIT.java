@@ -43,21 +43,14 @@ final class CheckpointsIT {
     Path copy = folder.resolve("digits.ckpt");
     assertThat(run("checkpoints", "get", "digits", "-o", copy.toString())).isZero();
     assertThat(copy).isNotEmptyFile();
-    assertThat(run("checkpoints", "get", "digits", "--step", "7"))
-        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(run("checkpoints", "get", "digits", "--step", "7")).isEqualTo(ExitCode.NOT_FOUND);
 
     Path weights = folder.resolve("digits.safetensors");
     assertThat(run("export", "digits", "-o", weights.toString())).isZero();
     assertThat(UP.shell().said()).contains("step 500, 6 tensors");
     assertThat(weights).isNotEmptyFile();
     Path model = folder.resolve("digits.onnx");
-    assertThat(
-            run("export",
-                "digits",
-                "--checkpoint",
-                copy.toString(),
-                "-o",
-                model.toString()))
+    assertThat(run("export", "digits", "--checkpoint", copy.toString(), "-o", model.toString()))
         .isZero();
     Path ring = folder.resolve("ring.png");
     ImageIO.write(ring(), "png", ring.toFile());

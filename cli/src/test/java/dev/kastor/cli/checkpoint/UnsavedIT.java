@@ -47,7 +47,8 @@ final class UnsavedIT {
     Files.createFile(own);
 
     UP.up().await("describe says so", () -> says("describe", "Unsaved"));
-    assertThat(UP.shell().said()).contains("CheckpointFailed", "A restart would go back to that of ");
+    assertThat(UP.shell().said())
+        .contains("CheckpointFailed", "A restart would go back to that of ");
     assertThat(says("events", "CheckpointFailed")).isTrue();
     assertThat(run("doctor")).isEqualTo(ExitCode.FAILED);
     assertThat(UP.shell().said()).contains("1 of 1 jobs cannot save them", "default/digits");

@@ -50,11 +50,9 @@ final class WarmStartIT {
     assertThat(run(submit("step", "64", 1, "--wait", "--warm-start", "a:7")))
         .isEqualTo(ExitCode.FAILED);
     assertThat(UP.shell().said()).contains("it has no checkpoint of step 7 but of 600");
-    assertThat(run(submit("nobody", "64", 1, "--warm-start", "b")))
-        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(run(submit("nobody", "64", 1, "--warm-start", "b"))).isEqualTo(ExitCode.NOT_FOUND);
     assertThat(UP.shell().said()).contains("there is no job b in namespace default");
-    assertThat(run(submit("foreign", "64", 1, "--warm-start", "team/a")))
-        .isEqualTo(ExitCode.USAGE);
+    assertThat(run(submit("foreign", "64", 1, "--warm-start", "team/a"))).isEqualTo(ExitCode.USAGE);
     assertThat(UP.shell().said()).contains("of its own namespace alone");
 
     assertThat(run(submit("long", "64", 1_000_000, "--warm-start", "a"))).isZero();

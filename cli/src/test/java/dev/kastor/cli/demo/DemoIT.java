@@ -23,8 +23,7 @@ final class DemoIT {
   @TempDir Path home;
 
   private Process kastor(Path output, String... arguments) throws IOException {
-    ProcessBuilder builder =
-        KastorProcess.builder(home.resolve("kastor"), List.of(), arguments);
+    ProcessBuilder builder = KastorProcess.builder(home.resolve("kastor"), List.of(), arguments);
     return builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
   }
 

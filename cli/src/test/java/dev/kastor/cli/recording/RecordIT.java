@@ -7,7 +7,6 @@ import dev.kastor.cli.KastorShell;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -66,7 +65,8 @@ final class RecordIT {
       assertThat(likeness.group(1)).isEqualTo(Integer.toString(JOBS));
       // How near it is depends on what else the machine does: bench/record measures it.
       assertThat(
-              kastor.succeed("simulate", "--quiet", "--recording", recording.toString(), "--policy", "fifo"))
+              kastor.succeed(
+                  "simulate", "--quiet", "--recording", recording.toString(), "--policy", "fifo"))
           .contains("fifo");
     }
   }

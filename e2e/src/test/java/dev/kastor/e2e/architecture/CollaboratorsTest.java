@@ -21,13 +21,12 @@ final class CollaboratorsTest {
     Map<String, Long> parameters = new TreeMap<>();
     all.that(CompiledModules.of("operator")).stream()
         .filter(CollaboratorsTest::acts)
-        .forEach(
-            type ->
-                type.getConstructors().stream()
-                    .filter(made -> !made.getModifiers().contains(JavaModifier.SYNTHETIC))
-                    .mapToLong(made -> made.getRawParameterTypes().size())
-                    .max()
-                    .ifPresent(most -> parameters.put(type.getName(), most)));
+        .forEach(type ->
+            type.getConstructors().stream()
+                .filter(made -> !made.getModifiers().contains(JavaModifier.SYNTHETIC))
+                .mapToLong(made -> made.getRawParameterTypes().size())
+                .max()
+                .ifPresent(most -> parameters.put(type.getName(), most)));
     assertThat(parameters).containsKey("dev.kastor.operator.reconcile.TrainingJobReconciler");
     parameters.values().removeIf(most -> most <= MOST);
     assertThat(parameters).isEmpty();
@@ -38,16 +37,15 @@ final class CollaboratorsTest {
     Map<String, Long> fields = new TreeMap<>();
     all.that(CompiledModules.of("operator")).stream()
         .filter(CollaboratorsTest::acts)
-        .forEach(
-            type ->
-                fields.put(
-                    type.getName(),
-                    type.getFields().stream()
-                        .filter(field -> !field.getModifiers().contains(JavaModifier.STATIC))
-                        .map(JavaField::getRawType)
-                        .filter(CollaboratorsTest::acts)
-                        .distinct()
-                        .count()));
+        .forEach(type ->
+            fields.put(
+                type.getName(),
+                type.getFields().stream()
+                    .filter(field -> !field.getModifiers().contains(JavaModifier.STATIC))
+                    .map(JavaField::getRawType)
+                    .filter(CollaboratorsTest::acts)
+                    .distinct()
+                    .count()));
     assertThat(fields).containsKey("dev.kastor.operator.reconcile.TrainingJobReconciler");
     fields.values().removeIf(types -> types <= MOST);
     assertThat(fields).isEmpty();

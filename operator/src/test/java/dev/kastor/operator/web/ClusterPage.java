@@ -19,11 +19,10 @@ public final class ClusterPage extends PageProfile {
 
   /** Asks as the administrator from now on. */
   static void askAsAdmin() {
-    RestAssured.filters(
-        (request, response, context) -> {
-          request.header("Authorization", ADMIN);
-          return context.next(request, response);
-        });
+    RestAssured.filters((request, response, context) -> {
+      request.header("Authorization", ADMIN);
+      return context.next(request, response);
+    });
   }
 
   /** Says no longer who asks. */

@@ -91,22 +91,20 @@ final class PageBrowser {
   /** Opens a path of the operator at this port. */
   Page open(int port, String path, int width, int height, ColorScheme scheme) {
     Page page = context(width, height, scheme).newPage();
-    page.onConsoleMessage(
-        message -> {
-          if (message.type().equals("error") || message.type().equals("warning")) {
-            complaints.add(message.text());
-          }
-        });
+    page.onConsoleMessage(message -> {
+      if (message.type().equals("error") || message.type().equals("warning")) {
+        complaints.add(message.text());
+      }
+    });
     page.onPageError(complaints::add);
     String origin = "http://localhost:" + port + "/";
-    page.onRequest(
-        request -> {
-          if (!request.url().startsWith(origin)
-              && !request.url().startsWith("blob:" + origin)
-              && !request.url().startsWith("data:")) {
-            foreign.add(request.url());
-          }
-        });
+    page.onRequest(request -> {
+      if (!request.url().startsWith(origin)
+          && !request.url().startsWith("blob:" + origin)
+          && !request.url().startsWith("data:")) {
+        foreign.add(request.url());
+      }
+    });
     page.navigate(origin + path.substring(1));
     return page;
   }

@@ -393,15 +393,13 @@ class PageIT {
   private static List<String> backgrounds(Page page, String selector) {
     List<String> backgrounds = new ArrayList<>();
     // Elements that are drawn again between being found and being looked at have no style.
-    page.waitForCondition(
-        () -> {
-          Object all =
-              page.locator(selector)
-                  .evaluateAll("all => all.map(e => getComputedStyle(e).background)");
-          backgrounds.clear();
-          ((List<?>) all).forEach(each -> backgrounds.add(String.valueOf(each)));
-          return backgrounds.stream().noneMatch(String::isEmpty);
-        });
+    page.waitForCondition(() -> {
+      Object all =
+          page.locator(selector).evaluateAll("all => all.map(e => getComputedStyle(e).background)");
+      backgrounds.clear();
+      ((List<?>) all).forEach(each -> backgrounds.add(String.valueOf(each)));
+      return backgrounds.stream().noneMatch(String::isEmpty);
+    });
     return backgrounds;
   }
 

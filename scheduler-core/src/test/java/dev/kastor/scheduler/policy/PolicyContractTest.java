@@ -408,13 +408,12 @@ final class PolicyContractTest {
     Snapshot snapshot = snapshot(nodes, mixedJobs(20, nodes, 5));
     Plan plan = create(name).plan(snapshot);
     assertThat(snapshot.jobs())
-        .allSatisfy(
-            job -> {
-              Reason reason = plan.reason(job.id());
-              assertThat(reason.code()).matches("[A-Z][A-Za-z]+").isNotEqualTo("NotPlanned");
-              assertThat(reason.message()).endsWith(".");
-              assertThat(reason.numbers().values()).allMatch(number -> Double.isFinite(number));
-            });
+        .allSatisfy(job -> {
+          Reason reason = plan.reason(job.id());
+          assertThat(reason.code()).matches("[A-Z][A-Za-z]+").isNotEqualTo("NotPlanned");
+          assertThat(reason.message()).endsWith(".");
+          assertThat(reason.numbers().values()).allMatch(number -> Double.isFinite(number));
+        });
   }
 
   @Test

@@ -135,14 +135,13 @@ final class QuotaContractTest {
   private static List<FreeSlots> free(String name, Snapshot snapshot, Plan plan) {
     List<String> types = name.equals("kastor") ? List.of("a", "b") : List.of("");
     return types.stream()
-        .map(
-            type -> {
-              FreeSlots free =
-                  new FreeSlots(
-                      snapshot.nodes().stream().filter(n -> n.gpuType().contains(type)).toList());
-              snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
-              return free;
-            })
+        .map(type -> {
+          FreeSlots free =
+              new FreeSlots(
+                  snapshot.nodes().stream().filter(n -> n.gpuType().contains(type)).toList());
+          snapshot.jobs().forEach(job -> free.take(plan.allocation(job.id())));
+          return free;
+        })
         .toList();
   }
 
