@@ -56,7 +56,7 @@ def changed_files(root: pathlib.Path, base: str) -> list[str]:
 def base(root: pathlib.Path, known: pathlib.Path) -> str:
     """Returns the commit since which changes count: KASTOR_GATE_BASE, or the newest whose whole gate passed here.
 
-    Without one, it is the newest commit that is a day older than the newest one, or the first there is.
+    Without one, it is the newest commit that is four hours older than the newest one, or the first there is.
 
     Args:
         known: file with a line for each commit whose gate passed on this machine, the newest last.
@@ -69,7 +69,7 @@ def base(root: pathlib.Path, known: pathlib.Path) -> str:
         if commit in history:
             return commit
     newest = int(_git(root, "log", "-1", "--format=%ct").strip())
-    older = _git(root, "rev-list", "-1", f"--before={newest - 24 * 3600}", "HEAD").strip()
+    older = _git(root, "rev-list", "-1", f"--before={newest - 4 * 3600}", "HEAD").strip()
     return older or _git(root, "rev-list", "--max-parents=0", "HEAD").split()[0]
 
 

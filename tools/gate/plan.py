@@ -171,7 +171,7 @@ def nightly(machine: Machine) -> list[Nightly]:
     for module, files in with_tag(machine.root, "nightly").items():
         planned = machine.modules([module], NIGHTLY, ":nightly")[0]
         # A test lies in the package of what it tests.
-        packages = {f"{file.parent}/".replace("/src/test/", "/src/main/", 1) for file in files}
+        packages = {f"{file.parent}".replace("/src/test/", "/src/main/", 1) for file in files}
         found.append(Nightly(planned.name, tuple(sorted(packages)), planned))
     python = machine.python_processes("python:nightly", "--nightly")
     found.append(Nightly(python.name, ("python/src/", "examples/pytorch/"), python))
@@ -196,8 +196,14 @@ def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int) -> list[
     return [
         part
         for number, part in enumerate(found)
-        if number == turn % len(found) or any(file.startswith(part.paths) for file in changed)
+        if number == turn % len(found) or any(_in(part.paths, file) for file in changed)
     ]
+
+
+def _in(paths: Sequence[str], file: str) -> bool:
+    """Returns if a file is one of the paths, or lies in one of them that is a package, or anywhere below one with `/`."""
+    folder = file.rpartition("/")[0]
+    return any(file == path or folder == path or (path.endswith("/") and file.startswith(path)) for path in paths)
 
 
 def only(planned: Sequence[Planned], names: Sequence[str]) -> list[Planned]:

@@ -193,10 +193,12 @@ def test_every_module_with_tests_is_a_part() -> None:
 
 
 def test_nightly_parts_take_turns_and_come_at_once_when_their_packages_change() -> None:
-    found = [plan.Nightly(name, (f"{name}/src/main/",)) for name in ("a", "b", "c")]
+    found = [plan.Nightly("a", ("a/",)), plan.Nightly("b", ("b/src/main",)), plan.Nightly("c", ("c/src/main",))]
     assert [[part.name for part in plan.chosen(found, [], turn)] for turn in range(4)] == [["a"], ["b"], ["c"], ["a"]]
     assert [part.name for part in plan.chosen(found, ["c/src/main/X.java"], 0)] == ["a", "c"]
     assert [part.name for part in plan.chosen(found, ["c/src/test/XTest.java"], 1)] == ["b"]
+    assert [part.name for part in plan.chosen(found, ["c/src/main/below/X.java"], 1)] == ["b"]
+    assert [part.name for part in plan.chosen(found, ["a/src/below/X.java"], 1)] == ["a", "b"]
 
 
 def test_what_the_watcher_saw_is_never_retried(tmp_path: pathlib.Path) -> None:
