@@ -201,7 +201,7 @@ def chosen(found: Sequence[Nightly], changed: Sequence[str], turn: int) -> list[
 
 
 def _in(paths: Sequence[str], file: str) -> bool:
-    """Returns if a file is one of the paths, or lies in one of them that is a package, or anywhere below one with `/`."""
+    """Returns if a file is one of the paths, lies in one that is a package, or below one that ends with `/`."""
     folder = file.rpartition("/")[0]
     return any(file == path or folder == path or (path.endswith("/") and file.startswith(path)) for path in paths)
 
