@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -193,7 +194,18 @@ class NodeSpeedsTest {
   @ParameterizedTest
   @ValueSource(doubles = {0.02, 0.1, 0.3})
   void noiseMakesNoNodeSlowAndHidesNoneThatIs(double noise) {
-    for (int seed = 0; seed < 20; seed++) {
+    tellsNoiseFromSlowness(noise, 3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0.02, 0.1, 0.3})
+  @Tag("nightly")
+  void noiseMakesNoNodeSlowAndHidesNoneThatIsInManyClusters(double noise) {
+    tellsNoiseFromSlowness(noise, 20);
+  }
+
+  private static void tellsNoiseFromSlowness(double noise, int clusters) {
+    for (int seed = 0; seed < clusters; seed++) {
       Cluster healthy = new Cluster(noise, seed);
       healthy.run(4000, 1);
       assertThat(healthy.everSlow).as("healthy, seed %d", seed).isFalse();

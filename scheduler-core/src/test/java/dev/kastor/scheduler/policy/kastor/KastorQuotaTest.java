@@ -42,7 +42,18 @@ final class KastorQuotaTest {
   @Test
   @Tag("never-retried")
   void keepsQuotasByItself() {
-    for (int seed = 0; seed < SCENES; seed++) {
+    keepsQuotas(SCENES / 5);
+  }
+
+  @Test
+  @Tag("never-retried")
+  @Tag("nightly")
+  void keepsQuotasByItselfInManyScenes() {
+    keepsQuotas(SCENES);
+  }
+
+  private static void keepsQuotas(int scenes) {
+    for (int seed = 0; seed < scenes; seed++) {
       KastorPolicy policy = new KastorPolicy(TestOptions.USUAL);
       Snapshot snapshot = scene(seed);
       for (int round = 0; round < 3; round++) {

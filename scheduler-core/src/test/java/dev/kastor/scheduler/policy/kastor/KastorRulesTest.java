@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /** What every plan keeps to, on thousands of random clusters. */
 final class KastorRulesTest {
-  private static final int SCENES = 1500;
+  private static final int SCENES = 300;
+  private static final int MANY_SCENES = 1500;
 
   private static Plan plan(Snapshot snapshot) {
     return new KastorPolicy(TestOptions.USUAL).plan(snapshot);
@@ -26,7 +27,18 @@ final class KastorRulesTest {
   @Test
   @Tag("never-retried")
   void keepsCapacityBoundsTypesAndPins() {
-    for (int seed = 0; seed < SCENES; seed++) {
+    keepsRules(SCENES);
+  }
+
+  @Test
+  @Tag("never-retried")
+  @Tag("nightly")
+  void keepsCapacityBoundsTypesAndPinsInManyScenes() {
+    keepsRules(MANY_SCENES);
+  }
+
+  private static void keepsRules(int scenes) {
+    for (int seed = 0; seed < scenes; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
       assertThat(PlanCheck.violations(snapshot, plan(snapshot))).as("seed %d", seed).isEmpty();
     }
@@ -34,7 +46,17 @@ final class KastorRulesTest {
 
   @Test
   void givesNewAllocationsOneGpuTypeOnly() {
-    for (int seed = 0; seed < SCENES; seed++) {
+    givesOneGpuType(SCENES);
+  }
+
+  @Test
+  @Tag("nightly")
+  void givesNewAllocationsOneGpuTypeOnlyInManyScenes() {
+    givesOneGpuType(MANY_SCENES);
+  }
+
+  private static void givesOneGpuType(int scenes) {
+    for (int seed = 0; seed < scenes; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
       Map<String, String> types = new HashMap<>();
       snapshot.nodes().forEach(node -> types.put(node.name(), node.gpuType()));
@@ -52,7 +74,17 @@ final class KastorRulesTest {
 
   @Test
   void saysWhyInFiniteNumbers() {
-    for (int seed = 0; seed < SCENES; seed++) {
+    saysWhy(SCENES);
+  }
+
+  @Test
+  @Tag("nightly")
+  void saysWhyInFiniteNumbersInManyScenes() {
+    saysWhy(MANY_SCENES);
+  }
+
+  private static void saysWhy(int scenes) {
+    for (int seed = 0; seed < scenes; seed++) {
       Snapshot snapshot = RandomScene.of(seed);
       Plan plan = plan(snapshot);
       for (JobState job : snapshot.jobs()) {
