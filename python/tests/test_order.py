@@ -154,6 +154,50 @@ def test_order_depends_on_seed_and_epoch_alone() -> None:
     assert sorted(order[0][:10]) == list(range(10))
 
 
+@pytest.mark.parametrize(
+    ("seed", "epoch", "order"),
+    [
+        (0, 0, [7, 0, 8, 2, 3, 1, 6, 9, 4, 5]),
+        (0, 1, [0, 6, 5, 8, 2, 1, 3, 7, 4, 9]),
+        (1, 0, [7, 4, 8, 6, 0, 2, 5, 1, 3, 9]),
+        (7, 123456, [3, 2, 0, 6, 5, 9, 1, 7, 8, 4]),
+        (-1, 0, [1, 0, 5, 4, 9, 7, 6, 3, 8, 2]),
+    ],
+)
+def test_order_is_that_of_integer_arithmetic(seed: int, epoch: int, order: list[int]) -> None:
+    # By Python's own integers, without NumPy. Fixed for ever: a checkpoint's cursor means these examples.
+    sampler = ElasticSampler(10, seed)
+    take = sampler.take(10 * epoch, BatchPlan(10), 1, 0, 0)
+    assert (take.first_position, take.examples.tolist()) == (10 * epoch, order)
+    assert sampler.take(10 * epoch + 4, BatchPlan(3), 1, 0, 0).examples.tolist() == order[4:7]
+
+
+@pytest.mark.parametrize(
+    ("rank", "number", "first"),
+    [(0, 0, 100), (0, 1, 105), (0, 2, 110), (1, 0, 115), (2, 1, 135), (3, 2, 155)],
+)
+def test_passes_of_a_replica_are_neighbours(rank: int, number: int, first: int) -> None:
+    # Four replicas of three passes of 5 from position 100 on: Java's agents take the same.
+    take = ElasticSampler(1000, shuffle=False).take(100, BatchPlan(5, 2), 4, rank, number)
+    assert take.first_position == first
+    assert take.examples.tolist() == list(range(first, first + 5))
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_expects_what_lies_before_the_cursor_and_no_more(shuffle: bool) -> None:
+    sampler = ElasticSampler(37, seed=3, shuffle=shuffle)
+    digest = AuditDigest()
+    for cursor in range(120):
+        assert sampler.expected(cursor) == digest
+        take = sampler.take(cursor, BatchPlan(1), 1, 0, 0)
+        digest += AuditDigest.of(take.first_position, take.examples)
+
+
+def test_epochs_are_whole_passes_over_the_data() -> None:
+    sampler = ElasticSampler(37)
+    assert [sampler.epoch(cursor) for cursor in (0, 36, 37, 73, 74)] == [0, 0, 1, 1, 2]
+
+
 def test_refuses_what_has_no_place() -> None:
     sampler = ElasticSampler(10)
     with pytest.raises(ValueError, match="rank 2 of 2"):

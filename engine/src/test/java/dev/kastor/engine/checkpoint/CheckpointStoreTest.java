@@ -198,7 +198,8 @@ class CheckpointStoreTest {
         States.state(5, parameters, Section.of("optimizer.own.velocity", new float[3])).forms();
     assertThatThrownBy(() -> store.load(5, longer))
         .hasMessageContaining(
-            "it holds optimizer.sgd.velocity (3) and the model optimizer.adam.first (3), optimizer.adam.second (3)")
+            "it holds optimizer.sgd.velocity (3) and the model optimizer.adam.first (3),"
+                + " optimizer.adam.second (3)")
         .satisfies(e -> assertThat(((CheckpointException) e).otherModel()).isTrue());
     assertThatThrownBy(() -> store.load(5, asLong))
         .hasMessageContaining(
@@ -217,6 +218,30 @@ class CheckpointStoreTest {
     restarted.save(States.random(3, 4));
 
     assertThat(restarted.steps()).containsExactly(3L, 1L);
+  }
+
+  @Test
+  void doesNotCountAFileThatWasFoundDamagedSince() throws IOException {
+    CheckpointStore two = open(2);
+    two.save(States.random(1, 4));
+    two.save(States.random(2, 4));
+    Files.write(file(2), new byte[10]);
+    assertThatThrownBy(() -> two.load(2, MODEL)).isInstanceOf(CheckpointException.class);
+
+    two.save(States.random(3, 4));
+
+    assertThat(two.steps()).containsExactly(3L, 1L);
+  }
+
+  /** Another process may be ahead of this one, which resumed from an older checkpoint. */
+  @Test
+  void leavesFilesOfLaterStepsAlone() throws IOException {
+    CheckpointStore one = open(1);
+    one.save(States.random(10, 4));
+    one.save(States.random(4, 4));
+    one.save(States.random(5, 4));
+
+    assertThat(one.steps()).containsExactly(10L, 5L);
   }
 
   @Test

@@ -8,7 +8,10 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ElasticSamplerTest {
   @Test
@@ -64,6 +67,43 @@ class ElasticSamplerTest {
     assertThat(IntStream.range(0, 1000).map(other::example).toArray()).isNotEqualTo(first);
     assertThat(sampler.epoch(999)).isZero();
     assertThat(sampler.epoch(1000)).isEqualTo(1);
+  }
+
+  /** By Python's own integers. Fixed for ever: a checkpoint's cursor means these examples. */
+  @ParameterizedTest
+  @CsvSource({
+    "0, 0, 1 4 5 0 7 6 9 8 2 3",
+    "0, 1, 7 2 6 8 0 1 5 9 3 4",
+    "1, 0, 9 4 3 0 6 8 1 7 2 5",
+    "7, 123456, 0 9 7 4 8 3 6 1 2 5",
+    "-1, 0, 5 9 3 7 4 1 2 6 8 0"
+  })
+  void theOrderIsThatOfIntegerArithmetic(long seed, long epoch, String order) {
+    ElasticSampler sampler = new ElasticSampler(10, seed);
+    assertThat(sampler.take(10 * epoch, new BatchPlan(10, 0), 1, 0, 0).examples())
+        .isEqualTo(Arrays.stream(order.split(" ")).mapToInt(Integer::parseInt).toArray());
+  }
+
+  /** Four replicas of three passes of 5 from position 100 on, as in the Python client's tests. */
+  @ParameterizedTest
+  @CsvSource({"0, 0, 100", "0, 1, 105", "0, 2, 110", "1, 0, 115", "2, 1, 135", "3, 2, 155"})
+  void passesOfAReplicaAreNeighbours(int rank, int pass, long first) {
+    BatchPlan plan = new BatchPlan(5, 2);
+    ElasticSampler sampler = new ElasticSampler(1000, 0);
+    long[] positions = LongStream.range(first, first + 5).toArray();
+    assertThat(sampler.take(100, plan, 4, rank, pass).positions()).isEqualTo(positions);
+    long[] chosen = LongStream.range(50, 250).toArray();
+    assertThat(sampler.take(chosen, 50, plan, rank, pass).positions()).isEqualTo(positions);
+  }
+
+  @Test
+  void expectsWhatLiesBeforeTheCursorAndNoMore() {
+    ElasticSampler sampler = new ElasticSampler(37, 3);
+    AuditDigest digest = AuditDigest.EMPTY;
+    for (long cursor = 0; cursor < 120; cursor++) {
+      assertThat(sampler.expected(cursor)).isEqualTo(digest);
+      digest = digest.plus(AuditDigest.of(sampler.take(new long[] {cursor})));
+    }
   }
 
   @Test

@@ -66,7 +66,23 @@ final class GoodputEstimatorTest {
     GoodputEstimator estimator =
         new GoodputEstimator(spec(new Elasticity.Elastic(1, 8, new AllowedReplicas.Any())));
     estimator.observe(profile(1, 2, 32, 1));
-    assertThat(estimator.model().orElseThrow().efficiency(64)).isCloseTo(1, within(1e-12));
+    GoodputModel model = estimator.model().orElseThrow();
+    assertThat(model.efficiency(64)).isCloseTo(1, within(1e-12));
+    // Nothing says that more examples a step are of use.
+    assertThat(model.efficiency(640)).isCloseTo(0.1, within(1e-12));
+  }
+
+  /** The batch of a job that restarts is its script's: what it makes of it is not for us to say. */
+  @Test
+  void allExamplesOfAJobThatRestartsCountAlike() {
+    GoodputEstimator estimator =
+        new GoodputEstimator(spec(new Elasticity.Restarting(1, 8, new AllowedReplicas.Any())));
+    estimator.observe(profile(1, 2, 32, 1));
+    GoodputModel model = estimator.model().orElseThrow();
+    assertThat(model.efficiency(64)).isCloseTo(1, within(1e-12));
+    assertThat(model.efficiency(640)).isCloseTo(1, within(1e-12));
+    estimator.observe(GRADIENT);
+    assertThat(estimator.model().orElseThrow().gradient()).isEqualTo(GRADIENT);
   }
 
   @Test

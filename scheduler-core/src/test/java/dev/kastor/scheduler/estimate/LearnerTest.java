@@ -252,6 +252,24 @@ final class LearnerTest {
   }
 
   @Test
+  void aJobThatContradictedTeachesNoLength() {
+    teach("first", "resnet");
+    Learner wronged = learner("second", "resnet");
+    double before = memory.confidence("resnet", START);
+    for (int report = 0; report < 6; report++) {
+      wronged.observe(profile(1, 1, 64, 3), START);
+    }
+    assertThat(memory.confidence("resnet", START)).isLessThan(before);
+    wronged.finished(progress(5000), START);
+    assertThat(learner("third", "resnet").outlook(START).finishedSteps()).containsExactly(1000.0);
+    Learner agreed = learner("fourth", "resnet");
+    agreed.observe(profile(1, 1, 64, 1), START);
+    agreed.finished(progress(3000), START);
+    assertThat(learner("fifth", "resnet").outlook(START).finishedSteps())
+        .containsExactlyInAnyOrder(1000.0, 3000.0);
+  }
+
+  @Test
   void aFamilyThatWasWrongTwiceBeginsAnewFromTheJobsThatSaidSo() {
     teach("first", "resnet");
     for (String name : new String[] {"second", "third"}) {

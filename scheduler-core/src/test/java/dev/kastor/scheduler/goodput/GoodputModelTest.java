@@ -99,6 +99,34 @@ final class GoodputModelTest {
   }
 
   @Test
+  void aSingleReplicaTakesTwoPassesBeyondTheInitialBatchForItsNoise() {
+    BatchLimits limits = new BatchLimits(32, 1024, 4, 256, true);
+    assertThat(GoodputModel.split(32, 1, limits)).contains(new BatchPlan(32, 0));
+    assertThat(GoodputModel.split(33, 1, limits)).contains(new BatchPlan(17, 1));
+    assertThat(GoodputModel.split(100, 1, limits)).contains(new BatchPlan(50, 1));
+    assertThat(GoodputModel.split(900, 1, limits)).contains(new BatchPlan(225, 3));
+    // Two replicas have two gradients in each pass.
+    assertThat(GoodputModel.split(100, 2, limits)).contains(new BatchPlan(50, 0));
+    BatchLimits onePass = new BatchLimits(32, 1024, 4, 256, false);
+    assertThat(GoodputModel.split(100, 1, onePass)).isEmpty();
+  }
+
+  /**
+   * Of so noisy a gradient all examples count alike: one pass of 32 gives 32 / 0.42 = 76 a second,
+   * two of 128 give 256 / 2.76 = 93. One pass of 256 would give 96.
+   */
+  @Test
+  void theBestBatchOfASingleReplicaHasTwoPassesOrIsTheInitialOne() {
+    GoodputModel noisy = new GoodputModel(PARAMS, new GradientStats(1, 1e9, 32));
+    assertThat(noisy.best(shape(1, 1), new BatchLimits(32, 256, 4, 256, true)))
+        .map(BestBatch::plan)
+        .contains(new BatchPlan(128, 1));
+    assertThat(noisy.best(shape(1, 1), new BatchLimits(32, 256, 4, 256, false)))
+        .map(BestBatch::plan)
+        .contains(new BatchPlan(32, 0));
+  }
+
+  @Test
   void noBatchFitsMoreReplicasThanTheMaximumFeeds() {
     BatchLimits limits = new BatchLimits(8, 32, 8, 16, true);
     assertThat(MODEL.best(shape(1, 4), limits)).isPresent();

@@ -186,6 +186,20 @@ final class FastPathTest {
     assertThat(fastPath.dropConflicting(after, List.of(start, grow))).containsExactly(start, grow);
   }
 
+  /** Who looks in the instant in which it was shown may have looked just before. */
+  @Test
+  void aRoundThatLooksInTheInstantInWhichItIsShownLeavesANewcomerAlone() {
+    decided(job("old").on("n0", 2).build());
+    assertThat(serve(job("new").replicas(2, 2).build())).isPresent();
+    Snapshot same = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
+    Change start = new Change.Start(id("new"), on("n1", 2), WHY);
+    Change grow = rescale("old", on("n0", 2), on("n0", 3));
+    assertThat(fastPath.dropConflicting(same, List.of(start, grow))).isEmpty();
+    now = now.plusNanos(1);
+    Snapshot after = snapshot(job("old").on("n0", 2).build(), job("new").replicas(2, 2).build());
+    assertThat(fastPath.dropConflicting(after, List.of(start, grow))).containsExactly(start, grow);
+  }
+
   @Test
   void whomARoundStartedIsNotServedToo() {
     decided(job("old").on("n0", 2).build());

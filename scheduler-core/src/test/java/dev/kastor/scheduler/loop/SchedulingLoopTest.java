@@ -166,6 +166,19 @@ final class SchedulingLoopTest {
   }
 
   @Test
+  void refusesSeveralGpuTypesForAJobThatIsProfiledByType() {
+    FakeCluster cluster = new FakeCluster(job("a").byGpuType("a", "b").build());
+    assertRefused(
+        tick(cluster, "a", across(1, 1)),
+        cluster,
+        "the plan spreads job test/a over GPUs of types a and b, which it cannot mix");
+    assertThat(tick(cluster, "a", Allocation.on("n1", 2)).violations()).isEmpty();
+    // A job that nobody profiled may lie on several types.
+    FakeCluster any = new FakeCluster(job("a").build());
+    assertThat(tick(any, "a", across(1, 1)).violations()).isEmpty();
+  }
+
+  @Test
   void refusesToTouchAPinnedJob() {
     FakeCluster cluster = new FakeCluster(job("a").on("n0", 2).pinned().build());
     assertRefused(tick(cluster, "a", Allocation.on("n0", 3)), cluster, "pinned", "n0=2", "n0=3");

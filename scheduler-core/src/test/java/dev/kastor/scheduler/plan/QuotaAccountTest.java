@@ -91,6 +91,19 @@ final class QuotaAccountTest {
   }
 
   @Test
+  void aClaimIsAtMostTheQuota() {
+    Quotas quotas = quotas(queue("a", "c", new Quota(4)), queue("b", "c", new Quota(4)));
+    QuotaAccount a = account(quotas, "a");
+    QuotaAccount b = account(quotas, "b");
+    b.claim(7);
+    assertThat(b.claimed()).isEqualTo(4);
+    assertThat(a.room()).as("its own four, whatever b would like").isEqualTo(4);
+    b.claim(-1);
+    assertThat(b.claimed()).isZero();
+    assertThat(a.room()).isEqualTo(8);
+  }
+
+  @Test
   void aCohortNeedsQuotas() {
     assertThatThrownBy(() -> new Queue("a", 1, "c", Optional.empty(), StopPolicy.NONE))
         .hasMessageContaining("queue 'a' is of cohort 'c' but has no quota");

@@ -102,6 +102,19 @@ final class PackingTest {
   }
 
   @Test
+  void prefersTheFullestOfItsOwnNodes() {
+    for (List<String> names : List.of(List.of("n0", "n1"), List.of("n1", "n0"))) {
+      Packing packing = packing(node("n0", 4), node("n1", 4));
+      packing.fix(Allocation.on(names.getFirst(), 1));
+      LinkedHashMap<String, Integer> held = new LinkedHashMap<>(Map.of("n0", 1));
+      held.put("n1", 1);
+      int shrunk = want(packing, bid(new Allocation(held)), 2);
+      packing.place();
+      assertThat(packing.allocation(shrunk)).isEqualTo(Allocation.on(names.getFirst(), 2));
+    }
+  }
+
+  @Test
   void fillsTheFullestNodeThatIsEnough() {
     Packing packing = packing(node("n0", 4), node("n1", 2), node("n2", 3));
     int one = want(packing, bid(Allocation.NONE), 2);

@@ -2,7 +2,9 @@ package dev.kastor.scheduler.policy.kastor;
 
 import static dev.kastor.scheduler.model.TestJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import dev.kastor.plugin.Options;
 import dev.kastor.scheduler.model.Elasticity;
 import dev.kastor.scheduler.model.JobState;
 import dev.kastor.scheduler.model.Node;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A long job that others with little left would keep out for good, as its wait grows. */
@@ -68,5 +71,31 @@ final class StarvationTest {
   @Test
   void itsTurnComesEvenAmongHigherPriorities() {
     assertThat(longestWait(3, 2)).isGreaterThan(longestWait(3, 0));
+  }
+
+  /**
+   * Alone on its cluster a job has all of its share. Nothing is known of its work, so that it has
+   * 600 s left: after {@code age} seconds its ratio is {@code (age + 600) / 600}.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "2, 0, 1",
+    "2, 600, 1",
+    "2, 1200, 2.25",
+    "2, 3000, 9",
+    "6, 3000, 1",
+    "3, 3000, 4",
+    "0.5, 0, 4",
+    "infinity, 1000000, 1"
+  })
+  void itsWorthGrowsWithTheSquareOfItsRatioOverTheFairness(
+      String fairness, long age, double weight) {
+    Options options =
+        Options.parse("policy", new KastorPlugin(), Map.of(KastorPlugin.FAIRNESS.name(), fairness));
+    JobState job = gang("a").rescaleCost(Duration.ZERO).age(Duration.ofSeconds(age)).build();
+    Snapshot alone =
+        new Snapshot(Instant.EPOCH, List.of(new Node("n0", "a", SLOTS)), List.of(job), Map.of());
+    Bid bid = new KastorPolicy(options).decide(alone).bids().getFirst();
+    assertThat(bid.weight).isCloseTo(weight, within(1e-9));
   }
 }
