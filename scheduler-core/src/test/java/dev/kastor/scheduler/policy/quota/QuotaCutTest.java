@@ -109,25 +109,43 @@ final class QuotaCutTest {
     assertThat(why(elastic)).isEqualTo("Reclaimed");
   }
 
+  /** 2 GPUs for 3 s are less than 4 for 2 s, though the pause is longer. */
   @Test
   void whoPausesForLeastShrinksFirst() {
-    JobState dear =
-        job("dear")
-            .replicas(1, 8)
-            .queue("a")
-            .on("n0", 4)
-            .rescaleCost(Duration.ofSeconds(9))
-            .build();
     JobState cheap =
         job("cheap")
             .replicas(1, 8)
             .queue("a")
-            .on("n1", 4)
-            .rescaleCost(Duration.ofSeconds(8))
+            .on("n0", 2)
+            .rescaleCost(Duration.ofSeconds(3))
             .build();
-    cut(Control.SIZE, 6, dear, cheap);
+    JobState dear =
+        job("dear")
+            .replicas(1, 8)
+            .queue("a")
+            .on("n1", 4)
+            .rescaleCost(Duration.ofSeconds(2))
+            .build();
+    cut(Control.SIZE, 5, cheap, dear);
+    assertThat(given(cheap)).isEqualTo(on("n0", 1));
     assertThat(given(dear)).isEqualTo(dear.allocation());
-    assertThat(given(cheap)).isEqualTo(on("n1", 2));
+  }
+
+  /** One that starts smaller may start; one that would be too large even so starts not at all. */
+  @Test
+  void aStartIsMadeSmallerBeforeItIsDropped() {
+    JobState runs = job("runs").replicas(1, 8).queue("a").on("n0", 4).build();
+    JobState starts = job("starts").replicas(2, 8).queue("a").build();
+    given.put(starts.id(), on("n1", 4));
+    cut(Control.SIZE, 7, runs, starts);
+    assertThat(given(starts)).isEqualTo(on("n1", 3));
+    given.put(starts.id(), on("n1", 4));
+    cut(Control.SIZE, 5, runs, starts);
+    assertThat(given(starts)).isEqualTo(Allocation.NONE);
+    assertThat(given(runs)).as("nobody gives way to a start").isEqualTo(runs.allocation());
+    given.put(starts.id(), on("n1", 4));
+    cut(Control.PLACEMENT, 7, runs, starts);
+    assertThat(given(starts)).isEqualTo(Allocation.NONE);
   }
 
   @Test
@@ -155,6 +173,8 @@ final class QuotaCutTest {
     assertThat(given(first)).isEqualTo(on("n1", 2));
     assertThat(given(last)).isEqualTo(Allocation.NONE);
     assertThat(why(last)).isEqualTo("WaitingForQuota");
+    assertThat(Objects.requireNonNull(reasons.get(last.id())).message())
+        .isEqualTo("It needs 2 GPUs, and queue a holds 4 of its 5 GPUs.");
   }
 
   /** Few nodes are fast nodes: replicas leave the node that holds fewest of the job's. */
