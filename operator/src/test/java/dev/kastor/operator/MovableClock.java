@@ -37,8 +37,8 @@ class MovableClock implements InstantSource {
 
   /** Adds a duration to the time of the operator, from now on. */
   void advance(Duration by) {
-    time.updateAndGet(before ->
-        new Time(before.ahead().plus(by), before.stopped().map(at -> at.plus(by))));
+    time.updateAndGet(
+        before -> new Time(before.ahead().plus(by), before.stopped().map(at -> at.plus(by))));
   }
 
   /**

@@ -384,7 +384,9 @@ class OverviewResourceTest {
     return line;
   }
 
-  /** Asks for the overview until it is as expected; the limit for tests that hang ends a vain wait. */
+  /**
+   * Asks for the overview until it is as expected; the limit for tests that hang ends a vain wait.
+   */
   private static JsonPath await(Predicate<JsonPath> expected) throws InterruptedException {
     while (true) {
       JsonPath seen = given().get("/api/v1/overview").jsonPath();
