@@ -13,6 +13,8 @@ from . import outcomes, parts
 IN_EACH_GATE = ("--exclude-tag=nightly", "--exclude-tag=timing")
 TIMING = ("--include-tag=timing", "--exclude-tag=nightly")
 NIGHTLY = ("--include-tag=nightly",)
+# Modules whose tests start the built operator, agent and command, or read the classes of all modules.
+NEED_ALL = ("local", "cli", "e2e")
 SUITE_WEIGHT = 2  # It asserts times; the other parts assert none while it runs.
 # What this machine's scheduler gives all pods of the suite, in shares of one part.
 POD_WEIGHT = "2"
@@ -95,8 +97,7 @@ class Machine:
         def make() -> parts.Part:
             return parts.of_module(self.root, self.reports, module, tags, suffix)
 
-        # The rules of architecture, which are tests of e2e, read the classes of all modules.
-        ready = None if module == "e2e" else self._complete(module).exists
+        ready = None if module in NEED_ALL else self._complete(module).exists
         return Planned(module + suffix, make, ("build",), ready=ready)
 
     def _command(self, name: str, command: Sequence[str], after: tuple[str, ...] = (), in_lane: bool = True) -> Planned:

@@ -112,13 +112,15 @@ class LeaderIT {
         "/v1/jobs/team/waiting/membership?pod=waiting-0&address=10.0.0.9:7000&phase=READY&generation=0&wait=1";
     await("it may train", () -> said(api, poll, token).contains("\"RUN\""));
     TrainingJob job = stored(FakeApiServer.client());
-    ReplicaState trains =
-        new ReplicaState("waiting-0", "10.0.0.9:7000", 1, ReplicaState.Phase.TRAINING, 1);
+    String pod = "waiting-0";
+    ReplicaState trains = new ReplicaState(pod, "10.0.0.9:7000", 1, ReplicaState.Phase.TRAINING, 1);
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       // Longer than any test may take: it ends because the operator ends, not of itself.
       Future<Membership> held =
           threads.submit(() -> membership.poll(job, trains, Duration.ofHours(1)));
-      await("the poll is held", () -> PlainHttp.metric(plain, "kastor_membership_polls") == 1);
+      // Whoever looks has the lock, which the poll gives up only to wait.
+      await("it was heard", () -> trains.equals(membership.members(job).said().get(pod).state()));
+      assertThat(held.isDone()).as("answered while nothing is new").isFalse();
       membership.end();
       assertThat(held.get().action()).isEqualTo(Membership.Action.WAIT);
     }

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 @NullUnmarked
 @QuarkusTest
 @QuarkusTestResource(FakeApiServer.class)
-@Tag("soak")
+@Tag("nightly")
 class ManyJobsIT {
   private static final int JOBS = Integer.getInteger("kastor.manyJobs", 2000);
 

@@ -173,9 +173,6 @@ class NodeFaultIT {
         .sorted(Comparator.comparing(there::equals))
         .forEach(agents::vanish);
     passUntil("the other node is taken for dead", () -> nodesLost() > lost);
-    for (int i = 0; i < 60; i++) {
-      pass();
-    }
     awaitRounds(3);
     assertThat(nodesLost()).isEqualTo(lost + 1);
     assertThat(status().allocation().version()).isEqualTo(version);
@@ -232,18 +229,13 @@ class NodeFaultIT {
     lease(node, clock.instant().plus(MINUTE));
   }
 
-  /** Lets a second go by for the operator. */
-  private void pass() {
-    well.forEach(this::renew);
-    clock.pass(Duration.ofSeconds(1), awake);
-  }
-
   /** Lets time go by for the operator until it is so: in the test nothing is silent for long. */
   private void passUntil(String what, BooleanSupplier condition) {
     await(
         what,
         () -> {
-          pass();
+          well.forEach(this::renew);
+          clock.pass(Duration.ofSeconds(1), awake);
           return condition.getAsBoolean();
         });
   }

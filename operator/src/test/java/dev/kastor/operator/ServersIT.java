@@ -257,10 +257,12 @@ class ServersIT {
     allocate("n2", 1);
     await(
         "another is on the other node",
-        () ->
-            servers().size() == 1
-                && !names(servers()).contains(before)
-                && "n2".equals(servers().getFirst().getSpec().getNodeName()));
+        () -> {
+          List<Pod> now = servers();
+          return now.size() == 1
+              && !names(now).contains(before)
+              && "n2".equals(now.getFirst().getSpec().getNodeName());
+        });
     await(
         "the workers train with it",
         () ->

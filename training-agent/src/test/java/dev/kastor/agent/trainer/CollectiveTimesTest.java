@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Times of sums between nodes whose links carry 100 Mbit/s each way. */
-@Tag("soak") // a benchmark of wall-clock time: CollectiveContractTest counts the bytes
+@Tag("nightly") // a benchmark of wall-clock time: CollectiveContractTest counts the bytes
 @Tag("timing")
 final class CollectiveTimesTest {
   private static final double BYTES_PER_SECOND = 12.5e6;

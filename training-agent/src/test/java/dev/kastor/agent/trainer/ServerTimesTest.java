@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Times of steps with one of three workers ten times slower, whose passes only wait. */
-@Tag("soak") // a benchmark of wall-clock time: DealsTest has the same in simulated time
+@Tag("nightly") // a benchmark of wall-clock time: DealsTest has the same in simulated time
 @Tag("timing")
 final class ServerTimesTest {
   private static final Duration PASS = Duration.ofMillis(30);
