@@ -250,14 +250,8 @@ public final class FakeApiServer implements QuarkusTestResourceLifecycleManager 
           Map.entry("kastor.round-interval", "1s"),
           Map.entry("kastor.round-delay", "50ms"),
           Map.entry("kastor.summary-interval", "200ms"),
-<<<<<<< HEAD
-          // An agent of a test that polls late on a busy machine is none that is gone: what is
-          // about
-          // silence moves the clock.
-=======
           // An agent of a test that polls late on a busy machine is none that is gone: tests about
           // silence move the clock.
->>>>>>> 7cdceaf6177463ae568bbafda5b44b71c6981dd3
           Map.entry("kastor.agent.leave-grace", "10m"),
           Map.entry("kastor.agent.broken-grace", "10m"),
           Map.entry("kastor.agent.silence", "3h"),
