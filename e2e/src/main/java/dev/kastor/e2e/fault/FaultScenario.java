@@ -51,7 +51,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 final class FaultScenario {
   private static final String SYSTEM = "fault-system";
   private static final String TEAM = "fault-team";
-  private static final int RUNS = Integer.getInteger("kastor.e2e.runs", 2);
+  private static final int RUNS = Integer.getInteger("kastor.e2e.runs", 1);
   private static final long SEED =
       Long.getLong("kastor.e2e.seed", System.currentTimeMillis() % 1_000_000);
 
