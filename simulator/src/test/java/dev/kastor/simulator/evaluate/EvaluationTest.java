@@ -10,7 +10,6 @@ import dev.kastor.simulator.replay.Mode;
 import dev.kastor.simulator.run.Run;
 import dev.kastor.simulator.run.RunListener;
 import dev.kastor.traces.CategoryMix;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,15 +26,12 @@ final class EvaluationTest {
 
   @TempDir private Path folder;
 
-  /** The first jobs of a workload that is shipped. */
-  private WorkloadSet small(double load) throws IOException {
-    List<String> lines = Files.readAllLines(TRACES.resolve("workloads/small-40.csv"));
-    Path few = Files.write(folder.resolve("few.csv"), lines.subList(0, 16));
+  private static WorkloadSet small(double load) {
     return WorkloadSet.atLoads(
             Mode.SIA,
             TRACES.resolve("profiles/kastor.csv"),
             ClusterShape.parse("4x4"),
-            List.of(few.toString()),
+            List.of(TRACES.resolve("workloads/small-40.csv").toString()),
             List.of(load))
         .getFirst();
   }
@@ -85,7 +81,7 @@ final class EvaluationTest {
     assertThat(runs.stream().map(run -> run.policy().name())).contains("sia", "fifo", "kastor");
   }
 
-  private List<String> policiesAt(double load) throws Exception {
+  private static List<String> policiesAt(double load) throws Exception {
     return Evaluation.prepare(
             List.of(small(load)),
             List.of(Part.LOADS),

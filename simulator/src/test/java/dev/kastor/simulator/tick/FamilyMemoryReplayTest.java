@@ -67,7 +67,7 @@ final class FamilyMemoryReplayTest {
     Workload all =
         TraceFormats.read(
             PublishedTraces.path("pollux/workloads/workload-1.csv"), applications.keySet());
-    workload = new Workload(all.name(), all.jobs().subList(0, 30));
+    workload = new Workload(all.name(), all.jobs().subList(0, 60));
   }
 
   private static Replay replay(Watched policy, boolean memory) {
@@ -86,7 +86,7 @@ final class FamilyMemoryReplayTest {
   void jobsOfASeenFamilyBeginWithItsModel() {
     Watched remembers = new Watched(Learning.FULL);
     Replay with = replay(remembers, true);
-    assertThat(remembers.known.size()).isGreaterThan(15);
+    assertThat(remembers.known.size()).isGreaterThan(40);
     assertThat(remembers.foreseen.size()).isGreaterThanOrEqualTo(remembers.known.size());
     assertThat(remembers.leastConfidence).isGreaterThan(0.45);
     Watched forgets = new Watched(Learning.FULL);

@@ -20,7 +20,7 @@ public final class Crew implements AutoCloseable {
 
   /** For what hangs: no test that uses them is about time. */
   public static final RingLimits LIMITS =
-      limits(Duration.ofMinutes(5), Duration.ofMinutes(5), Duration.ofMinutes(5));
+      limits(Duration.ofMinutes(2), Duration.ofMinutes(2), Duration.ofMinutes(2));
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
