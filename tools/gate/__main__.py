@@ -98,7 +98,7 @@ class Gate:
         planned += [part.planned for part in found if part.planned]
         if self._suite:
             also = [part.name.removeprefix(plan.SCENARIO) for part in found if not part.planned]
-            planned += [machine.kubernetes(), machine.suite(["--also", ",".join(also)] if also else [])]
+            planned += [machine.kubernetes(), machine.suite(also)]
         return planned if options.parts is None else plan.only(planned, options.parts)
 
     def _alone(self) -> list[plan.Planned]:

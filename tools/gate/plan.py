@@ -88,9 +88,9 @@ class Machine:
         where = self.reports / name.replace(":", "-")
         return Planned(name, lambda: self._python(name, where, [option]), ("class caches",))
 
-    def suite(self, options: Sequence[str]) -> Planned:
-        """Plans the suite on a real Kubernetes."""
-        make = functools.partial(self._suite, "suite", self.reports / "suite", options)
+    def suite(self, also: Sequence[str]) -> Planned:
+        """Plans the suite on a real Kubernetes: what is in each gate, and these scenarios whole."""
+        make = functools.partial(self._suite, "suite", self.reports / "suite", (), also)
         return Planned("suite", make, ("build", "kubernetes"), in_lane=False)
 
     def _module(self, module: str, tags: Sequence[str], suffix: str) -> Planned:
@@ -125,12 +125,14 @@ class Machine:
 
         return parts.Part(name, command, self.root, where, read, again, environment={"KASTOR_AS_BUILT": "true"})
 
-    def _suite(self, name: str, where: pathlib.Path, options: Sequence[str]) -> parts.Part:
+    def _suite(self, name: str, where: pathlib.Path, options: Sequence[str], also: Sequence[str]) -> parts.Part:
         logs = where / "logs"
+        options = [*options, "--also", ",".join(also)] if also else options
         command = [str(self.root / "kastor"), "e2e", "--seed", "1", "--logs", str(logs), *options]
 
         def again(scenarios: Sequence[str], where: pathlib.Path) -> parts.Part:
-            return self._suite(f"{name}:again", where, ["--only", f"({'|'.join(scenarios)})"])
+            only = ["--gate", "--only", f"({'|'.join(scenarios)})"]
+            return self._suite(f"{name}:again", where, only, [each for each in also if each in scenarios])
 
         return parts.Part(
             name=name,

@@ -132,7 +132,10 @@ public final class GoldenFile {
 
   private static String quoted(String held, String made) {
     int line = line(held, made);
-    return "'%s', the code makes '%s'".formatted(at(held, line), at(made, line));
+    return at(held, line).equals(at(made, line))
+        ? "%d lines, the code makes %d".formatted(held.lines().count(), made.lines().count())
+            + ", or one of them lacks the last end of line"
+        : "'%s', the code makes '%s'".formatted(at(held, line), at(made, line));
   }
 
   private static int line(String held, String made) {
