@@ -100,6 +100,8 @@ class Running:
     def _prepare(self) -> None:
         # Not a session of its own: without control groups nice counts inside a session only.
         os.setpgid(0, 0)
+        # A shell starts what it runs in the background with SIGINT ignored, and tests send it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         if self._group:
             self._group.enter()
         elif self.part.weight == 1:

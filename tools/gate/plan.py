@@ -97,8 +97,9 @@ class Machine:
         def make() -> parts.Part:
             return parts.of_module(self.root, self.reports, module, tags, suffix)
 
-        ready = None if module in NEED_ALL else self._complete(module).exists
-        return Planned(module + suffix, make, ("build",), ready=ready)
+        if module in NEED_ALL:
+            return Planned(module + suffix, make, ("class caches",))
+        return Planned(module + suffix, make, ("build",), ready=self._complete(module).exists)
 
     def _command(self, name: str, command: Sequence[str], after: tuple[str, ...] = (), in_lane: bool = True) -> Planned:
         where = self.reports / name.replace(" ", "-")
