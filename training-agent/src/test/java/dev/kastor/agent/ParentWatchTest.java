@@ -67,6 +67,11 @@ final class ParentWatchTest {
           public int read() throws IOException {
             throw new IOException("broken");
           }
+
+          @Override
+          public int read(byte[] bytes, int offset, int length) throws IOException {
+            return read();
+          }
         };
     assertThat(endsUnattended(broken, NEVER, Duration.ZERO)).isTrue();
   }
