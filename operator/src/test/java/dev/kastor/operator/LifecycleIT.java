@@ -56,7 +56,7 @@ class LifecycleIT {
   void failsWhenItWasActiveForTooLong() {
     bench.program("\"lifecycle\": {\"activeDeadlineSeconds\": 600}");
     await("it runs", () -> bench.in(Phase.Running));
-    clock.advance(Duration.ofSeconds(600));
+    clock.advance(Duration.ofMinutes(10));
     awaitLooking("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getReason()).isEqualTo("ActiveDeadlineExceeded");
     assertThat(bench.condition("Failed").getMessage()).contains("activeDeadlineSeconds (600)");
@@ -85,11 +85,11 @@ class LifecycleIT {
     await("it runs", () -> bench.in(Phase.Running));
     bench.suspend(true);
     await("it is suspended", () -> bench.in(Phase.Suspended));
-    clock.advance(Duration.ofSeconds(1200));
+    clock.advance(Duration.ofMinutes(20));
     bench.suspend(false);
     await("it runs again", () -> bench.in(Phase.Running));
     assertThat(bench.status().orElseThrow().suspendedSeconds()).isGreaterThanOrEqualTo(1200);
-    clock.advance(Duration.ofSeconds(600));
+    clock.advance(Duration.ofMinutes(10));
     awaitLooking("it fails", () -> bench.in(Phase.Failed));
     assertThat(bench.condition("Failed").getReason()).isEqualTo("ActiveDeadlineExceeded");
   }
