@@ -112,7 +112,11 @@ class Gate:
         return [plan.Planned(each.name, each.make) for each in planned if wanted is None or each.name in wanted]
 
     def _changes(self) -> list[str]:
-        return modules.changed_files(ROOT, modules.base(ROOT, PASSED))
+        base = modules.base(ROOT, PASSED)
+        if self._options.changed:
+            return modules.changed_files(ROOT, base or modules.hours_ago(ROOT))
+        # Where no gate has passed yet, nothing says what changed since, and nightly parts come by turns alone.
+        return modules.changed_files(ROOT, base) if base else []
 
     def _once_more(self, results: Sequence[parts.Result]) -> tuple[list[Outcome], list[str]]:
         """Runs failed groups once more, alone; returns all outcomes and a line for each test that passed then."""

@@ -53,23 +53,26 @@ def changed_files(root: pathlib.Path, base: str) -> list[str]:
     return sorted({*differ.splitlines(), *new.splitlines()})
 
 
-def base(root: pathlib.Path, known: pathlib.Path) -> str:
-    """Returns the commit since which changes count: KASTOR_GATE_BASE, or the newest whose whole gate passed here.
+def base(root: pathlib.Path, known: pathlib.Path) -> str | None:
+    """Returns the commit since which changes count, or None where none is known.
 
-    Without one, it is the newest commit that is four hours older than the newest one, or the first there is.
+    It is KASTOR_GATE_BASE, or the newest commit whose whole gate passed on this machine.
 
     Args:
-        known: file with a line for each commit whose gate passed on this machine, the newest last.
+        known: file with a line for each commit whose gate passed here, the newest last.
     """
     chosen = os.environ.get("KASTOR_GATE_BASE")
     if chosen:
         return chosen
     history = set(_git(root, "rev-list", "HEAD").split())
-    for commit in reversed(known.read_text(encoding="utf-8").split() if known.exists() else []):
-        if commit in history:
-            return commit
+    passed = known.read_text(encoding="utf-8").split() if known.exists() else []
+    return next((commit for commit in reversed(passed) if commit in history), None)
+
+
+def hours_ago(root: pathlib.Path, hours: int = 4) -> str:
+    """Returns the newest commit that is some hours older than the newest one, or the first there is."""
     newest = int(_git(root, "log", "-1", "--format=%ct").strip())
-    older = _git(root, "rev-list", "-1", f"--before={newest - 4 * 3600}", "HEAD").strip()
+    older = _git(root, "rev-list", "-1", f"--before={newest - hours * 3600}", "HEAD").strip()
     return older or _git(root, "rev-list", "--max-parents=0", "HEAD").split()[0]
 
 

@@ -256,7 +256,8 @@ def test_changes_count_since_the_newest_commit_whose_gate_passed(
         return head.stdout.strip()
 
     first = commit("first")
-    assert modules.base(tree, known) == first
+    assert modules.base(tree, known) is None
+    assert modules.hours_ago(tree) == first
     second = commit("second")
     modules.note_passed(tree, known)
     commit("third")
