@@ -181,7 +181,7 @@ def test_groups_share_a_processor_by_their_weights_or_say_that_they_cannot() -> 
 
 
 def test_a_change_of_a_module_affects_what_depends_on_it() -> None:
-    assert modules.affected(ROOT, ["cli/src/main/java/dev/kastor/cli/Kastor.java"]) == {"cli"}
+    assert modules.affected(ROOT, ["cli/src/main/java/dev/kastor/cli/Kastor.java"]) == {"cli", "e2e"}
     assert {"operator", "simulator", "cli", "engine"} <= modules.affected(ROOT, ["scheduler-core/src/X.java"])
     assert modules.affected(ROOT, ["pom.xml"]) == set(modules.dependents(ROOT))
     assert modules.affected(ROOT, ["docs/e2e.md"]) == set()
