@@ -9,6 +9,8 @@ from . import outcomes, parts
 from .plan import Planned
 
 POLL_SECONDS = 0.2
+# After so long without a line, one says what still runs.
+QUIET_SECONDS = 60.0
 
 
 def run(
@@ -33,6 +35,13 @@ def run(
     results: list[parts.Result] = []
     good: set[str] = set()
     bad: set[str] = set()
+    last_line = time.monotonic()
+
+    def report(text: str) -> None:
+        nonlocal last_line
+        last_line = time.monotonic()
+        say(text)
+
     try:
         while waiting or running:
             for each in list(waiting):
@@ -40,13 +49,13 @@ def run(
                 if bad.intersection(each.after):
                     waiting.remove(each)
                     bad.add(each.name)
-                    say(f"{each.name}: not run, since {' and '.join(sorted(bad.intersection(each.after)))} failed")
+                    report(f"{each.name}: not run, since {' and '.join(sorted(bad.intersection(each.after)))} failed")
                 elif (good.issuperset(each.after) or (each.ready and each.ready())) and not (
                     each.in_lane and busy >= lanes
                 ):
                     waiting.remove(each)
                     running.append((each, parts.Running(each.make(), begun)))
-                    say(f"{each.name}: begins")
+                    report(f"{each.name}: begins")
             for entry in list(running):
                 each, process = entry
                 result = process.poll()
@@ -56,7 +65,9 @@ def run(
                     # Tests that fail are no reason to leave others out. What has no tests is what others are made of.
                     ready = result.returncode == 0 or any(outcome.test for outcome in result.outcomes)
                     (good if ready else bad).add(each.name)
-                    say(line(result))
+                    report(line(result))
+            if running and time.monotonic() - last_line > QUIET_SECONDS:
+                report(f"still running: {', '.join(each.name for each, _ in running)}")
             time.sleep(POLL_SECONDS)
     finally:
         for _, process in running:
