@@ -56,6 +56,8 @@ def run(
                     waiting.remove(each)
                     running.append((each, parts.Running(each.make(), begun)))
                     report(f"{each.name}: begins")
+            if waiting and not running:
+                raise ValueError(f"these parts wait for others that are not planned: {[each.name for each in waiting]}")
             for entry in list(running):
                 each, process = entry
                 result = process.poll()

@@ -147,6 +147,11 @@ def test_after_a_failed_build_nothing_runs(tmp_path: pathlib.Path) -> None:
     assert "tests: not run, since build failed" in said
 
 
+def test_a_part_that_waits_for_none_of_the_others_is_an_error(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match="not planned"):
+        lanes.run([planned(tmp_path, "tests", "", "build")], 2, time.monotonic(), lambda _: None)
+
+
 def test_no_more_parts_run_than_there_are_lanes(tmp_path: pathlib.Path) -> None:
     script = (
         "import os, time, pathlib; os.mkdir(f'on-{os.getpid()}'); n = len(list(pathlib.Path().glob('on-*')));"
