@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the demonstration as a user would, in a process of its own, with the built parts. */
 final class DemoIT {
-  private static final Duration PATIENCE = Duration.ofMinutes(15);
+  private static final Duration PATIENCE = Duration.ofMinutes(14);
 
   @TempDir Path home;
 
@@ -40,6 +40,8 @@ final class DemoIT {
             "--port",
             "0",
             "--no-compare",
+            "--timeout",
+            String.valueOf(PATIENCE.toSeconds()),
             "--json",
             json.toString());
     assertThat(demo.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
