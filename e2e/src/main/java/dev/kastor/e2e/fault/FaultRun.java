@@ -49,7 +49,7 @@ final class FaultRun {
   /** All jobs are in it, and want more than it has. */
   static final String QUEUE = "faults";
 
-  private static final Duration PATIENCE = Duration.ofMinutes(5);
+  private static final Duration PATIENCE = Duration.ofMinutes(15);
   private static final int FEWEST_SECONDS = 3;
   private static final int MOST_SECONDS = 10;
 
