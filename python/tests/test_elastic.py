@@ -60,7 +60,6 @@ def test_reaches_the_same_loss_whatever_the_replicas(
     assert max(losses) < 0.5
 
 
-@pytest.mark.never_retried
 def test_grows_shrinks_and_changes_the_batch_while_it_trains(cluster: Cluster) -> None:
     options: dict[str, Any] = {"epochs": 6}
     began = time.monotonic()
