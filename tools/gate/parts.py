@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import shlex
 import signal
 import subprocess
 import time
@@ -207,8 +206,3 @@ def of_module(
 def class_path(folder: pathlib.Path) -> str:
     """Returns the class path of a module's tests, which the build wrote."""
     return (folder / "target" / "test-classpath").read_text(encoding="utf-8").strip()
-
-
-def shown(command: Sequence[str]) -> str:
-    """Returns a command as a person would type it."""
-    return shlex.join(command)
