@@ -6,7 +6,9 @@ import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -72,23 +74,28 @@ public final class SlotCount {
 
   /**
    * Slots that the pods of one job hold on each node: what those ask for that are there, and what
-   * those ask for that are on their way, as far as the job was given slots for it.
+   * those will take that are on their way.
    *
    * @param given slots that the job was given, by node
+   * @param coming pods on their way that the operator made
    */
-  public Map<String, Integer> heldByNode(Collection<Pod> pods, Map<String, Integer> given) {
+  public Map<String, Integer> heldByNode(
+      Collection<Pod> pods, Map<String, Integer> given, ComingPods coming) {
     Map<String, Long> held = new TreeMap<>();
-    Map<String, Long> coming = new TreeMap<>();
+    Map<String, List<Pod>> onTheirWay = new TreeMap<>();
     for (Pod pod : pods) {
       if (occupies(pod)) {
         PodPlace.on(pod)
             .ifPresentOrElse(
                 node -> held.merge(node, (long) requested(pod), Long::sum),
-                () -> coming.merge(PodPlace.meant(pod), (long) coming(pod), Long::sum));
+                () ->
+                    onTheirWay
+                        .computeIfAbsent(PodPlace.meant(pod), node -> new ArrayList<>())
+                        .add(pod));
       }
     }
-    coming.forEach(
-        (node, slots) -> held.merge(node, Math.min(slots, given.getOrDefault(node, 0)), Long::sum));
+    onTheirWay.forEach((node, there) ->
+        held.merge(node, (long) coming(there, given.getOrDefault(node, 0), coming), Long::sum));
     Map<String, Integer> saturated = new TreeMap<>();
     held.forEach((node, slots) -> {
       if (slots > 0) {
@@ -96,6 +103,19 @@ public final class SlotCount {
       }
     });
     return saturated;
+  }
+
+  /**
+   * Slots of a node that pods of one job on their way there will take: all that those ask for that
+   * the operator made, and what others ask for as far as the job was given slots for it.
+   *
+   * @param given slots of the node that the job was given
+   * @param coming pods on their way that the operator made
+   */
+  public int coming(Collection<Pod> pods, int given, ComingPods coming) {
+    long sure = pods.stream().filter(coming::contains).mapToLong(this::coming).sum();
+    long all = pods.stream().mapToLong(this::coming).sum();
+    return saturated(Math.max(sure, Math.min(all, given)));
   }
 
   /** Slots that a pod of ours takes once it is on its node: a replica at least one. */

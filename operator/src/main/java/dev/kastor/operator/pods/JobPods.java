@@ -4,6 +4,7 @@ import dev.kastor.crds.trainingjob.TrainingJob;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.ComingPods;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.NotSent;
 import dev.kastor.operator.kube.PodName;
@@ -23,6 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +46,7 @@ public final class JobPods {
   private final AllocationWriter allocations;
   private final PodNumbers numbers;
   private final SlotCount slots;
+  private final ComingPods coming;
   private final UnseenPods unseen = new UnseenPods();
   private final SlotClaims claims = new SlotClaims();
   private final UnansweredPods unanswered = new UnansweredPods();
@@ -53,11 +56,13 @@ public final class JobPods {
       ClusterCache cache,
       AllocationWriter allocations,
       PodNumbers numbers,
+      ComingPods coming,
       OperatorConfig config) {
     this.client = client;
     this.cache = cache;
     this.allocations = allocations;
     this.numbers = numbers;
+    this.coming = coming;
     slots = new SlotCount(config.slotResource());
   }
 
@@ -150,30 +155,54 @@ public final class JobPods {
     String name = node.getMetadata().getName();
     // Before the others: one that is found meanwhile counts twice for a moment, never not at all.
     int doubtful = unanswered.on(name).stream().mapToInt(slots::coming).sum();
+    Set<String> known = coming.on(name);
     List<Pod> there = new ArrayList<>();
-    List<Pod> coming = new ArrayList<>();
+    List<Pod> onTheirWay = new ArrayList<>();
     for (Pod pod : unseen.on(name, cached(() -> cache.podsOnOrMeantFor(name)))) {
-      (PodPlace.on(pod).isPresent() ? there : coming).add(pod);
+      (PodPlace.on(pod).isPresent() ? there : onTheirWay).add(pod);
     }
-    return Math.max(0, slots.free(node, there) - reserved(name, coming) - doubtful);
+    coming.keep(name, known, onTheirWay);
+    int reserved =
+        byMaker(onTheirWay).entrySet().stream()
+            .mapToInt(made -> slots.coming(made.getValue(), given(made.getKey(), name), coming))
+            .sum();
+    return Math.max(0, slots.free(node, there) - reserved - doubtful);
   }
 
-  /** Slots of the node that pods on their way there will take. */
-  private int reserved(String node, List<Pod> coming) {
-    Map<String, Integer> asked = new HashMap<>();
-    Map<String, Integer> given = new HashMap<>();
-    for (Pod pod : coming) {
+  /** The same pods by the jobs that they were made for; without those that nobody knows of. */
+  private Map<TrainingJob, List<Pod>> byMaker(List<Pod> pods) {
+    Map<String, TrainingJob> jobs = new HashMap<>();
+    Map<TrainingJob, List<Pod>> made = new IdentityHashMap<>();
+    for (Pod pod : pods) {
       cache
           .maker(pod)
-          .ifPresent(job -> {
-            String uid = job.getMetadata().getUid();
-            given.computeIfAbsent(uid, same -> given(job, node));
-            asked.merge(uid, slots.coming(pod), Integer::sum);
-          });
+          .map(job -> jobs.computeIfAbsent(job.getMetadata().getUid(), uid -> job))
+          .ifPresent(job -> made.computeIfAbsent(job, same -> new ArrayList<>()).add(pod));
     }
-    return asked.entrySet().stream()
-        .mapToInt(entry -> Math.min(entry.getValue(), given.getOrDefault(entry.getKey(), 0)))
-        .sum();
+    return made;
+  }
+
+  /**
+   * Counts pods that an earlier leader made and that are still on their way, as far as their jobs
+   * were given the slots. Call before any allocation changes.
+   */
+  public void adopt() {
+    for (Node node : cache.nodes()) {
+      String name = node.getMetadata().getName();
+      List<Pod> onTheirWay =
+          cache.podsOnOrMeantFor(name).stream()
+              .filter(pod -> PodPlace.on(pod).isEmpty())
+              .toList();
+      byMaker(onTheirWay).forEach((job, pods) -> {
+        int left = given(job, name);
+        for (Pod pod : pods) {
+          left -= slots.coming(pod);
+          if (left >= 0) {
+            coming.add(pod);
+          }
+        }
+      });
+    }
   }
 
   /**
@@ -207,8 +236,10 @@ public final class JobPods {
   /** Makes a pod; one of that name that is there already is fine. */
   public void create(Pod pod) {
     try {
-      unseen.add(
-          client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create());
+      Pod made =
+          client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create();
+      unseen.add(made);
+      coming.add(made);
     } catch (KubernetesClientException e) {
       boolean there = e.getCode() == HttpURLConnection.HTTP_CONFLICT;
       if (there || NotSent.mayBeDone(e)) {

@@ -3,6 +3,7 @@ package dev.kastor.operator.reconcile;
 import dev.kastor.operator.family.FamilyStore;
 import dev.kastor.operator.kube.ClusterCache;
 import dev.kastor.operator.metrics.Metrics;
+import dev.kastor.operator.pods.JobPods;
 import dev.kastor.operator.pods.ProfileStore;
 import dev.kastor.operator.scheduling.LoopDriver;
 import dev.kastor.operator.signal.Mandate;
@@ -17,6 +18,7 @@ final class LeaderParts {
   private static final Logger LOG = LoggerFactory.getLogger(LeaderParts.class);
 
   private final ClusterCache cache;
+  private final JobPods pods;
   private final Operator operator;
   private final LoopDriver loop;
   private final Housekeeping housekeeping;
@@ -27,6 +29,7 @@ final class LeaderParts {
 
   LeaderParts(
       ClusterCache cache,
+      JobPods pods,
       Operator operator,
       LoopDriver loop,
       Housekeeping housekeeping,
@@ -35,6 +38,7 @@ final class LeaderParts {
       Mandate mandate,
       Metrics metrics) {
     this.cache = cache;
+    this.pods = pods;
     this.operator = operator;
     this.loop = loop;
     this.housekeeping = housekeeping;
@@ -46,6 +50,7 @@ final class LeaderParts {
 
   /** Starts them; call once the cache is filled. */
   void start() {
+    pods.adopt();
     profiles.start();
     families.read();
     operator.start();

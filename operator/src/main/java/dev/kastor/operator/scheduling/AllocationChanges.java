@@ -5,6 +5,7 @@ import dev.kastor.crds.trainingjob.TrainingJobStatus.AllocationStatus;
 import dev.kastor.operator.allocation.AllocationWriter;
 import dev.kastor.operator.config.OperatorConfig;
 import dev.kastor.operator.kube.ClusterCache;
+import dev.kastor.operator.kube.ComingPods;
 import dev.kastor.operator.kube.Labels;
 import dev.kastor.operator.kube.SlotCount;
 import dev.kastor.operator.mapping.JobMapper;
@@ -44,6 +45,7 @@ final class AllocationChanges {
   private final KubernetesCluster.Knowledge knowledge;
   private final QueueRules queues;
   private final NodeUses uses;
+  private final ComingPods coming;
   private final SlotCount slots;
   private final Signals signals;
   private final Metrics metrics;
@@ -57,6 +59,7 @@ final class AllocationChanges {
       KubernetesCluster.Knowledge knowledge,
       QueueRules queues,
       NodeUses uses,
+      ComingPods coming,
       Signals signals,
       Metrics metrics,
       OperatorConfig config,
@@ -66,6 +69,7 @@ final class AllocationChanges {
     this.knowledge = knowledge;
     this.queues = queues;
     this.uses = uses;
+    this.coming = coming;
     slots = new SlotCount(config.slotResource());
     this.signals = signals;
     this.metrics = metrics;
@@ -129,7 +133,8 @@ final class AllocationChanges {
       JobId id = Labels.id(job);
       AllocationStatus current = allocations.current(job);
       Map<String, Integer> byNode =
-          slots.heldByNode(cache.pods(job), JobMapper.allocation(current).slotsByNode());
+          slots.heldByNode(
+              cache.pods(job), JobMapper.allocation(current).slotsByNode(), coming);
       byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
       String queue = directory.of(job, current);
       QuotaGate.Holding given = holding(queue, current, byNode);

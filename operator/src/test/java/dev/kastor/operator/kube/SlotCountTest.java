@@ -9,12 +9,14 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SlotCountTest {
   private final SlotCount slots = new SlotCount("nvidia.com/gpu");
+  private final ComingPods coming = new ComingPods();
 
   @Test
   void podsTakeWhatTheyAskFor() {
@@ -39,7 +41,7 @@ class SlotCountTest {
             .endSpec()
             .build();
     assertThat(slots.free(node(8), List.of(both))).isZero();
-    assertThat(slots.heldByNode(List.of(both), Map.of())).containsEntry("n1", Integer.MAX_VALUE);
+    assertThat(slots.heldByNode(List.of(both), Map.of(), coming)).containsEntry("n1", Integer.MAX_VALUE);
   }
 
   @ParameterizedTest
@@ -65,9 +67,49 @@ class SlotCountTest {
     Pod comes =
         new PodBuilder(pod(true, "Pending", 100)).editSpec().withNodeName(null).endSpec().build();
     comes.getMetadata().setAnnotations(Map.of(Labels.NODE, "n1"));
-    assertThat(slots.heldByNode(List.of(comes, comes, comes), Map.of("n1", 2)))
+    assertThat(slots.heldByNode(List.of(comes, comes, comes), Map.of("n1", 2), coming))
         .isEqualTo(Map.of("n1", 2));
-    assertThat(slots.heldByNode(List.of(comes), Map.of())).isEmpty();
+    assertThat(slots.heldByNode(List.of(comes), Map.of(), coming)).isEmpty();
+  }
+
+  @Test
+  void podsThatWeMadeCountWhateverTheirJobIsGivenSince() {
+    Pod ours = comes("a", 2);
+    Pod anybodys = comes("b", 2);
+    coming.add(ours);
+
+    assertThat(slots.coming(List.of(ours, anybodys), 0, coming)).isEqualTo(2);
+    assertThat(slots.coming(List.of(ours, anybodys), 3, coming)).isEqualTo(3);
+    assertThat(slots.heldByNode(List.of(ours, anybodys), Map.of(), coming))
+        .isEqualTo(Map.of("n1", 2));
+  }
+
+  @Test
+  void podsThatComeNoMoreAreForgottenUnlessTheyWereMadeMeanwhile() {
+    Pod bound = comes("a", 1);
+    Pod late = comes("b", 1);
+    coming.add(bound);
+    Set<String> known = coming.on("n1");
+    coming.add(late);
+
+    coming.keep("n1", known, List.of());
+
+    assertThat(coming.on("n1")).containsExactly("b");
+    coming.keep("n1", coming.on("n1"), List.of(late));
+    assertThat(coming.contains(late)).isTrue();
+    assertThat(coming.contains(bound)).isFalse();
+  }
+
+  private static Pod comes(String uid, int gpus) {
+    return new PodBuilder(pod(true, "Pending", gpus))
+        .editMetadata()
+        .withUid(uid)
+        .addToAnnotations(Labels.NODE, "n1")
+        .endMetadata()
+        .editSpec()
+        .withNodeName(null)
+        .endSpec()
+        .build();
   }
 
   @Test
@@ -76,7 +118,7 @@ class SlotCountTest {
         new PodBuilder(pod(true, "Pending", 4)).editSpec().withNodeName(null).endSpec().build();
     comes.getMetadata().setAnnotations(Map.of(Labels.NODE, "n1"));
     assertThat(slots.coming(comes)).isEqualTo(4);
-    assertThat(slots.heldByNode(List.of(comes, pod(true, "Running", 4)), Map.of("n1", 8)))
+    assertThat(slots.heldByNode(List.of(comes, pod(true, "Running", 4)), Map.of("n1", 8), coming))
         .isEqualTo(Map.of("n1", 8));
   }
 
@@ -114,6 +156,7 @@ class SlotCountTest {
         .withNewMetadata()
         .withName("p")
         .withNamespace("team")
+        .withUid("p")
         .withLabels(ours ? Labels.of("bert") : Map.of())
         .endMetadata()
         .withNewSpec()
