@@ -22,9 +22,9 @@ import jakarta.inject.Singleton;
 import java.net.HttpURLConnection;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -163,24 +163,27 @@ public final class JobPods {
     }
     coming.keep(name, known, onTheirWay);
     int reserved =
-        byMaker(onTheirWay).entrySet().stream()
-            .mapToInt(made -> slots.coming(made.getValue(), given(made.getKey(), name), coming))
+        byMaker(onTheirWay).stream()
+            .mapToInt(made -> slots.coming(made.pods(), given(made.job(), name), coming))
             .sum();
     return Math.max(0, slots.free(node, there) - reserved - doubtful);
   }
 
-  /** The same pods by the jobs that they were made for; without those that nobody knows of. */
-  private Map<TrainingJob, List<Pod>> byMaker(List<Pod> pods) {
-    Map<String, TrainingJob> jobs = new HashMap<>();
-    Map<TrainingJob, List<Pod>> made = new IdentityHashMap<>();
+  /** Pods by the jobs that they were made for; without those that nobody knows of. */
+  private Collection<Made> byMaker(List<Pod> pods) {
+    Map<String, Made> made = new HashMap<>();
     for (Pod pod : pods) {
       cache
           .maker(pod)
-          .map(job -> jobs.computeIfAbsent(job.getMetadata().getUid(), uid -> job))
-          .ifPresent(job -> made.computeIfAbsent(job, same -> new ArrayList<>()).add(pod));
+          .map(job ->
+              made.computeIfAbsent(
+                  job.getMetadata().getUid(), uid -> new Made(job, new ArrayList<>())))
+          .ifPresent(of -> of.pods().add(pod));
     }
-    return made;
+    return made.values();
   }
+
+  private record Made(TrainingJob job, List<Pod> pods) {}
 
   /**
    * Counts pods that an earlier leader made and that are still on their way, as far as their jobs
@@ -190,18 +193,16 @@ public final class JobPods {
     for (Node node : cache.nodes()) {
       String name = node.getMetadata().getName();
       List<Pod> onTheirWay =
-          cache.podsOnOrMeantFor(name).stream()
-              .filter(pod -> PodPlace.on(pod).isEmpty())
-              .toList();
-      byMaker(onTheirWay).forEach((job, pods) -> {
-        int left = given(job, name);
-        for (Pod pod : pods) {
+          cache.podsOnOrMeantFor(name).stream().filter(pod -> PodPlace.on(pod).isEmpty()).toList();
+      for (Made made : byMaker(onTheirWay)) {
+        int left = given(made.job(), name);
+        for (Pod pod : made.pods()) {
           left -= slots.coming(pod);
           if (left >= 0) {
             coming.add(pod);
           }
         }
-      });
+      }
     }
   }
 
@@ -236,8 +237,7 @@ public final class JobPods {
   /** Makes a pod; one of that name that is there already is fine. */
   public void create(Pod pod) {
     try {
-      Pod made =
-          client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create();
+      Pod made = client.pods().inNamespace(pod.getMetadata().getNamespace()).resource(pod).create();
       unseen.add(made);
       coming.add(made);
     } catch (KubernetesClientException e) {

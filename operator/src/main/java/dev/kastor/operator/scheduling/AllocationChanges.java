@@ -133,8 +133,7 @@ final class AllocationChanges {
       JobId id = Labels.id(job);
       AllocationStatus current = allocations.current(job);
       Map<String, Integer> byNode =
-          slots.heldByNode(
-              cache.pods(job), JobMapper.allocation(current).slotsByNode(), coming);
+          slots.heldByNode(cache.pods(job), JobMapper.allocation(current).slotsByNode(), coming);
       byNode.keySet().removeIf(node -> cache.node(node).filter(uses::lost).isPresent());
       String queue = directory.of(job, current);
       QuotaGate.Holding given = holding(queue, current, byNode);

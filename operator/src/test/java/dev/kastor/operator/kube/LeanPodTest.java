@@ -83,7 +83,8 @@ final class LeanPodTest {
   void keepsWhereAPodIsAndWhatItHolds() {
     Pod kept = LeanPod.of(pod);
     assertThat(PodPlace.on(kept)).contains("n2");
-    assertThat(new SlotCount("nvidia.com/gpu").heldByNode(List.of(kept), Map.of()))
+    assertThat(
+            new SlotCount("nvidia.com/gpu").heldByNode(List.of(kept), Map.of(), new ComingPods()))
         .as("two of the init container beside the sidecar's three, and one of overhead")
         .isEqualTo(Map.of("n2", 6));
     assertThat(kept.getSpec().getSchedulingGates()).hasSize(1);

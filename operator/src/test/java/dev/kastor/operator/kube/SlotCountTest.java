@@ -41,7 +41,8 @@ class SlotCountTest {
             .endSpec()
             .build();
     assertThat(slots.free(node(8), List.of(both))).isZero();
-    assertThat(slots.heldByNode(List.of(both), Map.of(), coming)).containsEntry("n1", Integer.MAX_VALUE);
+    assertThat(slots.heldByNode(List.of(both), Map.of(), coming))
+        .containsEntry("n1", Integer.MAX_VALUE);
   }
 
   @ParameterizedTest
