@@ -30,6 +30,20 @@ make_cgroups() {
   done
 }
 
+# Processor time of all that ran in a group, in whole seconds; nothing where the kernel does not say.
+cgroup_seconds() {
+  local folder
+  for folder in $(cgroup_folders); do
+    if [ -f "$folder/$1/cpuacct.usage" ]; then
+      awk '{printf "%.0f\n", $1 / 1e9}' "$folder/$1/cpuacct.usage"
+      return
+    elif grep -qs usage_usec "$folder/$1/cpu.stat"; then
+      awk '$1 == "usage_usec" {printf "%.0f\n", $2 / 1e6}' "$folder/$1/cpu.stat"
+      return
+    fi
+  done
+}
+
 remove_cgroups() {
   local folder
   for folder in $(cgroup_folders); do

@@ -81,7 +81,7 @@ class Gate:
             self._say(f"changed files: {len(files)}; modules: {', '.join(java) or 'none'}")
         if options.changed and any(file.startswith(("python/", "tools/", "examples/pytorch/")) for file in files):
             self._say("Python changed: ./kastor test --python")
-        planned += machine.modules(java, plan.IN_EACH_GATE)
+        planned += machine.modules(java)
         if options.python and not options.changed:
             planned.append(machine.python_processes("python:processes", "--processes"))
         if not options.changed:
@@ -102,10 +102,11 @@ class Gate:
         return planned if options.parts is None else plan.only(planned, options.parts)
 
     def _alone(self) -> list[plan.Planned]:
-        names = list(plan.with_tag(ROOT, "timing"))
+        found = plan.with_tag(ROOT, "timing")
         if self._options.changed:
-            names = [name for name in names if name in modules.affected(ROOT, self._changes())]
-        planned = self._machine.modules(names, plan.TIMING, ":timing")
+            affected = modules.affected(ROOT, self._changes())
+            found = {name: files for name, files in found.items() if name in affected}
+        planned = [self._machine.tagged(name, "timing", files) for name, files in found.items()]
         if self._options.python and not self._options.changed:
             planned.append(self._machine.python_processes("python:timing", "--timing"))
         wanted = self._options.parts

@@ -11,10 +11,13 @@ from collections.abc import Callable, Sequence
 from . import outcomes, parts
 
 IN_EACH_GATE = ("--exclude-tag=nightly", "--exclude-tag=timing")
-TIMING = ("--include-tag=timing", "--exclude-tag=nightly")
-NIGHTLY = ("--include-tag=nightly",)
+TAGGED = {
+    "timing": ("--include-tag=timing", "--exclude-tag=nightly"),
+    "nightly": ("--include-tag=nightly",),
+}
 # Modules whose tests start the built operator, agent and command, or read the classes of all modules.
 NEED_ALL = ("local", "cli", "e2e")
+SOURCE_ROOT = len(("module", "src", "test", "java"))  # Folders above the package of a test.
 SUITE_WEIGHT = 2  # It asserts times; the other parts assert none while it runs.
 # What this machine's scheduler gives all pods of the suite, in shares of one part.
 POD_WEIGHT = "2"
@@ -75,9 +78,14 @@ class Machine:
         command = [str(self.root / "e2e" / "run"), "--prepare"]
         return self._command("kubernetes", command, in_lane=False)
 
-    def modules(self, names: Sequence[str], tags: Sequence[str], suffix: str = "") -> list[Planned]:
-        """Plans the Java tests of modules, a JVM each."""
-        return [self._module(name, tags, suffix) for name in parts.MODULES if name in names]
+    def modules(self, names: Sequence[str]) -> list[Planned]:
+        """Plans the Java tests of modules that are in each gate, a JVM each."""
+        return [self._module(name, IN_EACH_GATE) for name in parts.MODULES if name in names]
+
+    def tagged(self, module: str, tag: str, files: Sequence[pathlib.Path]) -> Planned:
+        """Plans the Java tests of a module that have a tag, which are in these files."""
+        classes = [".".join(file.with_suffix("").parts[SOURCE_ROOT:]) for file in files]
+        return self._module(module, TAGGED[tag], f":{tag}", classes)
 
     def python_alone(self) -> Planned:
         """Plans checks of our Python and its tests that start no process, which need no build."""
@@ -93,9 +101,9 @@ class Machine:
         make = functools.partial(self._suite, "suite", self.reports / "suite", (), also)
         return Planned("suite", make, ("build", "kubernetes"), in_lane=False)
 
-    def _module(self, module: str, tags: Sequence[str], suffix: str) -> Planned:
+    def _module(self, module: str, tags: Sequence[str], suffix: str = "", classes: Sequence[str] = ()) -> Planned:
         def make() -> parts.Part:
-            return parts.of_module(self.root, self.reports, module, tags, suffix)
+            return parts.of_module(self.root, self.reports, module, tags, suffix, classes)
 
         if module in NEED_ALL:
             return Planned(module + suffix, make, ("class caches",))
@@ -144,6 +152,7 @@ class Machine:
             again=again,
             environment={"KASTOR_E2E_WEIGHT": POD_WEIGHT, "KASTOR_AS_BUILT": "true"},
             weight=SUITE_WEIGHT,
+            beside=lambda: pod_seconds(logs),
             understood=frozenset({0, 1, 3}),
         )
 
@@ -155,6 +164,13 @@ def violations(part: str, folder: pathlib.Path) -> list[outcomes.Outcome]:
     return [
         outcomes.Outcome(part, "watcher", line, outcomes.Status.FAILED, never_retried=True) for line in lines if line
     ]
+
+
+def pod_seconds(folder: pathlib.Path) -> float:
+    """Returns the processor time of all pods of the suite, which have a control group of their own; 0 if unknown."""
+    file = folder / "pods.seconds"
+    text = file.read_text(encoding="utf-8").strip() if file.exists() else ""
+    return float(text or 0)
 
 
 def with_tag(root: pathlib.Path, tag: str) -> dict[str, list[pathlib.Path]]:
@@ -175,7 +191,7 @@ def nightly(machine: Machine) -> list[Nightly]:
     """Returns all nightly parts, in the order in which they take turns."""
     found = []
     for module, files in with_tag(machine.root, "nightly").items():
-        planned = machine.modules([module], NIGHTLY, ":nightly")[0]
+        planned = machine.tagged(module, "nightly", files)
         # A test lies in the package of what it tests.
         packages = {f"{file.parent}".replace("/src/test/", "/src/main/", 1) for file in files}
         found.append(Nightly(planned.name, tuple(sorted(packages)), planned))

@@ -214,6 +214,30 @@ def test_what_the_watcher_saw_is_never_retried(tmp_path: pathlib.Path) -> None:
     assert found.name == "suite: watcher.a GPU was given twice"
 
 
+def test_pods_are_charged_to_the_suite_which_starts_them(tmp_path: pathlib.Path) -> None:
+    assert plan.pod_seconds(tmp_path) == 0
+    (tmp_path / "pods.seconds").write_text("812\n")
+    assert plan.pod_seconds(tmp_path) == 812
+
+
+def test_tests_with_a_tag_are_looked_for_in_their_classes_alone(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/jdk")
+    target = tmp_path / "operator" / "target"
+    target.mkdir(parents=True)
+    (target / "test-classpath").write_text("a.jar\n")
+    file = pathlib.Path("operator/src/test/java/dev/kastor/operator/SlowIT.java")
+    part = plan.Machine(tmp_path, tmp_path, None).tagged("operator", "timing", [file]).make()
+    assert part.name == "operator:timing"
+    assert "--select-class=dev.kastor.operator.SlowIT" in part.command
+    assert not [option for option in part.command if option.startswith("--scan")]
+    # A tag that no test has any more is a failure; in a second try there may be nothing left to run.
+    assert part.understood == {0, 1}
+    assert part.again
+    assert part.again(["dev.kastor.operator.SlowIT"], tmp_path).understood == {0, 1, 2}
+
+
 def test_scenarios_of_which_not_all_steps_are_in_each_gate_take_turns() -> None:
     sources = (ROOT / "e2e" / "src" / "main").rglob("*Scenario.java")
     tagged = {file.name.removesuffix("Scenario.java") for file in sources if '@Tag("nightly")' in file.read_text()}

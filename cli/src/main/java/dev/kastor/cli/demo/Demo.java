@@ -46,6 +46,7 @@ final class Demo {
           EXAMPLES.stream()
               .map(n -> installation.root().resolve("examples").resolve(n + ".yaml"))
               .flatMap(f -> ManifestFile.read(f).stream())
+              .map(job -> DemoJob.shortened(job, plan.work()))
               .toList();
       Path root = StateFolder.home().resolve("demo-" + ProcessHandle.current().pid());
       try {
@@ -106,7 +107,7 @@ final class Demo {
         folder,
         STATIC_POLICY,
         plan.port(),
-        jobs.stream().map(StaticJob::of).toList(),
+        jobs.stream().map(DemoJob::fixed).toList(),
         new Arrivals.AsBefore(offsets));
   }
 
@@ -133,11 +134,16 @@ final class Demo {
     out.flush();
   }
 
-  /** What was asked for. */
+  /**
+   * What was asked for.
+   *
+   * @param work share of each job's steps that it trains, in (0, 1]
+   */
   record Plan(
       int slots,
       String policy,
       int port,
+      double work,
       @Nullable Path json,
       boolean keep,
       boolean compare,

@@ -2,6 +2,8 @@ package dev.kastor.cli.demo;
 
 import dev.kastor.cli.local.Sizing;
 import dev.kastor.cli.plugin.KnownPolicies;
+import dev.kastor.cli.terminal.CliException;
+import dev.kastor.cli.terminal.ExitCode;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kastor demo",
       "  kastor demo --slots 4 --no-compare",
+      "  kastor demo --work 0.2",
       "  kastor demo --json demo.json"
     })
 public final class DemoCommand implements Callable<Integer> {
@@ -63,6 +66,15 @@ public final class DemoCommand implements Callable<Integer> {
   private boolean noCompare;
 
   @Option(
+      names = "--work",
+      paramLabel = "SHARE",
+      defaultValue = "1",
+      description =
+          "Share of each job's steps to train, such as 0.2 for a short demo (default:"
+              + " ${DEFAULT-VALUE}).")
+  private double work = 1;
+
+  @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
       defaultValue = "600",
@@ -77,10 +89,19 @@ public final class DemoCommand implements Callable<Integer> {
                 Sizing.slots(slots),
                 Sizing.policy(policy),
                 Sizing.port(port),
+                share(work),
                 json,
                 keep,
                 !noCompare,
                 timeoutSeconds))
         .run();
+  }
+
+  private static double share(double work) {
+    if (!(work > 0 && work <= 1)) {
+      throw new CliException(
+          ExitCode.USAGE, "--work must be more than 0 and at most 1 but is " + work);
+    }
+    return work;
   }
 }

@@ -24,6 +24,7 @@ final class CheckpointsIT {
       spec:
         program: {name: glyph-mlp}
         goodput:
+          mode: Fixed
           batchSize: {initial: 64}
           learningRate: {base: "0.05"}
           work: {steps: 500}

@@ -40,6 +40,8 @@ final class DemoIT {
             "--port",
             "0",
             "--no-compare",
+            "--work",
+            "0.2",
             "--timeout",
             String.valueOf(PATIENCE.toSeconds()),
             "--json",
