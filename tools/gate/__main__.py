@@ -81,9 +81,10 @@ class Gate:
             self._say(f"changed files: {len(files)}; modules: {', '.join(java) or 'none'}")
         if options.changed and any(file.startswith(("python/", "tools/", "examples/pytorch/")) for file in files):
             self._say("Python changed: ./kastor test --python")
-        planned += machine.modules(java)
         if options.python and not options.changed:
+            # It takes the longest, and waits most of the time: begun last, it would leave processors idle at the end.
             planned.append(machine.python_processes("python:processes", "--processes"))
+        planned += machine.modules(java)
         if not options.changed:
             planned.append(machine.bill())
         found = [] if options.changed else plan.nightly(machine)
