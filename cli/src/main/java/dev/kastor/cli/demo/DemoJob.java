@@ -14,18 +14,22 @@ final class DemoJob {
 
   /** A job as somebody without Kastor would run it: one replica, the batch it was tuned for. */
   static ManifestFile fixed(ManifestFile job) {
-    return changed(job, spec -> {
-      spec.putObject("elastic").put("minReplicas", 1).put("maxReplicas", 1);
-      ((ObjectNode) spec.get("goodput")).put("mode", "Fixed");
-    });
+    return changed(
+        job,
+        spec -> {
+          spec.putObject("elastic").put("minReplicas", 1).put("maxReplicas", 1);
+          ((ObjectNode) spec.get("goodput")).put("mode", "Fixed");
+        });
   }
 
   /** The same job with a share of its steps, one at least. */
   static ManifestFile shortened(ManifestFile job, double share) {
-    return changed(job, spec -> {
-      ObjectNode work = (ObjectNode) spec.get("goodput").get("work");
-      work.put("steps", Math.max(1, Math.round(work.get("steps").asLong() * share)));
-    });
+    return changed(
+        job,
+        spec -> {
+          ObjectNode work = (ObjectNode) spec.get("goodput").get("work");
+          work.put("steps", Math.max(1, Math.round(work.get("steps").asLong() * share)));
+        });
   }
 
   private static ManifestFile changed(ManifestFile job, Consumer<ObjectNode> change) {
