@@ -71,9 +71,15 @@ final class ChartScenario {
   @DisplayName("it installs, and the metrics say who leads and what runs")
   void installs() throws Exception {
     assertThat(chart.install()).contains("STATUS: deployed");
-    String metrics = new Operator(client, SYSTEM).get("/metrics");
-    assertThat(metrics)
-        .contains("kastor_leader 1.0", "kastor_build_info{version=", "kastor_watching 1.0")
+    Operator operator = new Operator(client, SYSTEM);
+    // It is named as the leader before all that leads is at work.
+    Await.until(
+        "it leads",
+        SOON,
+        () -> "no kastor_leader 1.0 in /metrics",
+        () -> operator.get("/metrics").contains("kastor_leader 1.0"));
+    assertThat(operator.get("/metrics"))
+        .contains("kastor_build_info{version=", "kastor_watching 1.0")
         .containsPattern("kastor_api_requests_total\\{method=\"GET\",code=\"200\",} [1-9]");
   }
 
