@@ -28,18 +28,8 @@ import org.slf4j.LoggerFactory;
 public final class ApiServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApiServer.class);
 
-  /** Time for a request to come in, its body included. */
-  private static final int REQUEST_SECONDS = 10;
-
-  /** Each costs some 30 kB of a heap of 320 MB. */
-  private static final int MOST_CONNECTIONS = 2_000;
-
   static {
-    // Without the first two, requests that never end would be held open for ever.
-    System.setProperty("sun.net.httpserver.maxReqTime", Integer.toString(REQUEST_SECONDS));
-    System.setProperty("jdk.httpserver.maxConnections", Integer.toString(MOST_CONNECTIONS));
-    // Without it the JDK's server answers each kept-alive request up to 40 ms late.
-    System.setProperty("sun.net.httpserver.nodelay", "true");
+    HttpSettings.apply();
   }
 
   private final Resources resources = new Resources();
