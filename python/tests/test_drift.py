@@ -10,7 +10,7 @@ from conftest import Cluster
 
 from kastor.errors import UsageError
 from kastor.torch.drift import Comparison, Drift
-from kastor.torch.trained import Trained
+from kastor.torch.trained import Trained, _parameters
 
 pytestmark = pytest.mark.never_retried
 
@@ -142,6 +142,18 @@ def test_a_look_finds_what_has_changed_and_refuses_what_is_not_shared() -> None:
     optimizer.add_param_group({"params": [torch.nn.Parameter(torch.zeros(1))]})
     with pytest.raises(UsageError, match="parameters that the model has not"):
         trained.look()
+
+
+def test_parameters_are_found_in_the_order_of_the_model() -> None:
+    shared = torch.nn.Linear(2, 2)
+    model = torch.nn.ModuleDict(
+        {"a": torch.nn.Sequential(shared, torch.nn.ReLU()), "b": torch.nn.Linear(2, 1), "c": shared}
+    )
+    model.register_parameter("none", None)
+    model.register_parameter("own", torch.nn.Parameter(torch.zeros(1)))
+    model["b"].weight = model["a"][0].bias
+    found = _parameters(model)
+    assert [id(p) for p in found] == [id(p) for p in model.parameters()]
 
 
 def test_comparisons_take_no_more_than_their_share_of_the_time() -> None:
