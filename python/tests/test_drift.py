@@ -146,7 +146,7 @@ def test_a_look_finds_what_has_changed_and_refuses_what_is_not_shared() -> None:
 
 def test_parameters_are_found_in_the_order_of_the_model() -> None:
     shared = torch.nn.Linear(2, 2)
-    model = torch.nn.ModuleDict(
+    model: Any = torch.nn.ModuleDict(
         {"a": torch.nn.Sequential(shared, torch.nn.ReLU()), "b": torch.nn.Linear(2, 1), "c": shared}
     )
     model.register_parameter("none", None)
