@@ -69,8 +69,7 @@ def test_drift_is_named_and_repaired(cluster: Cluster, way: str, what: str) -> N
         completes(cluster)
     else:
         # It makes them differ again and again.
-        named = lambda: all("replicas differ at step" in cluster.log(pod) for pod in ("a", "b"))  # noqa: E731
-        cluster.wait("it is named", named)
+        cluster.wait("it is named", lambda: all("replicas differ at step" in cluster.log(pod) for pod in ("a", "b")))
     for pod in ("a", "b"):
         (named, *_) = [line for line in cluster.log(pod).splitlines() if "replicas differ at step" in line]
         assert what in named, cluster.logs()
